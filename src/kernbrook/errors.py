@@ -1,0 +1,71 @@
+"""The errors kernbrook raises, and nothing else.
+
+::
+
+    KernbrookError
+    ├── InputError (ValueError)        an argument or an array is not what was expected
+    │   └── NonFiniteError             NaN or infinity, in the data or from an overflowing kernel
+    ├── DataFileError (ValueError)     a data file that cannot be read; names the file and the line
+    └── UnknownNameError (ValueError)  a recipe, dictionary or data name that does not exist
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from os import PathLike
+
+
+class KernbrookError(Exception):
+    """Every error that kernbrook raises on purpose."""
+
+
+class InputError(KernbrookError, ValueError):
+    """An argument or an array is not what was expected."""
+
+
+class NonFiniteError(InputError):
+    """NaN or infinity, in the data or from an overflowing kernel."""
+
+
+class DataFileError(KernbrookError, ValueError):
+    """A data file that cannot be read.
+
+    Parameters
+    ----------
+    path : path of the file
+    problem : what was expected and what was found
+    line : number of the line, from 1; None where no line can be named
+    """
+
+    def __init__(self, path: str | PathLike[str], problem: str, line: int | None = None):
+        self.path = path
+        self.problem = problem
+        self.line = line
+        where = f"{path}" if line is None else f"{path}, line {line}"
+        super().__init__(f"{where}: {problem}")
+
+    def __reduce__(self) -> tuple[type[DataFileError], tuple[object, ...]]:
+        return type(self), (self.path, self.problem, self.line)
+
+
+class UnknownNameError(KernbrookError, ValueError):
+    """A name that does not exist; the message lists the near ones.
+
+    Parameters
+    ----------
+    kind : what was looked up, such as "recipe"
+    name : the name that was not found
+    known : every name that exists
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]):
+        self.kind = kind
+        self.name = name
+        self.known = tuple(known)
+        near = get_close_matches(name, self.known, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(self.known)}"
+        super().__init__(f"unknown {kind} {name!r}: {hint}")
+
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[object, ...]]:
+        return type(self), (self.kind, self.name, self.known)

@@ -1,0 +1,106 @@
+"""What a prequential run and a comparison leave behind: plain data, JSON-able."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class History:
+    """A run over time, sampled at the ends of its chunks.
+
+    Attributes
+    ----------
+    rounds : (h,) rounds seen at each sample; the last is T
+    error : (h,) mean error over the rounds so far (mistake rate, or mean squared error)
+    n_support_stored, n_support_active, labels_asked : (h,) counts at that moment
+    kernel_weights : (h, m) weights of the kernels, each row summing to 1; m = 0 without kernels
+    kernels : the m kernels' formulas
+    """
+
+    rounds: Ints
+    error: Floats
+    n_support_stored: Ints
+    n_support_active: Ints
+    labels_asked: Ints
+    kernel_weights: Floats
+    kernels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """The result of one prequential run: test, then ask, then train, one pass.
+
+    Attributes
+    ----------
+    predictions : (T,) the label predicted at each round, before its own label was seen
+    mistakes : (T,) bool, where the prediction was wrong
+    error : mistakes / T
+    labels_asked, n_support_stored, n_support_active : ints, at the end
+    seconds : wall-clock time spent in the learner, compilation excluded
+    history : the run over time
+    """
+
+    predictions: NDArray[Any]
+    mistakes: NDArray[np.bool_]
+    error: float
+    labels_asked: int
+    n_support_stored: int
+    n_support_active: int
+    seconds: float
+    history: History
+
+
+@dataclass(frozen=True)
+class Row:
+    """One recipe's runs in a comparison.
+
+    Attributes
+    ----------
+    recipe : its name, such as "omkc-dd"
+    title : as the paper prints it, such as "OMKC(D,D)"
+    runs : one record a permutation
+    """
+
+    recipe: str
+    title: str
+    runs: tuple[Record, ...]
+
+    @property
+    def errors(self) -> Floats:
+        """(r,) error of each run, in per cent."""
+        return np.array([100.0 * run.error for run in self.runs])
+
+    def values(self, name: str) -> Floats:
+        """(r,) an attribute of each run, such as "n_support_stored"."""
+        return np.array([float(getattr(run, name)) for run in self.runs])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several recipes over the same orders of the same data.
+
+    Attributes
+    ----------
+    data : name of the data
+    n_rows, n_features : its shape
+    permutations : number of orders, one run of every recipe each
+    rows : one a recipe
+    best : recipes that a Student t-test (5 %, two-sided) does not tell from the least mean error
+    manifest : versions, seed, data hash, command: what it takes to run it again
+    """
+
+    data: str
+    n_rows: int
+    n_features: int
+    permutations: int
+    rows: tuple[Row, ...]
+    best: tuple[str, ...]
+    manifest: dict[str, Any] = field(default_factory=dict)
