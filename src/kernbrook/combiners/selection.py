@@ -1,0 +1,97 @@
+"""Kernel selection: which experts are updated, and which vote."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._jit import rounds
+from ..errors import InputError
+
+
+class Selection(BaseEstimator):
+    """All experts, or experts drawn by their weights, for the update and for the vote.
+
+    With q_i = w_i / max_j w_j, and c_i = 1 where expert i is drawn:
+
+    ======== ======== ============================================= ===========================
+    update   vote     drawn                                         prediction
+    ======== ======== ============================================= ===========================
+    "all"    "all"    nothing                                       sign(sum q_i sign f_i)
+    "all"    "drawn"  c_i ~ Bernoulli(q_i) for the vote             sign(sum c_i sign f_i)
+    "drawn"  "all"    c_i ~ Bernoulli(p_i), after the label         sign(sum q_i sign f_i)
+    "drawn"  "drawn"  c_i ~ Bernoulli(p_i), once, before the label  sign(sum c_i q_i sign f_i)
+    ======== ======== ============================================= ===========================
+
+    p_i = (1 - smoothing) q_i + smoothing / m. A vote of none predicts the second class.
+
+    Parameters
+    ----------
+    update, vote : "all" or "drawn"
+    smoothing : float in [0, 1], delta of the paper; used where the update is drawn
+
+    References
+    ----------
+    Hoi, Jin, Zhao, Yang (2013), algorithms 1 to 4.
+
+    Examples
+    --------
+    >>> Selection(update="drawn")
+    Selection(update='drawn')
+    """
+
+    def __init__(self, update: str = "all", vote: str = "all", smoothing: float = 0.01):
+        self.update = update
+        self.vote = vote
+        self.smoothing = smoothing
+
+    def codes(self) -> tuple[int, float, int]:
+        """(flags, smoothing, rounds of the prefix) for the compiled pass."""
+        for name in ("update", "vote"):
+            if getattr(self, name) not in ("all", "drawn"):
+                raise InputError(
+                    f"Selection: {name} must be 'all' or 'drawn', got {getattr(self, name)!r}"
+                )
+        smoothing = self.smoothing
+        if not isinstance(smoothing, (int, float, np.number)) or not 0 <= smoothing <= 1:
+            raise InputError(f"Selection: smoothing must lie in [0, 1], got {smoothing!r}")
+        flags = rounds.UPDATE_DRAWN * (self.update == "drawn")
+        flags += rounds.VOTE_DRAWN * (self.vote == "drawn")
+        return flags, float(smoothing), 0
+
+
+class BestOfPrefix(BaseEstimator):
+    """The kernel with the fewest mistakes on the first rounds, alone from then on.
+
+    During the first rounds every expert is updated and the best so far votes. Afterwards the
+    support vectors of the others are dropped.
+
+    Parameters
+    ----------
+    rounds : int, length of the prefix
+    fraction : None or float in (0, 1]
+        Where the length T of the stream is known beforehand, as in `prequential` on arrays, the
+        choice is made on the first fraction * T examples before the pass begins: the protocol
+        of the paper, which looks ahead. None never looks ahead.
+
+    References
+    ----------
+    Hoi, Jin, Zhao, Yang (2013), section 5.1, "Perceptron(*)". Ties: the lowest index.
+
+    Examples
+    --------
+    >>> BestOfPrefix(rounds=50)
+    BestOfPrefix(rounds=50)
+    """
+
+    def __init__(self, rounds: int = 100, fraction: float | None = None):
+        self.rounds = rounds
+        self.fraction = fraction
+
+    def codes(self) -> tuple[int, float, int]:
+        """(flags, smoothing, rounds of the prefix) for the compiled pass."""
+        if not isinstance(self.rounds, (int, np.integer)) or self.rounds < 1:
+            raise InputError(f"BestOfPrefix: rounds must be an integer from 1, got {self.rounds!r}")
+        if self.fraction is not None and not 0 < self.fraction <= 1:
+            raise InputError(f"BestOfPrefix: fraction must lie in (0, 1], got {self.fraction!r}")
+        return rounds.BEST_OF_PREFIX, 0.0, int(self.rounds)

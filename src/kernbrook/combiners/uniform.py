@@ -1,0 +1,25 @@
+"""Uniform: every expert weighs the same, for ever."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from .._jit import rounds
+
+
+class Uniform(BaseEstimator):
+    """Equal weights; experts vote with their signs.
+
+    Examples
+    --------
+    >>> Uniform()
+    Uniform()
+    """
+
+    code = rounds.UNIFORM
+
+    def row(self) -> NDArray[np.float64]:
+        """The parameters as the compiled pass reads them."""
+        return np.zeros(1)

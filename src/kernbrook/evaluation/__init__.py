@@ -1,0 +1,1 @@
+"""Prequential runs, comparisons of recipes, and the papers' tables again."""

@@ -1,0 +1,172 @@
+"""Prequential evaluation: test, then ask, then train, one pass over a stream."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..streams import Stream
+from .records import History, Record
+
+SAMPLES = 100  # points of a history, about
+LARGEST_CHUNK = 4096
+
+
+def prequential(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    order: Any = None,
+    *,
+    classes: Any = None,
+    progress: Callable[[int], None] | None = None,
+) -> Record:
+    """Run a learner once over a stream: each label is predicted before it is learned from.
+
+    Parameters
+    ----------
+    estimator : anything with `learn(X, y, classes=) -> (predictions, asked)`; changed in place
+    X : (T, d) array or sparse matrix, or a `Stream` (then y and order stay None)
+    y : (T,) labels
+    order : (T,) int or None, the order in which to take the rows, from 0
+    classes : all labels; found in y where X is an array, and by one reading of a stream
+    progress : called with the number of rounds done since its last call
+
+    Returns
+    -------
+    Record
+
+    Raises
+    ------
+    InputError
+        Shapes or labels that do not fit, or an order that is not a permutation of row numbers.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> X, y = kb.open_stream("checkerboard:400").read()
+    >>> record = kb.prequential(kb.recipes.make("omkc-dd"), X, y)
+    >>> record.predictions.shape, record.labels_asked
+    ((400,), 400)
+    """
+    if isinstance(X, Stream):
+        if y is not None or order is not None:
+            raise InputError("prequential: a stream has its own labels and order; give neither")
+        stream = X
+        rows = stream.n_rows
+        if classes is None:
+            classes = _classes_of(stream)
+        size = _chunk(rows)
+        chunks: Iterator[tuple[Any, Any]] = stream.chunks(size)
+    else:
+        X, y = _arrays(X, y)
+        rows = len(y)
+        size = _chunk(rows)
+        order = np.arange(rows) if order is None else _order(order, rows)
+        classes = np.unique(y) if classes is None else classes
+        chunks = _in_order(X, y, order, size)
+        _look_ahead(estimator, X, y, order, classes)
+
+    predictions, mistakes, samples = [], [], []
+    seconds, seen, wrong = 0.0, 0, 0
+    for X_chunk, y_chunk in chunks:
+        start = time.perf_counter()
+        predicted, _ = estimator.learn(X_chunk, y_chunk, classes=classes)
+        seconds += time.perf_counter() - start
+        missed = predicted != y_chunk
+        predictions.append(predicted)
+        mistakes.append(missed)
+        seen += len(y_chunk)
+        wrong += int(missed.sum())
+        samples.append(
+            (
+                seen,
+                wrong / seen,
+                estimator.n_support_stored_,
+                estimator.n_support_active_,
+                estimator.labels_asked_,
+                estimator.kernel_weights_,
+            )
+        )
+        if progress is not None:
+            progress(len(y_chunk))
+    if seen == 0:
+        raise InputError("prequential: the stream has no rows")
+    columns = list(zip(*samples, strict=True))
+    history = History(
+        rounds=np.array(columns[0]),
+        error=np.array(columns[1]),
+        n_support_stored=np.array(columns[2]),
+        n_support_active=np.array(columns[3]),
+        labels_asked=np.array(columns[4]),
+        kernel_weights=np.array(columns[5]),
+        kernels=tuple(str(kernel) for kernel in getattr(estimator, "kernels_", ())),
+    )
+    return Record(
+        predictions=np.concatenate(predictions),
+        mistakes=np.concatenate(mistakes),
+        error=wrong / seen,
+        labels_asked=int(history.labels_asked[-1]),
+        n_support_stored=int(history.n_support_stored[-1]),
+        n_support_active=int(history.n_support_active[-1]),
+        seconds=seconds,
+        history=history,
+    )
+
+
+def _chunk(rows: int | None) -> int:
+    """Rows between two samples of the history; they do not change the result."""
+    return LARGEST_CHUNK if rows is None else min(max(1, -(-rows // SAMPLES)), LARGEST_CHUNK)
+
+
+def _arrays(X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    if y is None:
+        raise InputError("prequential: y is missing")
+    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    y = np.asarray(y)
+    if X.ndim != 2 or y.ndim != 1 or X.shape[0] != y.shape[0]:
+        raise InputError(
+            f"prequential: expected X of shape (T, d) and y of shape (T,), "
+            f"got {X.shape} and {y.shape}"
+        )
+    return X, y
+
+
+def _order(order: Any, rows: int) -> NDArray[np.int64]:
+    order = np.asarray(order)
+    if order.shape != (rows,) or not np.array_equal(np.sort(order), np.arange(rows)):
+        raise InputError(
+            f"order: expected a permutation of 0..{rows - 1}, got an array of shape {order.shape}"
+        )
+    return order.astype(np.int64)
+
+
+def _in_order(
+    X: Any, y: NDArray[Any], order: NDArray[np.int64], size: int
+) -> Iterator[tuple[Any, NDArray[Any]]]:
+    for start in range(0, len(order), size):
+        rows = order[start : start + size]
+        yield X[rows], y[rows]
+
+
+def _classes_of(stream: Stream) -> NDArray[Any]:
+    found: set[Any] = set()
+    for _, y in stream.chunks(LARGEST_CHUNK):
+        found.update(np.unique(y).tolist())
+    return np.array(sorted(found))
+
+
+def _look_ahead(
+    estimator: Any, X: Any, y: NDArray[Any], order: NDArray[np.int64], classes: Any
+) -> None:
+    """Perceptron(*) as in its paper: the kernel is chosen before the pass begins."""
+    fraction = getattr(getattr(estimator, "selection", None), "fraction", None)
+    if fraction is not None and hasattr(estimator, "choose_kernel"):
+        prefix = order[: max(1, int(fraction * len(order)))]
+        estimator.choose_kernel(X[prefix], y[prefix], classes=classes)

@@ -1,0 +1,89 @@
+"""A published table beside our own numbers: plain data, JSON-able."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One algorithm on one data set: what the paper prints and what we measure.
+
+    Attributes
+    ----------
+    data, recipe, title : the data set, our recipe, the algorithm as the paper prints it
+    error_printed, error_printed_std : the paper's mistakes, in per cent
+    error, error_std : ours; the standard deviation (ddof = 1) is None with one permutation
+    n_support_printed, n_support_printed_std : the paper's number of support vectors
+    n_support, n_support_std : ours
+    best_printed : whether the paper marks it as best on its data set; None where it marks nothing
+    best : whether ours is best, or not told from the best by a Student t-test
+    """
+
+    data: str
+    recipe: str
+    title: str
+    error_printed: float
+    error_printed_std: float | None
+    error: float
+    error_std: float | None
+    n_support_printed: float
+    n_support_printed_std: float | None
+    n_support: float
+    n_support_std: float | None
+    best_printed: bool | None
+    best: bool
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A table of mistakes and support vectors, printed and ours.
+
+    Attributes
+    ----------
+    table : its name, such as "omkc-3"
+    description : what it shows and where it is printed
+    permutations_by_data : for each data set "the authors' own" or "seeded"
+    cells : grouped by data set, in the order of the paper
+    missing : data sets of the paper that are not present here
+    manifest : versions, seed, data hashes, command: what it takes to run it again
+    """
+
+    table: str
+    description: str
+    permutations_by_data: dict[str, str]
+    cells: tuple[Cell, ...]
+    missing: tuple[str, ...] = ()
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TimeRatio:
+    """Time of one algorithm over the time of the reference, on one data set.
+
+    Attributes
+    ----------
+    data, n_rows : the data set and its size
+    recipe, title : our recipe, the column as the paper prints it, such as "(S,S)/(D,D)"
+    ratio_printed, ratio : in per cent
+    """
+
+    data: str
+    n_rows: int
+    recipe: str
+    title: str
+    ratio_printed: float
+    ratio: float
+
+
+@dataclass(frozen=True)
+class TimeReproduction:
+    """A table of time ratios, printed and ours; the attributes are those of `Reproduction`."""
+
+    table: str
+    description: str
+    permutations_by_data: dict[str, str]
+    ratios: tuple[TimeRatio, ...]
+    missing: tuple[str, ...] = ()
+    manifest: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,32 @@
+"""Kernels, the papers' dictionaries of them, and their plan for the compiled engine."""
+
+from .dictionaries import DICTIONARIES, amkl17, omkc16, resolve
+from .functions import (
+    Callable,
+    Cauchy,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Mean,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
+
+__all__ = [
+    "DICTIONARIES",
+    "Callable",
+    "Cauchy",
+    "Gaussian",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Mean",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+    "amkl17",
+    "omkc16",
+    "resolve",
+]

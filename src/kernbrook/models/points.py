@@ -1,0 +1,240 @@
+"""Support vectors and blocks of examples: their features, and the pair values of the two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._jit import pairs as compiled
+from .._jit.plan import INNER, MANHATTAN, SQUARED
+from ..errors import NonFiniteError
+from ..kernels.planning import Layout
+
+Floats = NDArray[np.float64]
+
+
+def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """The array with room for `size` rows, at least half as much again as before."""
+    if size <= len(array):
+        return array
+    larger = np.zeros((max(size, len(array) * 3 // 2, 64), *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def _checked(norms: Floats) -> Floats:
+    if not np.isfinite(norms).all():
+        row = int(np.argmin(np.isfinite(norms)))
+        raise NonFiniteError(
+            f"X: expected finite values of size below 1e154, row {row} of the chunk has NaN, "
+            "infinity or a larger one"
+        )
+    return norms
+
+
+@dataclass(frozen=True)
+class DenseRows:
+    """Rows of a dense array, with their squared norms and, for a block, their transpose."""
+
+    X: Floats
+    norms: Floats
+
+    @classmethod
+    def of(cls, X: Floats) -> DenseRows:
+        return cls(X, _checked(compiled.dense_norms(X)))
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def part(self, start: int, stop: int) -> DenseRows:
+        return DenseRows(self.X[start:stop], self.norms[start:stop])
+
+    def dense(self) -> Floats:
+        return self.X
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """Rows start..stop-1 of CSR arrays, with their squared norms."""
+
+    data: Floats
+    indices: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    start: int
+    norms: Floats
+    width: int
+
+    @classmethod
+    def of(cls, X: Any) -> SparseRows:
+        data = np.ascontiguousarray(X.data, dtype=np.float64)
+        indptr = X.indptr.astype(np.int64)
+        norms = _checked(compiled.sparse_norms(data, indptr))
+        return cls(data, X.indices.astype(np.int64), indptr, 0, norms, X.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.norms)
+
+    def part(self, start: int, stop: int) -> SparseRows:
+        norms = self.norms[start:stop]
+        return SparseRows(
+            self.data, self.indices, self.indptr, self.start + start, norms, self.width
+        )
+
+    def csr(self) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+        """(data, indices, indptr) of these rows alone."""
+        indptr = self.indptr[self.start : self.start + len(self) + 1]
+        first, last = indptr[0], indptr[-1]
+        return self.data[first:last], self.indices[first:last], indptr - first
+
+    def dense(self) -> Floats:
+        matrix = sp.csr_matrix(self.csr(), shape=(len(self), self.width))
+        return np.asarray(matrix.toarray())
+
+
+Rows = DenseRows | SparseRows
+
+
+class Block:
+    """A block of b examples, prepared to meet points.
+
+    Parameters
+    ----------
+    rows : the examples
+    layout : the kernels' layout
+    """
+
+    def __init__(self, rows: Rows, layout: Layout):
+        self.rows = rows
+        self.layout = layout
+        self.columns: Floats | None = None
+        if isinstance(rows, SparseRows):
+            self.csr = rows.csr()
+            present = np.unique(self.csr[1])
+            self.place = np.full(rows.width, -1, dtype=np.int64)
+            self.place[present] = np.arange(len(present))
+            self.columns = compiled.feature_major(*self.csr, self.place, len(present))
+        elif MANHATTAN in layout.channels:
+            self.columns = np.ascontiguousarray(rows.X.T)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def prepare(self, points: Rows, out: Floats) -> None:
+        """What is fastest for all examples at once: inner products by BLAS, custom kernels.
+
+        out : (channels, n, b)
+        """
+        channels = self.layout.channels
+        if INNER in channels and isinstance(points, DenseRows):
+            np.matmul(points.X, self.rows.X.T, out=out[channels.index(INNER)])  # type: ignore[union-attr]
+        if self.layout.given:
+            Z, X = points.dense(), self.rows.dense()
+            first = len(channels) - len(self.layout.given)
+            for i, kernel in enumerate(self.layout.given):
+                out[first + i] = kernel(Z, X)
+                if not np.isfinite(out[first + i]).all():
+                    raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
+
+    def complete(self, points: Rows, lo: int, hi: int, out: Floats) -> None:
+        """The other channels, for the examples lo..hi-1; runs without the interpreter's lock."""
+        reach = self.layout.plan.reach
+        for i, channel in enumerate(self.layout.channels):
+            if isinstance(points, SparseRows):
+                place = points.data, points.indices, points.indptr, points.start
+                if channel == INNER:
+                    compiled.sparse_inner(*place, self.columns, self.place, lo, hi, out[i])
+                elif channel == SQUARED:
+                    compiled.sparse_squared(
+                        *place, points.norms, self.csr, self.rows.norms, out[0], lo, hi, reach, out[i]
+                    )  # fmt: skip
+                elif channel == MANHATTAN:
+                    compiled.sparse_manhattan(*place, self.csr, lo, hi, out[i])
+            elif channel == SQUARED:
+                X = self.rows.X  # type: ignore[union-attr]
+                compiled.dense_squared(
+                    points.X, points.norms, X, self.rows.norms, out[0], lo, hi, reach, out[i]
+                )
+            elif channel == MANHATTAN:
+                compiled.dense_manhattan(points.X, self.columns, lo, hi, out[i])
+
+    def own_pairs(self) -> Floats:
+        """(channels, b, b) pair values of the examples with one another."""
+        b = len(self)
+        out = np.empty((len(self.layout.channels), b, b))
+        self.prepare(self.rows, out)
+        self.complete(self.rows, 0, b, out)
+        return out
+
+
+class SupportVectors:
+    """The stored points: features, norms and one row of coefficients each.
+
+    Dense or sparse is decided by the first block; later ones are converted.
+
+    Attributes
+    ----------
+    n : number of points
+    coefficients : (n, columns)
+    """
+
+    def __init__(self, columns: int, width: int, sparse: bool):
+        self.n = 0
+        self.width = width
+        self.sparse = sparse
+        self._coefficients = np.zeros((0, columns))
+        self._norms = np.zeros(0)
+        self._X = np.zeros((0, 0 if sparse else width))
+        self._data = np.zeros(0)
+        self._indices = np.zeros(0, dtype=np.int64)
+        self._indptr = np.zeros(1, dtype=np.int64)
+
+    @property
+    def coefficients(self) -> Floats:
+        return self._coefficients[: self.n]
+
+    @property
+    def rows(self) -> Rows:
+        norms = self._norms[: self.n]
+        if self.sparse:
+            return SparseRows(self._data, self._indices, self._indptr, 0, norms, self.width)
+        return DenseRows(self._X[: self.n], norms)
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self._coefficients, self._norms, self._X, self._data, self._indices, self._indptr)
+        return sum(array.nbytes for array in arrays)
+
+    def append(self, rows: Rows, which: NDArray[np.int64], coefficients: Floats) -> None:
+        """Store the rows `which`, with their coefficients (len(which), columns)."""
+        n = self.n + len(which)
+        self._coefficients = _grown(self._coefficients, n)
+        self._coefficients[self.n : n] = coefficients
+        self._norms = _grown(self._norms, n)
+        self._norms[self.n : n] = rows.norms[which]
+        if isinstance(rows, DenseRows):
+            self._X = _grown(self._X, n)
+            self._X[self.n : n] = rows.X[which]
+        else:
+            matrix = sp.csr_matrix(rows.csr(), shape=(len(rows), rows.width))[which]
+            filled = int(self._indptr[self.n])
+            self._data = _grown(self._data, filled + matrix.nnz)
+            self._data[filled : filled + matrix.nnz] = matrix.data
+            self._indices = _grown(self._indices, filled + matrix.nnz)
+            self._indices[filled : filled + matrix.nnz] = matrix.indices
+            self._indptr = _grown(self._indptr, n + 1)
+            self._indptr[self.n + 1 : n + 1] = filled + matrix.indptr[1:]
+        self.n = n
+
+    def keep_columns(self, columns: Sequence[int]) -> None:
+        """Set the other columns to 0 and drop the points that nothing uses any more."""
+        coefficients = np.zeros_like(self.coefficients)
+        coefficients[:, columns] = self.coefficients[:, columns]
+        used = np.flatnonzero(coefficients.any(axis=1))
+        rows = self.rows
+        self.__init__(coefficients.shape[1], self.width, self.sparse)  # type: ignore[misc]
+        self.append(rows, used, coefficients[used])

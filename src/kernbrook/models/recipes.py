@@ -1,0 +1,160 @@
+"""The papers' algorithms by name: points of the product kernels x learner x combiner x selection.
+
+A recipe named after a paper's algorithm is in table mode by default: its settings are those that
+the paper's tables were made with. `mode="library"` takes the constructors' defaults instead.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ..combiners import BestOfPrefix, Hedge, Selection, Uniform
+from ..errors import InputError, UnknownNameError
+from ..kernels import Linear, Mean, resolve
+from ..learners import Perceptron
+from .classifier import OnlineMKClassifier
+from .trivial import TrivialClassifier
+
+_MODES = ("table", "library")
+
+
+def _omkc(update: str, vote: str) -> Callable[..., OnlineMKClassifier]:
+    def build(
+        kernels: Any = "omkc16",
+        random_state: Any = None,
+        discount: float = 0.8,
+        smoothing: float = 0.01,
+        tie: str = "label",
+    ) -> OnlineMKClassifier:
+        return OnlineMKClassifier(
+            kernels,
+            Perceptron(tie=tie),
+            Hedge(discount=discount),
+            Selection(update=update, vote=vote, smoothing=smoothing),
+            random_state=random_state,
+        )
+
+    return build
+
+
+def _omkc_u(
+    kernels: Any = "omkc16", random_state: Any = None, tie: str = "label"
+) -> OnlineMKClassifier:
+    return OnlineMKClassifier(kernels, Perceptron(tie=tie), Uniform(), random_state=random_state)
+
+
+def _perceptron(
+    kernels: Any = None, random_state: Any = None, tie: str = "label"
+) -> OnlineMKClassifier:
+    chosen = resolve([Linear()] if kernels is None else kernels)
+    if len(chosen) != 1:
+        raise InputError(
+            f"perceptron: kernels must be one kernel, got {len(chosen)}; "
+            "perceptron-u takes the mean of several"
+        )
+    return OnlineMKClassifier(chosen, Perceptron(tie=tie), Uniform(), random_state=random_state)
+
+
+def _perceptron_u(
+    kernels: Any = "omkc16", random_state: Any = None, tie: str = "label"
+) -> OnlineMKClassifier:
+    mean = Mean(resolve(kernels))
+    return OnlineMKClassifier([mean], Perceptron(tie=tie), Uniform(), random_state=random_state)
+
+
+def _perceptron_best(
+    kernels: Any = "omkc16",
+    random_state: Any = None,
+    tie: str = "label",
+    fraction: float | None = 0.1,
+    rounds: int = 100,
+) -> OnlineMKClassifier:
+    selection = BestOfPrefix(rounds=rounds, fraction=fraction)
+    return OnlineMKClassifier(
+        kernels, Perceptron(tie=tie), Uniform(), selection, random_state=random_state
+    )
+
+
+def _trivial(strategy: str) -> Callable[..., TrivialClassifier]:
+    def build(kernels: Any = None, random_state: Any = None) -> TrivialClassifier:
+        return TrivialClassifier(strategy)
+
+    return build
+
+
+# name -> (title as the papers print it, builder, settings of mode="library")
+_RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
+    "omkc-dd": ("OMKC(D,D)", _omkc("all", "all"), {"tie": "margin"}),
+    "omkc-ds": ("OMKC(D,S)", _omkc("all", "drawn"), {"tie": "margin"}),
+    "omkc-sd": ("OMKC(S,D)", _omkc("drawn", "all"), {"tie": "margin"}),
+    "omkc-ss": ("OMKC(S,S)", _omkc("drawn", "drawn"), {"tie": "margin"}),
+    "omkc-u": ("OMKC(U)", _omkc_u, {"tie": "margin"}),
+    "perceptron": ("Perceptron", _perceptron, {"tie": "margin"}),
+    "perceptron-u": ("Perceptron(u)", _perceptron_u, {"tie": "margin"}),
+    "perceptron-best": ("Perceptron(*)", _perceptron_best, {"tie": "margin", "fraction": None}),
+    "majority": ("majority so far", _trivial("majority"), {}),
+    "last-label": ("last label", _trivial("last-label"), {}),
+}
+
+
+def names() -> tuple[str, ...]:
+    """Every recipe.
+
+    Examples
+    --------
+    >>> names()[:4]
+    ('omkc-dd', 'omkc-ds', 'omkc-sd', 'omkc-ss')
+    """
+    return tuple(_RECIPES)
+
+
+def title(name: str) -> str:
+    """The algorithm's name as its paper prints it.
+
+    Examples
+    --------
+    >>> title("omkc-dd")
+    'OMKC(D,D)'
+    """
+    return _recipe(name)[0]
+
+
+def make(name: str, mode: str = "table", **overrides: Any) -> Any:
+    """An estimator, ready for `partial_fit` or `prequential`.
+
+    Parameters
+    ----------
+    name : one of `names()`
+    mode : "table", the settings of the paper's tables, or "library", the constructors' defaults
+    **overrides : random_state and kernels for every recipe, and the recipe's own parameters
+
+    Raises
+    ------
+    UnknownNameError
+        No recipe has that name.
+    InputError
+        The recipe has no such parameter.
+
+    Examples
+    --------
+    >>> make("omkc-dd", discount=0.9).combiner
+    Hedge(discount=0.9)
+    """
+    _, build, library = _recipe(name)
+    if mode not in _MODES:
+        raise InputError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
+    known = inspect.signature(build).parameters
+    for override in overrides:
+        if override not in known:
+            raise InputError(
+                f"recipe {name}: no parameter {override!r}; it has {', '.join(known)}"
+            )
+    return build(**{**(library if mode == "library" else {}), **overrides})
+
+
+def _recipe(name: str) -> tuple[str, Callable[..., Any], dict[str, Any]]:
+    if name not in _RECIPES:
+        raise UnknownNameError("recipe", name, _RECIPES)
+    return _RECIPES[name]

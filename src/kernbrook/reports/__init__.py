@@ -1,0 +1,36 @@
+"""Tables, figures and one-file pages of a comparison or a reproduction.
+
+Importing this package loads neither rich nor matplotlib nor jinja2: each function imports what
+it needs when it is called.
+"""
+
+from __future__ import annotations
+
+from kernbrook.reports.as_json import comparison_json, reproduction_json
+from kernbrook.reports.figures import (
+    discount_curve,
+    kernel_weights,
+    learning_curves,
+    support_vectors,
+)
+from kernbrook.reports.html import Section, write_discount_report, write_page, write_report
+from kernbrook.reports.summary import Column, verdict
+from kernbrook.reports.text import comparison_table, ratio_table, reproduction_table
+
+__all__ = [
+    "Column",
+    "Section",
+    "comparison_json",
+    "comparison_table",
+    "discount_curve",
+    "kernel_weights",
+    "learning_curves",
+    "ratio_table",
+    "reproduction_json",
+    "reproduction_table",
+    "support_vectors",
+    "verdict",
+    "write_discount_report",
+    "write_page",
+    "write_report",
+]

@@ -1,0 +1,105 @@
+"""Comparisons and reproductions as strict JSON: no NaN, no numpy scalars."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernbrook.reports.summary import checked, mean_and_std
+
+if TYPE_CHECKING:
+    from kernbrook.evaluation.records import Comparison, Record, Row
+    from kernbrook.evaluation.reproduction_records import Reproduction, TimeReproduction
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as plain values that `json.dumps(..., allow_nan=False)` takes.
+
+    Errors are in per cent. Standard deviations have ddof = 1 and are None with one run.
+    A number that is not finite becomes None.
+
+    Parameters
+    ----------
+    comparison : at least one row, each with at least one run
+
+    Returns
+    -------
+    dict with the keys data, n_rows, n_features, permutations, best, manifest and rows
+    """
+    return {
+        "data": comparison.data,
+        "n_rows": int(comparison.n_rows),
+        "n_features": int(comparison.n_features),
+        "permutations": int(comparison.permutations),
+        "best": list(comparison.best),
+        "manifest": plain(comparison.manifest),
+        "rows": [_row(row) for row in checked(comparison).rows],
+    }
+
+
+def reproduction_json(reproduction: Reproduction | TimeReproduction) -> dict[str, Any]:
+    """A reproduction as plain values; the keys are its attributes.
+
+    Parameters
+    ----------
+    reproduction : of a table of mistakes or of a table of time ratios
+
+    Returns
+    -------
+    dict that `json.dumps(..., allow_nan=False)` takes
+    """
+    return {name: plain(value) for name, value in asdict(reproduction).items()}
+
+
+def plain(value: Any) -> Any:
+    """A value made of dicts, lists, strings, numbers, booleans and None only.
+
+    Examples
+    --------
+    >>> plain({"a": (1.0, float("nan")), 2: np.arange(2)})
+    {'a': [1.0, None], '2': [0, 1]}
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(plain, value), key=str)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, PathLike):
+        return str(value)
+    return repr(value)
+
+
+def _row(row: Row) -> dict[str, Any]:
+    result: dict[str, Any] = {"recipe": row.recipe, "title": row.title}
+    result["mean"], result["std"] = mean_and_std(row.errors)
+    for name in ("n_support_stored", "n_support_active"):
+        result[f"{name}_mean"], result[f"{name}_std"] = mean_and_std(row.values(name))
+    for name in ("labels_asked", "seconds"):
+        result[f"{name}_mean"], _ = mean_and_std(row.values(name))
+    result = {name: plain(value) for name, value in result.items()}
+    result["runs"] = [_run(run) for run in row.runs]
+    return result
+
+
+def _run(run: Record) -> dict[str, Any]:
+    history = {name: plain(value) for name, value in vars(run.history).items()}
+    history["error"] = plain(100.0 * np.asarray(run.history.error, dtype=float))
+    return {
+        "error": plain(100.0 * float(run.error)),
+        "n_support_stored": int(run.n_support_stored),
+        "n_support_active": int(run.n_support_active),
+        "labels_asked": int(run.labels_asked),
+        "seconds": plain(float(run.seconds)),
+        "history": history,
+    }

@@ -1,0 +1,48 @@
+"""Writing a file whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from os import PathLike
+from pathlib import Path
+
+from kernbrook.errors import InputError
+
+
+def write_text(path: str | PathLike[str], text: str) -> None:
+    """Write a file so that it is either the old one or the new one, never a part.
+
+    The text goes to a temporary file in the same folder, which then takes the place of `path`.
+    A link is followed. Whatever fails, the temporary file is removed and an existing file
+    stays as it was.
+
+    Parameters
+    ----------
+    path : an ordinary file, existing or not, in an existing folder
+    text : written as UTF-8 with the line ends it has
+
+    Raises
+    ------
+    InputError
+        if the file cannot be written, naming `path` and the reason.
+    """
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise InputError(f"cannot write {str(path)!r}: there is no folder {str(target.parent)!r}")
+    if target.exists() and not target.is_file():
+        raise InputError(f"cannot write {str(path)!r}: it is there and is not an ordinary file")
+    draft = target.with_name(f".{target.name[:64]}.{os.getpid()}.tmp")
+    try:
+        try:
+            with open(draft, "w", encoding="utf-8", newline="", errors="replace") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, target)
+        finally:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"cannot write {str(path)!r}: {reason}") from error

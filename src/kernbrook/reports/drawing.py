@@ -1,0 +1,302 @@
+"""The look of the figures: palette, axes, labels beside their lines, SVG for a page."""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
+from xml.etree import ElementTree
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+P = ParamSpec("P")
+
+# Okabe and Ito's colours, which colour-blind readers tell apart, without black and yellow:
+# all six stand out on white and on near-black.
+HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (6, 1.5, 1, 1.5)), (0, (2.5, 1)))
+TRIVIAL_DASHES: tuple[Any, ...] = ((0, (1, 1.2)), (0, (3, 1, 1, 1)))
+INK = "#262627"  # the page replaces it by its own text colour
+GREY = "#8c8c8d"
+WIDTH = 6.4  # inches
+SIZE = 8.5  # points
+LABEL_GAP = 0.15  # inches from one label to the next
+
+STYLE = {
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.7,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": SIZE,
+    "axes.labelsize": SIZE,
+    "figure.facecolor": "white",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
+    "font.size": SIZE,
+    "legend.fontsize": SIZE,
+    "legend.frameon": False,
+    "savefig.facecolor": "auto",
+    "text.color": INK,
+    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
+}
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Our settings over matplotlib's defaults, whatever the user's own; undone at the end."""
+    import matplotlib
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # A name in a script that the fonts lack: the reader of the SVG may well have the font.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(STYLE)
+        yield
+
+
+def in_house_style(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """A function that makes a figure, run under `house_style`."""
+
+    @wraps(draw)
+    def styled(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        with house_style():
+            return draw(*args, **kwargs)
+
+    return styled
+
+
+@dataclass(frozen=True)
+class Pen:
+    """How a line is drawn: arguments of `Axes.plot`."""
+
+    color: str
+    linestyle: Any
+    linewidth: float = 1.4
+
+    def options(self) -> dict[str, Any]:
+        return {
+            "color": self.color,
+            "linestyle": self.linestyle,
+            "linewidth": self.linewidth,
+            "solid_capstyle": "round",
+        }
+
+
+def pens(trivial: Sequence[bool]) -> list[Pen]:
+    """A pen a line: six hues, then the hues again in dashes; trivial baselines are grey."""
+    result, own, grey = [], 0, 0
+    for plain in trivial:
+        if plain:
+            result.append(Pen(GREY, TRIVIAL_DASHES[grey % len(TRIVIAL_DASHES)]))
+            grey += 1
+        else:
+            dashes = DASHES[own // len(HUES) % len(DASHES)]
+            result.append(Pen(HUES[own % len(HUES)], dashes))
+            own += 1
+    return result
+
+
+def label_text(name: str, longest: int = 26) -> str:
+    """A name as a figure can show it: one line, printable, not too long.
+
+    Examples
+    --------
+    >>> label_text("a\\nb"), label_text("x" * 40, longest=5)
+    ('a b', 'xxxx…')
+    """
+    name = "".join(c if c.isprintable() else "�" for c in " ".join(name.split()))
+    if name.startswith("_"):  # matplotlib leaves such labels out of its legends
+        name = f" {name}"
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def figure(height: float) -> Figure:
+    """An empty figure of the page's width, `height` inches high."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(WIDTH, height), layout="constrained")
+
+
+def dress(axes: Any, *, across: bool = True) -> None:
+    """Quiet ticks and, where `across`, thin lines over the plot; numbers without exponents.
+
+    Everything is set on the axes themselves, since matplotlib makes some ticks only when the
+    figure is drawn, under whatever settings hold then.
+    """
+    from matplotlib.ticker import FuncFormatter
+
+    axes.tick_params(
+        which="major", length=3, width=0.6, color=GREY, labelcolor=INK, labelsize=SIZE - 0.5
+    )
+    axes.tick_params(which="minor", length=0)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+    axes.set_axisbelow(True)
+    if across:
+        axes.grid(axis="y", which="major", color=GREY, alpha=0.25, linewidth=0.6)
+
+
+def number(value: float) -> str:
+    """A tick's number.
+
+    Examples
+    --------
+    >>> number(0.25), number(5.0), number(20000.0)
+    ('0.25', '5', '20,000')
+    """
+    text = f"{value:,.6f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def log_ticks(axes: Any) -> None:
+    """A logarithmic vertical axis with ticks at the decades, and at 2 and 5 if those are few."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    few = math.log10(high / low) < 3
+    axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if few else (1,), numticks=20))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def spread(wanted: Sequence[float], gap: float) -> list[float]:
+    """Places at least `gap` apart, as near to the wanted ones as can be (least squares).
+
+    Subtracting the gaps turns this into isotonic regression: pool neighbours that are out of
+    order until none are.
+
+    Parameters
+    ----------
+    wanted : places between 0 and 1, in any order
+    gap : least distance
+
+    Returns
+    -------
+    places in the order of `wanted`; between 0 and 1 where there is room
+
+    Examples
+    --------
+    >>> [round(place, 3) for place in spread([0.5, 0.5, 0.9], 0.1)]
+    [0.45, 0.55, 0.9]
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    pools: list[tuple[float, int]] = []  # mean, size
+    for place, i in enumerate(order):
+        pool = (wanted[i] - place * gap, 1)
+        while pools and pools[-1][0] >= pool[0]:
+            mean, size = pools.pop()
+            pool = ((mean * size + pool[0] * pool[1]) / (size + pool[1]), size + pool[1])
+        pools.append(pool)
+    room = max(0.0, 1.0 - (len(wanted) - 1) * gap)
+    level = [min(max(mean, 0.0), room) for mean, size in pools for _ in range(size)]
+    result = [0.0] * len(wanted)
+    for place, i in enumerate(order):
+        result[i] = level[place] + place * gap
+    return result
+
+
+@dataclass(frozen=True)
+class Label:
+    """A name for the line that ends at height `y` (in data units)."""
+
+    text: str
+    y: float
+    pen: Pen
+    bold: bool = False
+
+
+def label_lines(axes: Any, labels: Sequence[Label], height: float) -> None:
+    """Names at the right of their lines, moved apart, each with a leader in its line's look.
+
+    Parameters
+    ----------
+    axes : limits and scale already final
+    labels : one a line
+    height : of the axes, in inches, roughly
+    """
+    low, high = axes.get_ylim()
+    scale = math.log10 if axes.get_yscale() == "log" else float
+    bottom, top = scale(low), scale(high)
+    ends = [(scale(min(max(l.y, low), high)) - bottom) / (top - bottom) for l in labels]
+    places = spread(ends, LABEL_GAP / height)
+    for label, end, place in zip(labels, ends, places, strict=True):
+        thin = replace(label.pen, linewidth=0.7, linestyle="-")
+        beside = {"transform": axes.transAxes, "clip_on": False}
+        axes.plot([1.0, 1.04], [end, place], **thin.options(), alpha=0.7, **beside)
+        axes.plot([1.04, 1.105], [place, place], **label.pen.options(), **beside)
+        axes.text(
+            1.12, place, label_text(label.text), transform=axes.transAxes, va="center_baseline",
+            fontweight="bold" if label.bold else "normal",
+        )  # fmt: skip
+
+
+def svg(picture: Figure, name: str, description: str) -> str:
+    """A figure as SVG to stand inside an HTML page.
+
+    Text stays text, in the reader's own sans-serif font. The ids are those that are referred
+    to, with `name` before them, so that several figures can share a page; the same figure and
+    name give the same text.
+
+    Parameters
+    ----------
+    picture : the figure
+    name : letters only, different for every figure of the page
+    description : what a screen reader says
+
+    Returns
+    -------
+    an <svg> element without namespaces, metadata, style sheets or outer size
+    """
+    import matplotlib
+
+    buffer = io.BytesIO()
+    with house_style():
+        matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": name})
+        picture.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    root = ElementTree.fromstring(buffer.getvalue())
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.endswith(("}metadata", "}style")):
+                parent.remove(child)
+    referred = set()
+    for element in root.iter():
+        element.tag = element.tag.partition("}")[2] or element.tag
+        for key in list(element.attrib):
+            value = element.attrib.pop(key)
+            key = key.partition("}")[2] or key
+            if key == "href":
+                referred.add(value[1:])
+                value = f"#{name}-{value[1:]}"
+            elif value.startswith("url(#"):
+                referred.add(value[5:-1])
+                value = f"url(#{name}-{value[5:-1]})"
+            elif key == "style":
+                value = _page_colours(value)
+            element.set(key, value)
+    for element in root.iter():
+        own = element.attrib.pop("id", None)
+        if own in referred:
+            element.set("id", f"{name}-{own}")
+    for key in ("width", "height", "version"):
+        root.attrib.pop(key, None)
+    root.set("role", "img")
+    root.set("aria-label", description)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _page_colours(style: str) -> str:
+    """A style whose ink is the page's and whose fonts are left to the page."""
+    parts = [part.strip() for part in style.replace(INK, "currentColor").split(";")]
+    kept = [part for part in parts if part and not part.startswith("font-family")]
+    if any(part.startswith("font-size") for part in kept) and not any(
+        part.startswith("fill:") for part in kept
+    ):
+        kept.append("fill: currentColor")
+    return "; ".join(kept)

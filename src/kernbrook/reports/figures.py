@@ -1,0 +1,302 @@
+"""Figures of a comparison, as matplotlib `Figure` objects: nothing is shown or saved here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernbrook.errors import InputError
+from kernbrook.reports import drawing
+from kernbrook.reports.drawing import HUES, INK, Label, Pen, in_house_style
+from kernbrook.reports.summary import TRIVIAL, checked, differs, many_kernels, over_time
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from kernbrook.evaluation.records import Comparison, Floats, Row
+
+    # data set -> algorithm -> discounts (k,), mean mistakes (k,), their deviations (k,)
+    Discounts = Mapping[str, Mapping[str, tuple[Floats, Floats, Floats]]]
+
+FEW = 4  # lines that can carry a band each
+SETTLED = 0.05  # the first rounds, whose error is mostly noise, do not set the axis
+WIDE = 20.0  # ratio of sizes from which the axis is logarithmic
+TOP_KERNELS = 3  # named in each panel
+OTHERS = Pen(drawing.GREY, "-", 0.6)
+PANELS = 3  # side by side
+
+
+@in_house_style
+def learning_curves(comparison: Comparison) -> Figure:
+    """Mistakes so far in per cent, over the rounds; means over the permutations.
+
+    Up to four recipes have a band of one standard deviation (ddof = 1) either side. The axis
+    fits the curves after the first twentieth of the rounds, and need not start at zero.
+
+    Parameters
+    ----------
+    comparison : at least one row, each with at least one run
+
+    Returns
+    -------
+    a figure 6.4 inches wide, higher with many recipes
+    """
+    rows = checked(comparison).rows
+    height = _height(len(rows))
+    picture = drawing.figure(height)
+    axes = picture.add_subplot()
+    labels, seen, last = [], [], 1
+    for row, pen in zip(rows, _pens(comparison), strict=True):
+        rounds, errors = over_time(row, "error")
+        mean = 100 * errors.mean(axis=0)
+        _line(axes, rounds, mean, pen)
+        settled = rounds >= SETTLED * rounds[-1]
+        seen.append(mean[settled])
+        if len(rows) <= FEW and len(errors) > 1:
+            std = 100 * errors.std(axis=0, ddof=1)
+            _band(axes, rounds, mean, std, pen)
+            seen += [(mean - std)[settled], (mean + std)[settled]]
+        last = max(last, int(rounds[-1]))
+        labels.append(_label(comparison, row, float(mean[-1]), pen))
+    axes.set_xlim(0, last)
+    axes.set_ylim(*_limits(np.concatenate(seen)))
+    axes.set_xlabel("rounds")
+    axes.set_ylabel("mistakes so far (% of the rounds)")
+    drawing.dress(axes)
+    drawing.label_lines(axes, labels, height - 0.6)
+    return picture
+
+
+@in_house_style
+def support_vectors(comparison: Comparison) -> Figure:
+    """Support vectors over the rounds: stored ones, and active ones where they differ.
+
+    Means over the permutations. The axis is logarithmic where the sizes at the end differ more
+    than twentyfold; a recipe that stores nothing is then left out.
+
+    Parameters
+    ----------
+    comparison : at least one row, each with at least one run
+
+    Returns
+    -------
+    a figure 6.4 inches wide, higher with many recipes
+    """
+    rows = checked(comparison).rows
+    lines: list[tuple[Row, Pen, str, Any, Any]] = []
+    for row, pen in zip(rows, _pens(comparison), strict=True):
+        rounds, stored = over_time(row, "n_support_stored")
+        lines.append((row, pen, "", rounds, stored.mean(axis=0)))
+        if differs(row):
+            rounds, active = over_time(row, "n_support_active")
+            dotted = Pen(pen.color, (0, (1, 1.3)), 1.2)
+            lines.append((row, dotted, " active", rounds, active.mean(axis=0)))
+    ends = [float(values[-1]) for *_, values in lines if values[-1] > 0]
+    logarithmic = bool(ends) and max(ends) > WIDE * min(ends)
+    if logarithmic:
+        lines = [line for line in lines if line[-1][-1] > 0]
+    height = _height(len(lines))
+    picture = drawing.figure(height)
+    axes = picture.add_subplot()
+    labels = []
+    for row, pen, suffix, rounds, values in lines:
+        _line(axes, rounds, np.where(values > 0, values, np.nan) if logarithmic else values, pen)
+        label = _label(comparison, row, float(values[-1]), pen)
+        title = drawing.label_text(label.text, longest=26 - len(suffix))
+        labels.append(Label(title + suffix, label.y, pen, label.bold and not suffix))
+    axes.set_xlim(0, max(int(rounds[-1]) for _, _, _, rounds, _ in lines))
+    if logarithmic:
+        axes.set_ylim(0.8 * min(ends + _starts(lines)), 1.25 * max(ends))
+        drawing.log_ticks(axes)
+    else:
+        axes.set_ylim(0, 1.05 * max(ends, default=1.0))
+    axes.set_xlabel("rounds")
+    axes.set_ylabel("support vectors (number" + (", log scale)" if logarithmic else ")"))
+    drawing.dress(axes)
+    drawing.label_lines(axes, labels, height - 0.6)
+    return picture
+
+
+@in_house_style
+def kernel_weights(comparison: Comparison) -> Figure:
+    """Weights of the kernels over the rounds, a panel for each recipe with several kernels.
+
+    Means over the permutations. The kernels that end with the greatest weights, at most six in
+    the whole figure, have a colour and are named by their formula; the others are grey.
+
+    Parameters
+    ----------
+    comparison : at least one recipe with more than one kernel
+
+    Returns
+    -------
+    a figure 6.4 inches wide
+
+    Raises
+    ------
+    InputError
+        if no recipe has more than one kernel.
+    """
+    rows = many_kernels(checked(comparison))
+    if not rows:
+        raise InputError("expected a recipe with more than one kernel, found none")
+    over = [over_time(row, "kernel_weights") for row in rows]
+    means = [weights.mean(axis=0) for _, weights in over]
+    colours = dict(zip(_top_kernels(rows, means), HUES, strict=False))
+    named = {kernel: Pen(colour, "-", 1.5) for kernel, colour in colours.items()}
+    if any(kernel not in colours for row in rows for kernel in row.runs[0].history.kernels):
+        named["the other kernels"] = OTHERS
+    picture, panels = _grid(len(rows), named, sharey=True)
+    for axes, row, (rounds, _), weights in zip(panels, rows, over, means, strict=True):
+        kernels = row.runs[0].history.kernels
+        # The named ones last, so that they lie on top.
+        for place in sorted(range(len(kernels)), key=lambda k: kernels[k] in colours):
+            _line(axes, rounds, weights[:, place], named.get(kernels[place], OTHERS))
+        axes.set_title(drawing.label_text(row.title), loc="left")
+        axes.set_xlim(0, rounds[-1])
+        drawing.dress(axes)
+        _few_ticks(axes)
+    greatest = max(float(np.nanmax(weights, initial=0.0)) for weights in means)
+    panels[0].set_ylim(0, min(1.0, 1.1 * greatest) * 1.02 or 1.0)
+    picture.supxlabel("rounds", fontsize=drawing.SIZE)
+    picture.supylabel("weight of each kernel (they sum to 1)", fontsize=drawing.SIZE)
+    return picture
+
+
+@in_house_style
+def discount_curve(curves: Discounts) -> Figure:
+    """Mean mistakes against the discount, a panel for each data set (figure 4 of the paper).
+
+    Parameters
+    ----------
+    curves : for each data set, for each algorithm's title: discounts (k,) in (0, 1], mean
+        mistakes (k,) in per cent, and their standard deviations (k,), drawn as bands where a
+        panel has up to four algorithms; deviations that are not finite are left out
+
+    Returns
+    -------
+    a figure 6.4 inches wide
+
+    Raises
+    ------
+    InputError
+        if there is no data set, or none of its algorithms.
+    """
+    titles = list(dict.fromkeys(title for lines in curves.values() for title in lines))
+    if not titles:
+        raise InputError("expected curves of at least one algorithm on one data set, found none")
+    styles = dict(zip(titles, drawing.pens([False] * len(titles)), strict=True))
+    picture, panels = _grid(len(curves), styles, sharey=False)
+    for axes, (data, lines) in zip(panels, curves.items(), strict=True):
+        for title, (discounts, mean, std) in lines.items():
+            pen = styles[title]
+            _line(axes, np.asarray(discounts), np.asarray(mean), pen)
+            if len(lines) <= FEW and np.all(np.isfinite(std)):
+                _band(axes, discounts, mean, std, pen)
+        axes.set_title(drawing.label_text(data), loc="left")
+        axes.set_xlim(0, 1.02)
+        drawing.dress(axes)
+        _few_ticks(axes)
+    picture.supxlabel("discount of a mistaken kernel's weight", fontsize=drawing.SIZE)
+    picture.supylabel("mistakes (% of the rounds)", fontsize=drawing.SIZE)
+    return picture
+
+
+def _pens(comparison: Comparison) -> list[Pen]:
+    """A pen a row, the same in every figure; those of the best recipes are wider."""
+    every = drawing.pens([row.recipe in TRIVIAL for row in comparison.rows])
+    return [
+        Pen(pen.color, pen.linestyle, 2.2) if row.recipe in comparison.best else pen
+        for row, pen in zip(comparison.rows, every, strict=True)
+    ]
+
+
+def _height(labels: int) -> float:
+    """Inches that a plot and the labels beside it need."""
+    return max(3.4, 0.75 + drawing.LABEL_GAP * labels)
+
+
+def _line(axes: Any, x: Any, y: Any, pen: Pen) -> None:
+    """A line; one sample alone is a dot."""
+    dot = {"marker": "o", "markersize": 4, "clip_on": False} if len(x) == 1 else {}
+    axes.plot(x, y, **pen.options(), **dot)
+
+
+def _band(axes: Any, x: Any, mean: Any, std: Any, pen: Pen) -> None:
+    """One standard deviation either side of a line."""
+    low, high = np.subtract(mean, std), np.add(mean, std)
+    axes.fill_between(x, low, high, color=pen.color, alpha=0.15, linewidth=0)
+
+
+def _limits(values: Any) -> tuple[float, float]:
+    """Limits a little outside the values that are finite, not below zero."""
+    values = values[np.isfinite(values)]
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    margin = 0.06 * (high - low) or 0.1 * high or 1.0
+    return max(0.0, low - margin), high + margin
+
+
+def _label(comparison: Comparison, row: Row, y: float, pen: Pen) -> Label:
+    best = row.recipe in comparison.best
+    text = drawing.label_text(row.title, longest=24) + (" *" if best else "")
+    return Label(text, y if math.isfinite(y) else 0.0, pen, best)
+
+
+def _starts(lines: Sequence[tuple[Row, Pen, str, Any, Any]]) -> list[float]:
+    """Sizes soon after the start, where they are positive."""
+    values = [values[rounds >= SETTLED * rounds[-1]][0] for _, _, _, rounds, values in lines]
+    return [float(value) for value in values if value > 0]
+
+
+def _top_kernels(rows: Sequence[Row], means: Sequence[Any]) -> list[str]:
+    """Formulas of the kernels to name, the greatest final weight in any panel first."""
+    best: dict[str, float] = {}
+    for row, weights in zip(rows, means, strict=True):
+        kernels = row.runs[0].history.kernels
+        for place in np.argsort(-weights[-1], kind="stable")[:TOP_KERNELS]:
+            name = kernels[place]
+            best[name] = max(best.get(name, 0.0), float(weights[-1, place]))
+    return sorted(best, key=lambda name: -best[name])[: len(HUES)]
+
+
+def _grid(count: int, named: Mapping[str, Pen], *, sharey: bool) -> tuple[Figure, list[Any]]:
+    """A figure of `count` panels under a legend, and the panels."""
+    across = count if count < PANELS else 2 if count == 4 else PANELS
+    down = math.ceil(count / across)
+    entries = math.ceil(len(named) / _legend_columns(named))
+    picture = drawing.figure(0.5 + 0.18 * entries + down * (2.2 if across < PANELS else 1.6))
+    panels = picture.subplots(down, across, sharey=sharey, squeeze=False).ravel().tolist()
+    for axes in panels[count:]:
+        axes.remove()
+    _legend(picture, named)
+    return picture, panels[:count]
+
+
+def _legend_columns(named: Mapping[str, Pen]) -> int:
+    """How many entries of a legend go side by side."""
+    longest = max(len(drawing.label_text(name, longest=36)) for name in named)
+    inches = 0.5 + 0.08 * longest
+    return max(1, min(len(named), int((drawing.WIDTH - 0.4) / inches)))
+
+
+def _few_ticks(axes: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+
+
+def _legend(picture: Figure, named: Mapping[str, Pen]) -> None:
+    from matplotlib.lines import Line2D
+
+    picture.legend(
+        [Line2D([], [], **pen.options()) for pen in named.values()],
+        [drawing.label_text(name, longest=36) for name in named],
+        loc="outside upper left",
+        ncols=_legend_columns(named),
+        labelcolor=INK,
+        handlelength=2.2,
+    )

@@ -1,0 +1,252 @@
+"""Reports as one HTML file each: no scripts, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernbrook.reports import drawing, figures
+from kernbrook.reports.as_json import plain
+from kernbrook.reports.atomic import write_text
+from kernbrook.reports.summary import (
+    Column,
+    checked,
+    comparison_columns,
+    headline,
+    many_kernels,
+    rank,
+    star_note,
+    verdict,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from kernbrook.evaluation.records import Comparison, Row
+    from kernbrook.reports.figures import Discounts
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: a heading and, each if present, a text, a figure, a table and a note.
+
+    Attributes
+    ----------
+    heading : short
+    text : one paragraph above the rest
+    figure : drawn as SVG; `heading` is what a screen reader says of it
+    columns : of the table, all of one length
+    strong : numbers, from 0, of the table's rows to emphasise
+    note : one line below the rest
+    """
+
+    heading: str
+    text: str = ""
+    figure: Figure | None = None
+    columns: Sequence[Column] = ()
+    strong: frozenset[int] = frozenset()
+    note: str | None = None
+
+
+def write_report(comparison: Comparison, path: str | PathLike[str]) -> None:
+    """Write a comparison as one HTML page: a summary, the table, figures, how to run it again.
+
+    The same comparison gives the same bytes. The file is written whole or not at all.
+
+    Parameters
+    ----------
+    comparison : at least one row, each with at least one run
+    path : the file to write, in an existing folder
+
+    Raises
+    ------
+    InputError
+        if there is nothing to report, or the file cannot be written.
+    """
+    rows = checked(comparison).rows
+    best = frozenset(i for i, row in enumerate(rows) if row.recipe in comparison.best)
+    sections = [
+        Section(
+            "Results",
+            "Means over the permutations ± one standard deviation. "
+            "#SV counts support vectors over all kernels, at the end of the stream.",
+            columns=comparison_columns(comparison),
+            strong=best,
+            note=star_note(comparison),
+        ),
+        Section(
+            "Mistakes over time",
+            "The share of wrong predictions among the rounds so far, each made before its label "
+            "was seen: lower is better, and falling means still learning.",
+            figures.learning_curves(comparison),
+        ),
+        Section(
+            "Support vectors over time",
+            "How much each recipe keeps: memory and time per prediction grow with it. "
+            "Dotted lines count those that the prediction really uses, where they are fewer.",
+            figures.support_vectors(comparison),
+        ),
+    ]
+    many = many_kernels(comparison)
+    if many:
+        chosen = min(many, key=lambda row: rank(float(np.mean(row.errors))))
+        sections += [
+            Section(
+                "Weights of the kernels over time",
+                "How the trust moves between the kernels: one line that rises alone has found "
+                "its kernel, lines that stay together share the vote.",
+                figures.kernel_weights(comparison),
+            ),
+            Section(
+                f"Final weights of {chosen.title}",
+                "The best recipe with several kernels, at the end of the stream; "
+                "means over the permutations.",
+                columns=_weight_columns(chosen),
+            ),
+        ]
+    write_page(
+        f"Online learning on {comparison.data}",
+        [*sections, _again(comparison.manifest)],
+        path,
+        subtitle=headline(comparison),
+        summary=verdict(comparison),
+    )
+
+
+def write_discount_report(
+    curves: Discounts,
+    path: str | PathLike[str],
+    *,
+    manifest: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the effect of the discount as one HTML page, a panel for each data set.
+
+    Parameters
+    ----------
+    curves : as for `discount_curve`
+    path : the file to write, in an existing folder
+    manifest : versions, seed, data hashes, command
+
+    Raises
+    ------
+    InputError
+        if there are no curves, or the file cannot be written.
+    """
+    picture = figures.discount_curve(curves)
+    rows = [
+        (data, title, float(discounts[least]), float(mean[least]))
+        for data, lines in curves.items()
+        for title, (discounts, mean, _) in lines.items()
+        for least in [int(np.argmin(mean))]
+    ]
+    best = [
+        Column("data", tuple(row[0] for row in rows)),
+        Column("algorithm", tuple(row[1] for row in rows)),
+        Column("best discount", tuple(f"{row[2]:.2f}" for row in rows), "number"),
+        Column("mistakes %", tuple(f"{row[3]:.2f}" for row in rows), "number"),
+    ]
+    sections = [
+        Section(
+            "Mistakes against the discount",
+            "A kernel that errs has its weight multiplied by the discount: small values trust "
+            "the first kernel that does well, 1 never moves the weights. Each panel has its own "
+            "vertical axis.",
+            picture,
+        ),
+        Section("The discount with the fewest mistakes", columns=best),
+        _again(manifest or {}),
+    ]
+    write_page("Effect of the discount", sections, path)
+
+
+def write_page(
+    title: str,
+    sections: Sequence[Section],
+    path: str | PathLike[str],
+    *,
+    subtitle: str = "",
+    summary: str = "",
+) -> None:
+    """Write sections as one HTML file.
+
+    Parameters
+    ----------
+    title : heading of the page
+    sections : in their order
+    path : the file to write, in an existing folder
+    subtitle, summary : a line and a paragraph under the heading
+
+    Raises
+    ------
+    InputError
+        if the file cannot be written.
+    """
+    from importlib.resources import files
+
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    source = files("kernbrook.reports").joinpath("page.html.jinja").read_text("utf-8")
+    parts = [
+        {
+            "section": section,
+            "rows": list(zip(*(column.cells for column in section.columns), strict=True)),
+            # The only markup not escaped by the template: made by an XML serialiser.
+            "svg": Markup(drawing.svg(section.figure, f"f{place}", section.heading))
+            if section.figure is not None
+            else "",
+        }
+        for place, section in enumerate(sections, start=1)
+    ]
+    page = environment.from_string(source).render(
+        title=title, subtitle=subtitle, summary=summary, parts=parts
+    )
+    write_text(path, page)
+
+
+def _weight_columns(row: Row) -> list[Column]:
+    """Kernels of a recipe by final weight, the greatest first."""
+    kernels = row.runs[0].history.kernels
+    final = np.mean([run.history.kernel_weights[-1] for run in row.runs], axis=0)
+    order = np.argsort(-final, kind="stable")
+    greatest = max(float(np.nanmax(final, initial=0.0)), 1e-12)
+    shares = np.nan_to_num(np.clip(final / greatest, 0, 1))
+    return [
+        Column("kernel", tuple(kernels[k] for k in order), "code"),
+        Column("weight", tuple(f"{final[k]:.4f}" for k in order), "number"),
+        Column("", tuple(f"{shares[k]:.4f}" for k in order), "bar"),
+    ]
+
+
+def _again(manifest: Mapping[str, Any]) -> Section:
+    """How to run it again: the manifest, one line an entry, nested names joined by dots."""
+    entries = dict(_flat(plain(dict(manifest))))
+    if not entries:
+        return Section("How to run it again", "No manifest was recorded with this run.")
+    return Section(
+        "How to run it again",
+        "With the same command, versions, seed and data the numbers are the same, but for the "
+        "seconds.",
+        columns=[
+            Column("what", tuple(entries)),
+            Column("value", tuple(entries.values()), "code"),
+        ],
+    )
+
+
+def _flat(value: Any, name: str = "") -> list[tuple[str, str]]:
+    if isinstance(value, dict):
+        return [
+            pair
+            for key, item in value.items()
+            for pair in _flat(item, f"{name}.{key}" if name else str(key))
+        ]
+    return [(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))]

@@ -1,0 +1,251 @@
+"""Figures that the text table, the page and the JSON share: means, columns, one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from kernbrook.errors import InputError
+
+if TYPE_CHECKING:
+    from kernbrook.evaluation.records import Comparison, Floats, Ints, Row
+
+STAR_NOTE = "* not told from the least mean by a Student t-test at 5 %"
+STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
+TRIVIAL = {
+    "majority": "always answering the label seen most often so far",
+    "last-label": "repeating the last label",
+}
+
+
+def mean_and_std(values: Floats) -> tuple[float, float | None]:
+    """Mean and standard deviation (ddof = 1) of (r,) values; no deviation where r = 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_and_std(np.array([1.0, 3.0]))
+    (2.0, 1.4142135623730951)
+    >>> mean_and_std(np.array([5.0]))
+    (5.0, None)
+    """
+    std = float(np.std(values, ddof=1)) if len(values) > 1 else None
+    return float(np.mean(values)), std
+
+
+def plus_minus(mean: float, std: float | None, digits: int) -> str:
+    """A mean and its standard deviation as the papers print them.
+
+    Examples
+    --------
+    >>> plus_minus(16.071, 1.4249, 2)
+    '16.07 ± 1.42'
+    >>> plus_minus(1547.5, None, 1)
+    '1547.5'
+    """
+    return f"{mean:.{digits}f}" if std is None else f"{mean:.{digits}f} ± {std:.{digits}f}"
+
+
+def aligned(pairs: Sequence[tuple[float, float | None]], digits: int) -> list[str]:
+    """Cells of equal width whose points and signs stand under each other.
+
+    Examples
+    --------
+    >>> aligned([(9.5, 1.25), (16.25, 10.5)], 2)
+    [' 9.50 ± 1.25 ', '16.25 ± 10.50']
+    """
+    heads = [f"{mean:.{digits}f}" for mean, _ in pairs]
+    tails = ["" if std is None else f" ± {std:.{digits}f}" for _, std in pairs]
+    head, tail = (max(map(len, parts), default=0) for parts in (heads, tails))
+    return [f"{h:>{head}}{t:<{tail}}" for h, t in zip(heads, tails, strict=True)]
+
+
+def seconds(value: float) -> str:
+    """Seconds with three significant digits, never in exponents.
+
+    Examples
+    --------
+    >>> seconds(0.01234), seconds(1.5), seconds(321.5)
+    ('0.012', '1.50', '322')
+    """
+    return f"{value:.{3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0}f}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, already in words.
+
+    Attributes
+    ----------
+    header : its heading
+    cells : one a row
+    kind : how a page shows it; the cells of a "bar" are numbers between 0 and 1
+    """
+
+    header: str
+    cells: tuple[str, ...]
+    kind: Literal["text", "number", "code", "bar"] = "text"
+
+
+def checked(comparison: Comparison) -> Comparison:
+    """The comparison itself; InputError where there is nothing to show."""
+    if not comparison.rows:
+        raise InputError("expected a comparison of at least one recipe, found no rows")
+    for row in comparison.rows:
+        if not row.runs:
+            raise InputError(f"expected at least one run of {row.recipe!r}, found none")
+    return comparison
+
+
+def differs(row: Row) -> bool:
+    """Whether the active support vectors ever differ from the stored ones."""
+    return any(
+        run.n_support_active != run.n_support_stored
+        or not np.array_equal(run.history.n_support_active, run.history.n_support_stored)
+        for run in row.runs
+    )
+
+
+def comparison_columns(comparison: Comparison, *, support_digits: int = 1) -> list[Column]:
+    """Columns of a comparison's table, one cell a recipe.
+
+    Active support vectors have a column where they differ from the stored ones in any row,
+    labels asked where any run asked for fewer than all. Counts of single runs have no decimals.
+    """
+    rows = checked(comparison).rows
+    if all(len(row.runs) == 1 for row in rows):
+        support_digits = 0
+
+    def support(name: str) -> tuple[str, ...]:
+        return tuple(aligned([mean_and_std(row.values(name)) for row in rows], support_digits))
+
+    errors = aligned([mean_and_std(row.errors) for row in rows], 2)
+    stars = ["*" if row.recipe in comparison.best else " " for row in rows]
+    columns = [
+        Column("algorithm", tuple(row.title for row in rows)),
+        Column("recipe", tuple(row.recipe for row in rows), "code"),
+        Column("mistakes %", tuple(map("".join, zip(errors, stars, strict=True))), "number"),
+        Column("#SV stored", support("n_support_stored"), "number"),
+    ]
+    if any(differs(row) for row in rows):
+        columns.append(Column("#SV active", support("n_support_active"), "number"))
+    asked = [row.values("labels_asked") for row in rows]
+    if any(np.any(counts != comparison.n_rows) for counts in asked):
+        columns.append(
+            Column("labels", tuple(f"{np.mean(counts):.0f}" for counts in asked), "number")
+        )
+    times = tuple(seconds(float(np.mean(row.values("seconds")))) for row in rows)
+    return [*columns, Column("seconds", times, "number")]
+
+
+def star_note(comparison: Comparison) -> str | None:
+    """What the star means; None where nothing has one."""
+    if not comparison.best:
+        return None
+    return STAR_NOTE if comparison.permutations > 1 else STAR_NOTE_ALONE
+
+
+def headline(comparison: Comparison) -> str:
+    """Data, shape and permutations in one line."""
+    return (
+        f"{comparison.data}: {counted(comparison.n_rows, 'row')} x "
+        f"{counted(comparison.n_features, 'feature')}, "
+        f"{counted(comparison.permutations, 'permutation')}"
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(3185, "row")
+    ('1 row', '3,185 rows')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def listed(names: Sequence[str], joint: str = "and") -> str:
+    """Names as a sentence lists them.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {joint} {names[-1]}"
+
+
+def verdict(comparison: Comparison) -> str:
+    """One or two sentences in plain words: who is best, and what the trivial baselines make.
+
+    Parameters
+    ----------
+    comparison : at least one row, each with at least one run
+
+    Returns
+    -------
+    text ending with a full stop
+    """
+    rows = checked(comparison).rows
+    means = {id(row): float(np.mean(row.errors)) for row in rows}
+    real = [row for row in rows if row.recipe not in TRIVIAL] or list(rows)
+    best = min(real, key=lambda row: rank(means[id(row)]))
+    least = means[id(best)]
+    alike = [row.title for row in real if row is not best and row.recipe in comparison.best]
+    over = f"over {counted(comparison.permutations, 'permutation')} of {comparison.data}"
+    if len(real) == 1:
+        text = f"{best.title} errs on {least:.2f} % of the rounds {over}"
+    else:
+        text = f"{best.title} makes the fewest mistakes {over}: {least:.2f} % of the rounds"
+    if alike and best.recipe in comparison.best and comparison.permutations > 1:
+        text += f"; a Student t-test at 5 % does not tell it from {listed(alike, 'or')}"
+    text += "."
+    trivial = [row for row in rows if row.recipe in TRIVIAL and row is not best]
+    if trivial:
+        parts = [f"{TRIVIAL[row.recipe]} errs on {means[id(row)]:.2f} %" for row in trivial]
+        sentence = listed(parts)
+        text += f" For scale: {sentence}"
+        if not least < min(means[id(row)] for row in trivial):
+            text += ", so nothing here beats the trivial rules"
+        text += "."
+    return text
+
+
+def rank(mean: float) -> float:
+    """A mean as a sorting key: not-a-number comes last."""
+    return math.inf if math.isnan(mean) else mean
+
+
+def over_time(row: Row, name: str) -> tuple[Ints, Floats]:
+    """A quantity of the history, run by run.
+
+    Parameters
+    ----------
+    row : a recipe's runs
+    name : attribute of `History`, such as "error"
+
+    Returns
+    -------
+    rounds : (h,) rounds of the first run
+    values : (r, h) or (r, h, m); a run sampled at other rounds is interpolated at those
+    """
+    rounds = np.asarray(row.runs[0].history.rounds)
+    values = []
+    for run in row.runs:
+        own, value = run.history.rounds, np.asarray(getattr(run.history, name), dtype=float)
+        if not np.array_equal(own, rounds):
+            columns = value.reshape(len(own), -1).T
+            value = np.array([np.interp(rounds, own, column) for column in columns]).T
+            value = value.reshape(len(rounds), *getattr(run.history, name).shape[1:])
+        values.append(value)
+    return rounds, np.array(values)
+
+
+def many_kernels(comparison: Comparison) -> list[Row]:
+    """The rows whose recipes weigh more than one kernel."""
+    return [row for row in comparison.rows if len(row.runs[0].history.kernels) > 1]

@@ -1,0 +1,233 @@
+"""Tables for the terminal; they fit 80 columns and lose nothing without colour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING
+
+from kernbrook.reports.summary import (
+    STAR_NOTE,
+    Column,
+    aligned,
+    comparison_columns,
+    headline,
+    star_note,
+)
+
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+    from rich.table import Table
+
+    from kernbrook.evaluation.records import Comparison
+    from kernbrook.evaluation.reproduction_records import Cell, Reproduction, TimeReproduction
+
+
+def comparison_table(comparison: Comparison, *, width: int = 80) -> Table:
+    """A comparison as a table, one row a recipe.
+
+    Mistakes are in per cent, means over the permutations ± one standard deviation (ddof = 1).
+    Recipes in `comparison.best` are bold and starred. Where the table would be wider than
+    `width`, the support vectors lose their decimals, and after that the algorithms' titles go.
+
+    Parameters
+    ----------
+    comparison : at least one row, each with at least one run
+    width : columns of the terminal, at least 1
+
+    Returns
+    -------
+    a table for `rich.console.Console.print`
+
+    Raises
+    ------
+    InputError
+        if there are no rows, or no runs in one of them.
+    """
+    exact = comparison_columns(comparison)
+    rounded = comparison_columns(comparison, support_digits=0)
+    columns = _first_that_fits([exact, rounded, rounded[1:]], width)
+    bold = [row.recipe in comparison.best for row in comparison.rows]
+    return _table(headline(comparison), star_note(comparison), columns, bold)
+
+
+def reproduction_table(reproduction: Reproduction, *, width: int = 80) -> Table:
+    """A published table beside our numbers, grouped by data set.
+
+    Differences are ours less printed, in points for the mistakes and in per cent for the
+    support vectors. A star marks the best of each data set, printed and ours. Where the table
+    would be wider than `width`, the support vectors lose decimals, then their deviations.
+
+    Parameters
+    ----------
+    reproduction : cells of one data set stand together
+    width : columns of the terminal, at least 1
+
+    Returns
+    -------
+    a table for `rich.console.Console.print`
+    """
+    groups = [(data, list(cells)) for data, cells in groupby(reproduction.cells, lambda c: c.data)]
+    layouts = [
+        _reproduction_columns(groups, digits, deviations)
+        for digits, deviations in ((1, True), (0, True), (1, False))
+    ]
+    columns = _first_that_fits(layouts, width)
+    title = f"{reproduction.table}: {reproduction.description}"
+    bold = [mark for _, cells in groups for mark in (True, *(cell.best for cell in cells))]
+    ends = list(accumulate(len(cells) + 1 for _, cells in groups))
+    return _table(title, _footer(reproduction), columns, bold, ends)
+
+
+def ratio_table(reproduction: TimeReproduction) -> Table:
+    """Time ratios in per cent, printed and ours, one row a data set.
+
+    Parameters
+    ----------
+    reproduction : ratios of one data set stand together
+
+    Returns
+    -------
+    a table for `rich.console.Console.print`
+    """
+    groups = [
+        (data, {ratio.title: ratio for ratio in ratios})
+        for data, ratios in groupby(reproduction.ratios, lambda ratio: ratio.data)
+    ]
+    columns = [
+        Column("data", tuple(data for data, _ in groups)),
+        Column("rows", tuple(str(next(iter(g.values())).n_rows) for _, g in groups), "number"),
+    ]
+    for title in dict.fromkeys(ratio.title for ratio in reproduction.ratios):
+        found = [group.get(title) for _, group in groups]
+        printed = tuple("" if r is None else f"{r.ratio_printed:.1f}" for r in found)
+        ours = tuple("" if r is None else f"{r.ratio:.1f}" for r in found)
+        columns += [
+            Column(f"{title}\nprinted", printed, "number"),
+            Column("\nours", ours, "number"),
+        ]
+    title = f"{reproduction.table}: {reproduction.description}"
+    return _table(title, _footer(reproduction), columns, [False] * len(groups))
+
+
+def _reproduction_columns(
+    groups: Sequence[tuple[str, list[Cell]]], digits: int, deviations: bool
+) -> list[Column]:
+    """Columns of a reproduction; each group starts with a line that only names the data set."""
+    every = [cell for _, cells in groups for cell in cells]
+
+    def column(header: str, texts: Sequence[str]) -> Column:
+        remaining = iter(texts)
+        cells: list[str] = []
+        for _, group in groups:
+            cells += ["", *(next(remaining) for _ in group)]
+        return Column(header, tuple(cells), "number")
+
+    def support(pairs: Sequence[tuple[float, float | None]]) -> list[str]:
+        return aligned(pairs if deviations else [(mean, None) for mean, _ in pairs], digits)
+
+    names: list[str] = []
+    for data, cells in groups:
+        names += [data, *(f"  {cell.title}" for cell in cells)]
+    printed = aligned([(c.error_printed, c.error_printed_std) for c in every], 2)
+    ours = aligned([(c.error, c.error_std) for c in every], 2)
+    return [
+        Column("algorithm", tuple(names)),
+        column(
+            "mistakes %\nprinted",
+            [t + ("*" if c.best_printed else " ") for t, c in zip(printed, every, strict=True)],
+        ),
+        column("\nours", [t + ("*" if c.best else " ") for t, c in zip(ours, every, strict=True)]),
+        column("\ndiff.", [f"{c.error - c.error_printed:+.2f}" for c in every]),
+        column(
+            "#SV\nprinted", support([(c.n_support_printed, c.n_support_printed_std) for c in every])
+        ),
+        column("\nours", support([(c.n_support, c.n_support_std) for c in every])),
+        column("\ndiff. %", [_relative(c.n_support, c.n_support_printed) for c in every]),
+    ]
+
+
+def _relative(ours: float, printed: float) -> str:
+    """Difference in per cent of what is printed; nothing where that is zero."""
+    return "" if printed == 0 else f"{100 * (ours / printed - 1):+.1f}"
+
+
+def _footer(reproduction: Reproduction | TimeReproduction) -> str:
+    """Notes under a reproduction: the star, the orders of the data, what is not present."""
+    lines = [STAR_NOTE] if hasattr(reproduction, "cells") else ["time in per cent of the reference algorithm's"]
+    by_kind: dict[str, list[str]] = {}
+    for data, kind in reproduction.permutations_by_data.items():
+        by_kind.setdefault(kind, []).append(data)
+    if len(by_kind) == 1:
+        lines.append(f"permutations: {next(iter(by_kind))}")
+    elif by_kind:
+        parts = [f"{kind} for {', '.join(names)}" for kind, names in by_kind.items()]
+        lines.append(f"permutations: {'; '.join(parts)}")
+    if reproduction.missing:
+        lines.append(f"not present: {', '.join(reproduction.missing)}")
+    return "\n".join(lines)
+
+
+GAP = 2
+
+
+def _first_that_fits(layouts: Sequence[list[Column]], width: int) -> list[Column]:
+    """The first layout no wider than `width`, else the last."""
+    for columns in layouts:
+        if sum(map(_width, columns)) + GAP * (len(columns) - 1) <= width:
+            return columns
+    return layouts[-1]
+
+
+def _width(column: Column) -> int:
+    from rich.cells import cell_len
+
+    return max(cell_len(text) for text in (*column.header.split("\n"), *column.cells))
+
+
+def _table(
+    title: str,
+    caption: str | None,
+    columns: Sequence[Column],
+    bold: Sequence[bool],
+    ends: Sequence[int] = (),
+) -> Table:
+    """A table in the house's style, a blank line after each of the rows in `ends`.
+
+    Every text goes in as `Text`: names are never read as markup. Numbers are padded here,
+    since rich strips the blanks that keep their signs under each other.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=Text(title, style="bold"),
+        caption=None if caption is None else Text(caption),
+        title_justify="left",
+        caption_justify="left",
+        caption_style="",
+        header_style="",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, GAP - 1, 0, 0),  # the box adds one blank
+    )
+    for column in columns:
+        numeric = column.kind == "number"
+        justify: JustifyMethod = "right" if numeric else "left"
+        # Where room is short it is the names that are cut, not the numbers.
+        table.add_column(Text(column.header, justify=justify), no_wrap=numeric)
+    padded = [
+        [cell.rjust(_width(column)) for cell in column.cells]
+        if column.kind == "number"
+        else column.cells
+        for column in columns
+    ]
+    for place, (cells, strong) in enumerate(zip(zip(*padded, strict=True), bold, strict=True)):
+        table.add_row(
+            *(Text(cell, overflow="ellipsis", no_wrap=True) for cell in cells),
+            style="bold" if strong else None,
+            end_section=place + 1 in ends,
+        )
+    return table

@@ -1,0 +1,15 @@
+"""Data as a stream: chunks of rows from arrays, files and generators.
+
+>>> from kernbrook.streams import open_stream
+>>> stream = open_stream("checkerboard:3000")
+>>> [X.shape for X, y in stream.chunks(1024)]
+[(1024, 2), (1024, 2), (952, 2)]
+"""
+
+from __future__ import annotations
+
+from kernbrook.streams.base import Stream
+from kernbrook.streams.builtin import describe_stream, stream_names
+from kernbrook.streams.opening import open_stream
+
+__all__ = ["Stream", "describe_stream", "open_stream", "stream_names"]

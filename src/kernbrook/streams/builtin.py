@@ -1,0 +1,97 @@
+"""The data sets that need no file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from kernbrook.errors import UnknownNameError
+from kernbrook.streams.arrays import ArrayStream
+from kernbrook.streams.base import FirstRows, Stream
+from kernbrook.streams.generators import Checkerboard, Waveform
+
+
+class _Entry(NamedTuple):
+    """A built-in stream: `make(rows, seed)`, rows being None for the usual number."""
+
+    make: Callable[[int | None, int], Stream]
+    description: str
+
+
+def _wdbc(rows: int | None, seed: int) -> Stream:
+    from sklearn.datasets import load_breast_cancer
+
+    X, target = load_breast_cancer(return_X_y=True)
+    # There, 0 is malignant.
+    whole = ArrayStream(X, np.where(target == 0, 1, -1), "wdbc")
+    return whole if rows is None else FirstRows(whole, rows)
+
+
+def _digits(rows: int | None, seed: int) -> Stream:
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    whole = ArrayStream(X, y, "digits")
+    return whole if rows is None else FirstRows(whole, rows)
+
+
+def _waveform(rows: int | None, seed: int) -> Stream:
+    return Waveform(seed=seed) if rows is None else Waveform(rows, seed)
+
+
+def _checkerboard(rows: int | None, seed: int) -> Stream:
+    return Checkerboard(seed=seed) if rows is None else Checkerboard(rows, seed)
+
+
+_ENTRIES = {
+    "checkerboard": _Entry(
+        _checkerboard, "4 x 4 board, 2 features, 2 classes; drawn, 10,000 rows unless :N is given"
+    ),
+    "digits": _Entry(_digits, "handwritten digits, 64 features, 10 classes; 1,797 rows"),
+    "waveform": _Entry(
+        _waveform, "noisy waves, 21 features, 3 classes; drawn, 5,000 rows unless :N is given"
+    ),
+    "wdbc": _Entry(_wdbc, "breast cancer, 30 raw features, malignant = +1; 569 rows"),
+}
+
+
+def stream_names() -> tuple[str, ...]:
+    """The built-in streams, sorted.
+
+    Examples
+    --------
+    >>> stream_names()
+    ('checkerboard', 'digits', 'waveform', 'wdbc')
+    """
+    return tuple(sorted(_ENTRIES))
+
+
+def describe_stream(name: str) -> str:
+    """One line about a built-in stream.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such stream.
+
+    Examples
+    --------
+    >>> describe_stream("wdbc")
+    'breast cancer, 30 raw features, malignant = +1; 569 rows'
+    """
+    return _entry(name).description
+
+
+def make_builtin(name: str, rows: int | None, seed: int) -> Stream:
+    """A built-in stream, with its usual number of rows or the first `rows`."""
+    stream = _entry(name).make(rows, seed)
+    stream.name = name if rows is None else f"{name}:{rows}"
+    return stream
+
+
+def _entry(name: str) -> _Entry:
+    if name not in _ENTRIES:
+        raise UnknownNameError("stream", name, stream_names())
+    return _ENTRIES[name]
