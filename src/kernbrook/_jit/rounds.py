@@ -24,7 +24,8 @@ HEDGE_MISTAKES = 1  # (log discount,)
 # Kernel selection: flags of what is drawn, or the best kernel of a prefix.
 UPDATE_DRAWN = 1
 VOTE_DRAWN = 2
-BEST_OF_PREFIX = 4
+VOTE_UNWEIGHTED = 4
+BEST_OF_PREFIX = 8
 
 
 class Machine(NamedTuple):
@@ -76,7 +77,7 @@ def learner_step(code, parameters, score, label):
 
 
 @njit(cache=True, nogil=True)
-def update_probability(machine, weight):
+def draw_probability(machine, weight):
     """p = (1 - smoothing) q + smoothing / m: Hoi et al. (2013), algorithm 3."""
     return (1.0 - machine.smoothing) * weight + machine.smoothing / machine.learner.shape[0]
 
@@ -92,28 +93,28 @@ def leader(progress):
 def select(machine, progress, votes_of, updates):
     """Draw this round's experts.
 
-    votes_of : (e,) out, weight of each expert in the vote (0: not used)
-    updates : (e,) out, 1 where the expert may be updated
+    votes_of : (e,) out, weight of each expert in the vote
+    updates : (e,) out, True where the expert may be updated
     """
     seed, round_, chosen = progress.counters
     for e in range(votes_of.shape[0]):
         weight = math.exp(progress.log_weights[e])
-        votes_of[e] = weight
-        updates[e] = 1.0
+        p = draw_probability(machine, weight)
+        updates[e] = True
+        progress.used[e] = True
         if machine.selection & UPDATE_DRAWN:
-            p = update_probability(machine, weight)
-            updates[e] = 1.0 if uniform(seed, round_, DRAW_UPDATE * PURPOSE + e) < p else 0.0
+            updates[e] = uniform(seed, round_, DRAW_UPDATE * PURPOSE + e) < p
         if machine.selection & VOTE_DRAWN:
             if machine.selection & UPDATE_DRAWN:
-                votes_of[e] = updates[e] * weight
+                progress.used[e] = updates[e]
             else:
-                drawn = uniform(seed, round_, DRAW_VOTE * PURPOSE + e) < weight
-                votes_of[e] = 1.0 if drawn else 0.0
+                progress.used[e] = uniform(seed, round_, DRAW_VOTE * PURPOSE + e) < p
+        votes_of[e] = 1.0 if machine.selection & VOTE_UNWEIGHTED else weight
     if machine.selection & BEST_OF_PREFIX:
         best = leader(progress)
         for e in range(votes_of.shape[0]):
-            votes_of[e] = 1.0 if e == best else 0.0
-            updates[e] = 1.0 if chosen < 0 or e == best else 0.0
+            progress.used[e] = e == best
+            updates[e] = chosen < 0 or e == best
 
 
 @njit(cache=True, nogil=True)
@@ -122,7 +123,7 @@ def combine(machine, progress, losses, updates):
     log_weights = progress.log_weights
     if machine.combiner == HEDGE_MISTAKES:
         for e in range(losses.shape[0]):
-            if updates[e] > 0.0:
+            if updates[e]:
                 log_weights[e] += machine.combiner_parameters[0] * losses[e]
         greatest = np.max(log_weights)
         for e in range(losses.shape[0]):
@@ -152,7 +153,7 @@ def expert_rounds(
     """
     n_experts, b = scores.shape
     votes_of = np.empty(n_experts)
-    updates = np.empty(n_experts)
+    updates = np.empty(n_experts, dtype=np.bool_)
     losses = np.empty(n_experts)
     values = np.empty((2, b))
     for t in range(b):
@@ -160,15 +161,16 @@ def expert_rounds(
         total = 0.0
         size = 0.0
         for e in range(n_experts):
-            total += votes_of[e] if zero_or(scores[e, t], sizes[e, t]) >= 0.0 else -votes_of[e]
-            size += votes_of[e]
-            progress.used[e] = votes_of[e] > 0.0
+            if progress.used[e]:
+                positive = zero_or(scores[e, t], sizes[e, t]) >= 0.0
+                total += votes_of[e] if positive else -votes_of[e]
+                size += votes_of[e]
         decisions[t] = zero_or(total, size) / size if size > 0.0 else 0.0
 
         added = False
         for e in range(n_experts):
             losses[e] = 0.0
-            if machine.selection & BEST_OF_PREFIX and updates[e] == 0.0:
+            if machine.selection & BEST_OF_PREFIX and not updates[e]:
                 continue
             score = zero_or(scores[e, t], sizes[e, t])
             loss, coefficient = learner_step(
@@ -176,7 +178,7 @@ def expert_rounds(
             )
             losses[e] = importance[t] * loss
             progress.losses[e] += losses[e]
-            if updates[e] > 0.0 and coefficient != 0.0 and importance[t] > 0.0:
+            if updates[e] and coefficient != 0.0 and importance[t] > 0.0:
                 coefficients[t, e] = importance[t] * coefficient
                 added = True
         combine(machine, progress, losses, updates)

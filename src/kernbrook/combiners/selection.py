@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from .._jit import rounds
@@ -12,23 +13,33 @@ from ..errors import InputError
 class Selection(BaseEstimator):
     """All experts, or experts drawn by their weights, for the update and for the vote.
 
-    With q_i = w_i / max_j w_j, and c_i = 1 where expert i is drawn:
+    With q_i = w_i / max_j w_j and p_i = (1 - smoothing) q_i + smoothing / m, an expert is drawn
+    with probability p_i: c_i ~ Bernoulli(p_i).
 
-    ======== ======== ============================================= ===========================
-    update   vote     drawn                                         prediction
-    ======== ======== ============================================= ===========================
-    "all"    "all"    nothing                                       sign(sum q_i sign f_i)
-    "all"    "drawn"  c_i ~ Bernoulli(q_i) for the vote             sign(sum c_i sign f_i)
-    "drawn"  "all"    c_i ~ Bernoulli(p_i), after the label         sign(sum q_i sign f_i)
-    "drawn"  "drawn"  c_i ~ Bernoulli(p_i), once, before the label  sign(sum c_i q_i sign f_i)
-    ======== ======== ============================================= ===========================
+    ======== ======== ================================ ==========================
+    update   vote     drawn                            prediction
+    ======== ======== ================================ ==========================
+    "all"    "all"    nothing                          sign(sum q_i sign f_i)
+    "all"    "drawn"  c_i for the vote                 sign(sum c_i q_i sign f_i)
+    "drawn"  "all"    c_i for the update               sign(sum q_i sign f_i)
+    "drawn"  "drawn"  one c_i for both                 sign(sum c_i q_i sign f_i)
+    ======== ======== ================================ ==========================
 
-    p_i = (1 - smoothing) q_i + smoothing / m. A vote of none predicts the second class.
+    A vote of nobody predicts the second class.
 
     Parameters
     ----------
     update, vote : "all" or "drawn"
-    smoothing : float in [0, 1], delta of the paper; used where the update is drawn
+    smoothing : float in [0, 1], delta of the paper
+    weighted : bool
+        False leaves q_i out of the sums: every vote counts the same.
+
+    Notes
+    -----
+    Algorithm 2 of the paper, (D,S), prints an unweighted vote drawn with q_i: that is
+    `Selection(vote="drawn", smoothing=0, weighted=False)`. The paper's tables were made with the
+    weighted vote drawn with p_i: on w5a that gives the printed 3.78 +- 0.10 % of mistakes where
+    the printed rule gives 3.5.
 
     References
     ----------
@@ -40,10 +51,17 @@ class Selection(BaseEstimator):
     Selection(update='drawn')
     """
 
-    def __init__(self, update: str = "all", vote: str = "all", smoothing: float = 0.01):
+    def __init__(
+        self,
+        update: str = "all",
+        vote: str = "all",
+        smoothing: float = 0.01,
+        weighted: bool = True,
+    ):
         self.update = update
         self.vote = vote
         self.smoothing = smoothing
+        self.weighted = weighted
 
     def codes(self) -> tuple[int, float, int]:
         """(flags, smoothing, rounds of the prefix) for the compiled pass."""
@@ -57,7 +75,15 @@ class Selection(BaseEstimator):
             raise InputError(f"Selection: smoothing must lie in [0, 1], got {smoothing!r}")
         flags = rounds.UPDATE_DRAWN * (self.update == "drawn")
         flags += rounds.VOTE_DRAWN * (self.vote == "drawn")
+        flags += rounds.VOTE_UNWEIGHTED * (not self.weighted)
         return flags, float(smoothing), 0
+
+    def expected_votes(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(m,) each expert's weight in the vote, in expectation over the draws; q as above."""
+        votes = q if self.weighted else np.ones_like(q)
+        if self.vote == "drawn":
+            votes = votes * ((1 - self.smoothing) * q + self.smoothing / len(q))
+        return votes
 
 
 class BestOfPrefix(BaseEstimator):
@@ -95,3 +121,7 @@ class BestOfPrefix(BaseEstimator):
         if self.fraction is not None and not 0 < self.fraction <= 1:
             raise InputError(f"BestOfPrefix: fraction must lie in (0, 1], got {self.fraction!r}")
         return rounds.BEST_OF_PREFIX, 0.0, int(self.rounds)
+
+    def expected_votes(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(m,) each expert's weight in the vote; q is 1 for the chosen one and 0 elsewhere."""
+        return q

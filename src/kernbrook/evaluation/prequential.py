@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -168,5 +169,5 @@ def _look_ahead(
     """Perceptron(*) as in its paper: the kernel is chosen before the pass begins."""
     fraction = getattr(getattr(estimator, "selection", None), "fraction", None)
     if fraction is not None and hasattr(estimator, "choose_kernel"):
-        prefix = order[: max(1, int(fraction * len(order)))]
+        prefix = order[: max(1, math.floor(fraction * len(order) + 0.5))]
         estimator.choose_kernel(X[prefix], y[prefix], classes=classes)

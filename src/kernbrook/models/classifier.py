@@ -28,7 +28,7 @@ from .points import Block, DenseRows, Floats, Rows, SparseRows, SupportVectors
 
 
 _LEARNED = (
-    "_engine", "_machine", "_progress", "classes_", "feature_names_in_", "kernels_",
+    "_engine", "_machine", "_progress", "_selection", "classes_", "feature_names_in_", "kernels_",
     "labels_asked_", "n_features_in_",
 )  # fmt: skip
 
@@ -231,7 +231,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
             self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C"
         )
         rows = self._rows(self._canonical(X))
-        weights = self._expected_votes()
+        weights = self._selection.expected_votes(self._q())
         decisions = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK):
             block = Block(rows.part(start, min(start + BLOCK, len(rows))), self._engine.layout)
@@ -296,18 +296,10 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
     def _q(self) -> Floats:
         """(m,) weights with the greatest 1; one-hot once a kernel is chosen."""
         chosen = self._progress.counters[2]
-        if isinstance(self.selection, BestOfPrefix):
+        if isinstance(self._selection, BestOfPrefix):
             best = chosen if chosen >= 0 else int(np.argmin(self._progress.losses))
             return np.eye(len(self.kernels_))[best]
         return np.exp(self._progress.log_weights)
-
-    def _expected_votes(self) -> Floats:
-        """(m,) weight of each expert's sign in the vote, in expectation over the draws."""
-        q = self._q()
-        selection = self.selection
-        if isinstance(selection, Selection) and (selection.update, selection.vote) == ("drawn",) * 2:
-            return q * ((1 - selection.smoothing) * q + selection.smoothing / len(q))
-        return q
 
     def _start(self, X: Any) -> None:
         """Set everything up for the first example."""
@@ -316,7 +308,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         kernels: tuple[Kernel, ...] = resolve(self.kernels)
         learner = _factor("learner", self.learner, Perceptron)
         combiner = _factor("combiner", self.combiner, Hedge)
-        selection = _factor("selection", self.selection, Selection, ("codes",))
+        selection = _factor("selection", self.selection, Selection, ("codes", "expected_votes"))
         flags, smoothing, prefix = selection.codes()
         m = len(kernels)
         machine = Machine(
@@ -335,6 +327,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = X.shape[1]
         self.labels_asked_ = 0
         self._machine = machine
+        self._selection = selection
         self._progress = Progress(
             np.zeros(m), np.zeros(m), np.ones(m, dtype=bool), np.array([seed, 0, -1])
         )

@@ -27,12 +27,13 @@ def _omkc(update: str, vote: str) -> Callable[..., OnlineMKClassifier]:
         discount: float = 0.8,
         smoothing: float = 0.01,
         tie: str = "label",
+        weighted: bool = True,
     ) -> OnlineMKClassifier:
         return OnlineMKClassifier(
             kernels,
             Perceptron(tie=tie),
             Hedge(discount=discount),
-            Selection(update=update, vote=vote, smoothing=smoothing),
+            Selection(update=update, vote=vote, smoothing=smoothing, weighted=weighted),
             random_state=random_state,
         )
 

@@ -162,7 +162,7 @@ def kernel_weights(comparison: Comparison) -> Figure:
     greatest = max(float(np.nanmax(weights, initial=0.0)) for weights in means)
     panels[0].set_ylim(0, min(1.0, 1.1 * greatest) * 1.02 or 1.0)
     picture.supxlabel("rounds", fontsize=drawing.SIZE)
-    picture.supylabel("weight of each kernel (they sum to 1)", fontsize=drawing.SIZE)
+    picture.supylabel("kernel weight (sum 1)", fontsize=drawing.SIZE)
     return picture
 
 
@@ -285,7 +285,7 @@ def _legend_columns(named: Mapping[str, Pen]) -> int:
 def _few_ticks(axes: Any) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
 
 

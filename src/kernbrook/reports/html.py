@@ -114,7 +114,7 @@ def write_report(comparison: Comparison, path: str | PathLike[str]) -> None:
         [*sections, _again(comparison.manifest)],
         path,
         subtitle=headline(comparison),
-        summary=verdict(comparison),
+        summary=verdict(comparison).replace(" %", "\N{NO-BREAK SPACE}%"),
     )
 
 
@@ -237,7 +237,7 @@ def _again(manifest: Mapping[str, Any]) -> Section:
         "seconds.",
         columns=[
             Column("what", tuple(entries)),
-            Column("value", tuple(entries.values()), "code"),
+            Column("value", tuple(entries.values()), "long"),
         ],
     )
 

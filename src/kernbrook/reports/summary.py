@@ -33,7 +33,8 @@ def mean_and_std(values: Floats) -> tuple[float, float | None]:
     >>> mean_and_std(np.array([5.0]))
     (5.0, None)
     """
-    std = float(np.std(values, ddof=1)) if len(values) > 1 else None
+    with np.errstate(invalid="ignore"):  # an infinite value has no deviation
+        std = float(np.std(values, ddof=1)) if len(values) > 1 else None
     return float(np.mean(values)), std
 
 
@@ -83,12 +84,13 @@ class Column:
     ----------
     header : its heading
     cells : one a row
-    kind : how a page shows it; the cells of a "bar" are numbers between 0 and 1
+    kind : how a page shows it: "code" stays on one line, "long" breaks anywhere, the cells of a
+        "bar" are numbers between 0 and 1
     """
 
     header: str
     cells: tuple[str, ...]
-    kind: Literal["text", "number", "code", "bar"] = "text"
+    kind: Literal["text", "number", "code", "long", "bar"] = "text"
 
 
 def checked(comparison: Comparison) -> Comparison:

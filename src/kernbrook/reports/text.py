@@ -154,7 +154,11 @@ def _relative(ours: float, printed: float) -> str:
 
 def _footer(reproduction: Reproduction | TimeReproduction) -> str:
     """Notes under a reproduction: the star, the orders of the data, what is not present."""
-    lines = [STAR_NOTE] if hasattr(reproduction, "cells") else ["time in per cent of the reference algorithm's"]
+    lines = (
+        [STAR_NOTE]
+        if hasattr(reproduction, "cells")
+        else ["time in per cent of the reference algorithm's"]
+    )
     by_kind: dict[str, list[str]] = {}
     for data, kind in reproduction.permutations_by_data.items():
         by_kind.setdefault(kind, []).append(data)

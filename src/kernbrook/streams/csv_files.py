@@ -22,8 +22,7 @@ from kernbrook.streams.base import Labels, Piece, Stream
 from kernbrook.streams.text_files import line_blocks, stem
 
 MISSING = ("", "?", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "-NaN", "null", "NULL", "None")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.ASCII | re.IGNORECASE)
 _EXACT_INTEGERS = 2.0**53
 
 
@@ -103,7 +102,7 @@ class CsvStream(Stream):
 
     def _names(self, line: int, row: bytes) -> list[str]:
         names = [name.strip() for name in next(csv.reader([self._decode(line, row)]))]
-        if all(_NUMBER.fullmatch(name) for name in names):
+        if all(map(_is_number, names)):
             raise DataFileError(self._path, "expected a header row, found numbers", line)
         if len(names) < 2:
             problem = f"expected a label and features parted by commas, found one column: {names}"
@@ -221,8 +220,8 @@ class CsvStream(Stream):
                     if value in MISSING:
                         self._refuse(line, i, "missing value")
                     if i == self._label:
-                        if _INFINITY.fullmatch(value):
-                            self._refuse(line, i, f"{value!r} is not finite")
+                        if _is_number(value):
+                            self._number(line, i, value)
                         text.append(value)
                     else:
                         values.append(self._number(line, i, value))
@@ -231,19 +230,18 @@ class CsvStream(Stream):
             line = first + reader.line_num - 1
             raise DataFileError(self._path, str(error), line) from None
         numbers = None
-        if all(_NUMBER.fullmatch(value) for value in text):
+        if all(map(_is_number, text)):
             numbers = np.array([float(value) for value in text])
         return _Rows(np.array(features), pa.array(text), numbers)
 
     def _number(self, line: int, column: int, value: str) -> float:
-        if _NUMBER.fullmatch(value):
-            number = float(value)
-            if math.isfinite(number):
-                return number
-        elif not _INFINITY.fullmatch(value):
-            shown = value if len(value) <= 40 else f"{value[:37]}..."
+        shown = value if len(value) <= 40 else f"{value[:37]}..."
+        if not _is_number(value):
             self._refuse(line, column, f"expected a number, found {shown!r}")
-        self._refuse(line, column, f"{value!r} is not finite")
+        number = float(value)
+        if not math.isfinite(number):
+            self._refuse(line, column, f"{shown!r} is not finite")
+        return number
 
     def _refuse(self, line: int, column: int, problem: str) -> NoReturn:
         raise DataFileError(self._path, f"column {self._columns[column]!r}: {problem}", line)
@@ -255,6 +253,11 @@ def _label_place(columns: list[str], label: str | None) -> int:
             raise UnknownNameError("column", label, columns)
         return columns.index(label)
     return columns.index("label") if "label" in columns else len(columns) - 1
+
+
+def _is_number(text: str) -> bool:
+    """Whether it is written as a number, infinity included."""
+    return _NUMBER.fullmatch(text) is not None
 
 
 def _all_integers(labels: NDArray[np.float64]) -> bool:

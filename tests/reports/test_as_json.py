@@ -1,0 +1,72 @@
+"""JSON: strict, complete, in per cent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reports.synthetic import make_comparison, make_ratios, make_reproduction
+
+from kernbrook.reports import comparison_json, reproduction_json
+
+
+def strict(value):
+    text = json.dumps(value, allow_nan=False)
+    assert json.loads(text) == value
+    return text
+
+
+def test_a_comparison_round_trips():
+    comparison = make_comparison(("omkc-dd", "majority"))
+    value = comparison_json(comparison)
+    strict(value)
+    assert list(value) == [
+        "data", "n_rows", "n_features", "permutations", "best", "manifest", "rows",
+    ]  # fmt: skip
+    for row, result in zip(comparison.rows, value["rows"], strict=True):
+        assert result["recipe"] == row.recipe
+        assert result["mean"] == pytest.approx(100 * np.mean([run.error for run in row.runs]))
+        assert result["std"] == pytest.approx(row.errors.std(ddof=1))
+        assert result["n_support_active_std"] == pytest.approx(
+            row.values("n_support_active").std(ddof=1)
+        )
+        assert result["seconds_mean"] == pytest.approx(row.values("seconds").mean())
+        for run, found in zip(row.runs, result["runs"], strict=True):
+            assert found["error"] == pytest.approx(100 * run.error)
+            assert found["labels_asked"] == run.labels_asked
+            history = found["history"]
+            assert history["rounds"] == run.history.rounds.tolist()
+            assert history["error"] == pytest.approx(100 * run.history.error)
+            np.testing.assert_array_equal(history["kernel_weights"], run.history.kernel_weights)
+            assert history["kernels"] == list(run.history.kernels)
+
+
+def test_one_run_has_null_deviations():
+    row = comparison_json(make_comparison(("omkc-dd",), permutations=1))["rows"][0]
+    assert row["std"] is row["n_support_stored_std"] is row["n_support_active_std"] is None
+
+
+def test_what_is_not_finite_becomes_null():
+    comparison = make_comparison(("omkc-dd",), permutations=2)
+    row = comparison.rows[0]
+    runs = (replace(row.runs[0], error=float("nan"), seconds=float("inf")), row.runs[1])
+    manifest = {"seed": np.int64(3), "path": Path("a/b"), "scale": np.float64("nan"), 1: {"x"}}
+    value = comparison_json(replace(comparison, rows=(replace(row, runs=runs),), manifest=manifest))
+    strict(value)
+    assert value["rows"][0]["mean"] is None
+    assert value["rows"][0]["runs"][0]["seconds"] is None
+    assert value["manifest"] == {"seed": 3, "path": str(Path("a/b")), "scale": None, "1": ["x"]}
+
+
+def test_reproductions_round_trip():
+    value = reproduction_json(make_reproduction())
+    strict(value)
+    assert value["cells"][0]["error_printed"] == 16.07
+    assert value["cells"][3]["error_std"] is None
+    assert value["missing"] == ["dorothea", "w5a"]
+    ratios = reproduction_json(make_ratios())
+    strict(ratios)
+    assert ratios["ratios"][-1]["ratio_printed"] == 18.8

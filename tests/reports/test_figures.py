@@ -1,0 +1,162 @@
+"""Figures: what is drawn, labelled and left out."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from dataclasses import replace
+
+import matplotlib
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reports.synthetic import make_comparison, make_discounts
+
+from kernbrook.errors import InputError
+from kernbrook.reports import discount_curve, kernel_weights, learning_curves, support_vectors
+from kernbrook.reports.drawing import spread, svg
+
+DRAW = [learning_curves, support_vectors, kernel_weights]
+
+
+def labels(figure):
+    return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+def painted(figure):
+    figure.savefig(io.BytesIO(), format="png")
+    return figure
+
+
+@pytest.mark.parametrize("samples", [1, 2, 40])
+@pytest.mark.parametrize("permutations", [1, 3])
+@pytest.mark.parametrize("draw", DRAW)
+def test_every_shape_of_history_is_drawn(draw, samples, permutations):
+    painted(draw(make_comparison(samples=samples, permutations=permutations)))
+
+
+def test_axes_are_labelled_with_units():
+    comparison = make_comparison()
+    for draw, words in ((learning_curves, "%"), (support_vectors, "number")):
+        axes = draw(comparison).axes[0]
+        assert axes.get_xlabel() == "rounds"
+        assert words in axes.get_ylabel()
+    for figure, x, y in (
+        (kernel_weights(comparison), "rounds", "sum 1"),
+        (discount_curve(make_discounts()), "discount", "%"),
+    ):
+        assert x in figure.get_supxlabel()
+        assert y in figure.get_supylabel()
+
+
+def test_the_curve_is_the_mean_of_the_runs_in_per_cent():
+    comparison = make_comparison(("perceptron",), best=())
+    line = learning_curves(comparison).axes[0].lines[0]
+    expected = 100 * np.mean([run.history.error for run in comparison.rows[0].runs], axis=0)
+    np.testing.assert_allclose(line.get_ydata(), expected)
+
+
+def test_every_recipe_has_a_name_and_the_names_do_not_touch():
+    comparison = make_comparison()
+    figure = painted(learning_curves(comparison))
+    assert {text.removesuffix(" *") for text in labels(figure)} == {
+        row.title for row in comparison.rows
+    }
+    assert {text for text in labels(figure) if text.endswith(" *")} == {"OMKC(S,D) *", "OM-2 *"}
+    boxes = sorted(text.get_window_extent().y0 for text in figure.axes[0].texts)
+    assert min(np.diff(boxes)) > 10
+
+
+def test_bands_only_where_lines_are_few():
+    few, many = make_comparison(("omkc-dd", "perceptron")), make_comparison()
+    assert len(learning_curves(few).axes[0].collections) == 2
+    assert len(learning_curves(many).axes[0].collections) == 0
+
+
+def test_active_support_vectors_are_shown_where_they_differ():
+    figure = support_vectors(make_comparison())
+    assert [text for text in labels(figure) if "active" in text] == [
+        "OMKC(D,S) active",
+        "OMKC(S,S) active",
+    ]
+    assert figure.axes[0].get_yscale() == "log"
+    assert "Majority" not in labels(figure)  # nothing stored: no place on a logarithmic axis
+    assert support_vectors(make_comparison(("omkc-dd", "omkc-sd"))).axes[0].get_yscale() == "linear"
+
+
+def test_recipes_that_store_nothing_are_drawn_alone():
+    painted(support_vectors(make_comparison(("majority", "last-label"), best=())))
+
+
+def test_a_panel_for_each_recipe_with_several_kernels():
+    comparison = make_comparison()
+    figure = kernel_weights(comparison)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        row.title for row in comparison.rows if len(row.runs[0].history.kernels) > 1
+    ]
+    assert all(len(axes.lines) == 16 for axes in figure.axes)
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert named[-1] == "the other kernels"
+    assert 1 < len(named) <= 7
+    with pytest.raises(InputError, match="more than one kernel"):
+        kernel_weights(make_comparison(("perceptron", "majority")))
+
+
+def test_runs_sampled_at_other_rounds_are_interpolated():
+    comparison = make_comparison(("omkc-dd",), permutations=1)
+    other = make_comparison(("omkc-dd",), permutations=1, samples=7).rows[0].runs
+    row = replace(comparison.rows[0], runs=comparison.rows[0].runs + other)
+    for draw in DRAW:
+        painted(draw(replace(comparison, rows=(row,))))
+
+
+def test_hostile_names_are_drawn_as_they_are():
+    comparison = make_comparison(("omkc-dd",), kernels=(r"$\frac", "_x", "核\x00\n", "a" * 300))
+    row = replace(comparison.rows[0], title=r"_$\undefined$ <b> " + "x" * 300)
+    for draw in DRAW:
+        text = svg(draw(replace(comparison, rows=(row,), data="$")), "f", "<>&\"'")
+        assert "<b>" not in text
+
+
+def test_discounts_need_a_curve():
+    with pytest.raises(InputError, match="at least one algorithm"):
+        discount_curve({})
+    figure = painted(discount_curve(make_discounts([f"d{i}" for i in range(16)])))
+    assert len(figure.axes) == 16
+
+
+def test_the_readers_settings_are_neither_used_nor_changed():
+    comparison = make_comparison()
+    with matplotlib.rc_context({"axes.facecolor": "red", "font.size": 30, "xtick.color": "blue"}):
+        before = dict(matplotlib.rcParams)
+        odd = svg(learning_curves(comparison), "f", "")
+        assert dict(matplotlib.rcParams) == before
+    assert odd == svg(learning_curves(comparison), "f", "")
+
+
+def test_the_import_is_light_and_pyplot_stays_out(tmp_path):
+    code = (
+        "import sys, kernbrook.reports as r\n"
+        "heavy = {'matplotlib', 'rich', 'jinja2'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+        "from reports.synthetic import make_comparison\n"
+        "r.write_report(make_comparison(('omkc-dd',)), sys.argv[1])\n"
+        "assert 'matplotlib.figure' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    path = [entry for entry in sys.path if entry]
+    subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {path!r}\n{code}", tmp_path / "r.html"],
+        check=True,
+    )
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.floats(0.001, 0.03))
+def test_labels_are_spread_in_order_and_within_the_axes(wanted, gap):
+    places = np.array(spread(wanted, gap))
+    assert places.min() >= -1e-9
+    assert places.max() <= 1 + 1e-9
+    ordered = np.sort(places)
+    assert np.all(np.diff(ordered) >= gap - 1e-9)
+    assert np.all(np.diff(np.array(wanted)[np.argsort(places)]) >= 0)

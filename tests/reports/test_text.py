@@ -1,0 +1,146 @@
+"""Tables for the terminal: figures, stars, widths."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reports.synthetic import make_comparison, make_ratios, make_reproduction
+from rich.console import Console
+
+from kernbrook.errors import InputError
+from kernbrook.reports import comparison_table, ratio_table, reproduction_table
+
+
+def printed(table, width=80, **options):
+    stream = io.StringIO()
+    Console(file=stream, width=width, **options).print(table)
+    return stream.getvalue()
+
+
+def test_the_means_and_deviations_are_printed():
+    comparison = make_comparison(("omkc-dd", "perceptron"), best=("perceptron",))
+    text = printed(comparison_table(comparison))
+    for row in comparison.rows:
+        errors, stored = row.errors, row.values("n_support_stored")
+        assert f"{errors.mean():.2f} ± {errors.std(ddof=1):.2f}" in text
+        assert f"{stored.mean():.1f} ± {stored.std(ddof=1):.1f}" in text
+        assert f"{row.values('seconds').mean():.3f}" in text
+        assert row.title in text
+        assert row.recipe in text
+    assert "a3a: 3,185 rows x 123 features, 5 permutations" in text
+
+
+def test_the_best_rows_have_a_star_without_colour_and_are_bold_with_it():
+    table = comparison_table(make_comparison())
+    plain = printed(table, no_color=True)
+    assert "\x1b" not in plain
+    starred = [line.split()[0] for line in plain.splitlines() if "* " in line and "±" in line]
+    assert starred == ["OMKC(S,D)", "OM-2"]
+    assert "* not told from the least mean by a Student t-test at 5 %" in plain
+    coloured = printed(table, force_terminal=True, color_system="standard").splitlines()
+    assert ["\x1b[1m" in line for line in coloured if "omkc-sd" in line or "omkc-dd" in line] == [
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("asked", [1.0, 0.37])
+@pytest.mark.parametrize("permutations", [1, 20])
+def test_eleven_recipes_fit_eighty_columns(asked, permutations):
+    comparison = make_comparison(asked=asked, permutations=permutations)
+    lines = printed(comparison_table(comparison)).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "…" not in "".join(lines)
+    assert len(lines) == 3 + len(comparison.rows) + 1
+    assert all(row.recipe in "".join(lines) for row in comparison.rows)
+
+
+def test_a_wide_terminal_shows_decimals_and_titles():
+    text = printed(comparison_table(make_comparison(), width=120), width=120)
+    assert "Perceptron(*)" in text
+    assert "16048.6 ± 723.4" in text
+
+
+def test_the_signs_of_a_column_stand_under_each_other():
+    lines = printed(comparison_table(make_comparison())).splitlines()
+    rows = [line for line in lines if "±" in line]
+    assert len({tuple(np.flatnonzero([c == "±" for c in line])) for line in rows}) == 1
+
+
+def test_columns_that_say_nothing_are_left_out():
+    text = printed(comparison_table(make_comparison(("omkc-dd", "perceptron"))))
+    assert "active" not in text
+    assert "labels" not in text
+    assert "active" in printed(comparison_table(make_comparison(("omkc-dd", "omkc-ds"))))
+    assert "labels" in printed(comparison_table(make_comparison(("omkc-dd",), asked=0.5)))
+
+
+def test_one_permutation_has_no_deviation_and_no_test():
+    text = printed(comparison_table(make_comparison(permutations=1)))
+    assert "±" not in text
+    assert text.splitlines()[0].rstrip().endswith(", 1 permutation")
+    assert "one permutation allows no test" in text
+
+
+def test_names_are_not_markup():
+    comparison = replace(make_comparison(("omkc-dd",)), data="[red]x[/red] [")
+    assert "[red]x[/red] [:" in printed(comparison_table(comparison))
+
+
+def test_long_names_are_cut_before_numbers():
+    comparison = make_comparison(("omkc-dd", "omkc-ds"))
+    rows = (replace(comparison.rows[0], recipe="r" * 120), comparison.rows[1])
+    text = printed(comparison_table(replace(comparison, rows=rows)))
+    assert max(map(len, text.splitlines())) <= 80
+    errors = comparison.rows[0].errors
+    assert f"{errors.mean():.2f} ± {errors.std(ddof=1):.2f}" in text
+
+
+def test_a_comparison_without_rows_or_runs_is_refused():
+    comparison = make_comparison(("omkc-dd",))
+    with pytest.raises(InputError, match="found no rows"):
+        comparison_table(replace(comparison, rows=()))
+    with pytest.raises(InputError, match=r"'omkc-dd', found none"):
+        comparison_table(replace(comparison, rows=(replace(comparison.rows[0], runs=()),)))
+
+
+@pytest.mark.parametrize("width", [80, 87, 120])
+def test_a_reproduction_stands_beside_the_paper(width):
+    text = printed(reproduction_table(make_reproduction(), width=width), width=width)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    assert "…" not in text
+    row = next(line for line in lines if "OMKC(D,D)" in line and "16.07" in line)
+    assert "16.07 ± 1.42*" in row
+    assert "16.19 ± 1.31*" in row
+    assert "+0.12" in row
+    assert row.rstrip().endswith("+0.2")
+    assert "1551" in row
+    assert "not present: dorothea, w5a" in text
+    assert "the authors' own for ionosphere; seeded for spambase" in text
+    assert [line.strip() for line in lines].index("ionosphere") < lines.index(row)
+
+
+def test_a_wide_reproduction_has_the_deviations_of_the_support_vectors():
+    text = printed(reproduction_table(make_reproduction(), width=120), width=120)
+    assert "1547.5 ± 53.0" in text
+    assert "1551.2 ± 49.8" in text
+
+
+def test_a_star_is_only_where_ours_is_best():
+    reproduction = make_reproduction()
+    cells = tuple(replace(cell, best=False, best_printed=None) for cell in reproduction.cells)
+    text = printed(reproduction_table(replace(reproduction, cells=cells)))
+    assert "1.42*" not in text
+    assert "1.31*" not in text
+
+
+def test_time_ratios():
+    text = printed(ratio_table(make_ratios()))
+    row = next(line for line in text.splitlines() if line.startswith("w5a"))
+    assert row.split() == ["w5a", "9888", "98.6", "99.1", "37.5", "41.0", "18.8", "22.4"]
+    assert "not present: a3a" in text
+    assert max(map(len, text.splitlines())) <= 80

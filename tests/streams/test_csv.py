@@ -1,0 +1,171 @@
+"""CSV files: columns, label types, and errors that name column and line."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernbrook.errors import DataFileError, InputError, UnknownNameError
+from kernbrook.streams import open_stream
+
+
+def test_label_column(write):
+    path = write("t.csv", "a,label,b\n1,7,2\n3,8,4\n")
+    X, y = open_stream(path).read()
+    np.testing.assert_array_equal(X, [[1, 2], [3, 4]])
+    assert y.tolist() == [7, 8]
+    X, y = open_stream(path, label="a").read()
+    np.testing.assert_array_equal(X, [[7, 2], [8, 4]])
+    assert y.tolist() == [1, 3]
+    X, y = open_stream(write("last.csv", "a,b,c\n1,7,2\n3,8,4\n")).read()
+    assert y.tolist() == [2, 4]
+    with pytest.raises(UnknownNameError, match="unknown column 'lable': did you mean label"):
+        open_stream(path, label="lable")
+
+
+@pytest.mark.parametrize(
+    ("labels", "dtype", "expected"),
+    [
+        (["1", "-2", "+3.0"], np.int64, [1, -2, 3]),
+        (["1", "2.5", "3"], np.float64, [1, 2.5, 3]),
+        (["yes", " no ", '"a, b"'], "<U4", ["yes", "no", "a, b"]),
+        (["1", "2", "many"], "<U4", ["1", "2", "many"]),
+    ],
+)
+def test_label_types(write, monkeypatch, labels, dtype, expected):
+    path = write("l.csv", "x,label\n" + "".join(f"0,{label}\n" for label in labels))
+    for block_bytes in (1 << 20, 5):
+        monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", block_bytes)
+        stream = open_stream(path)
+        assert stream.read()[1].tolist() == expected
+        assert {y.dtype for _, y in stream.chunks(1)} == {np.dtype(dtype)}
+
+
+def test_what_the_format_allows(write, assert_chunks_agree):
+    text = '\ufeff\r\n a ,"b ""x""",label\r\n\r\n+1.5, 2 ,"u"\r\n.5,"-3e1",v\r\n\r\n5.,1E-3,v'
+    stream = open_stream(write("all.csv", text))
+    X, y = stream.read()
+    np.testing.assert_array_equal(X, [[1.5, 2], [0.5, -30], [5, 0.001]])
+    assert y.tolist() == ["u", "v", "v"]
+    assert_chunks_agree(stream, (1, 2))
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.integers(1, 4).flatmap(
+        lambda d: st.lists(
+            st.tuples(
+                st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=d, max_size=d),
+                st.text(alphabet="ab,\"' é", min_size=1).map(str.strip).filter(bool),
+            ),
+            min_size=1,
+            max_size=20,
+        )
+    ),
+    st.integers(1, 200),
+)
+def test_what_python_writes_comes_back(tmp_path_factory, rows, block_bytes):
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow([*(f"x{j}" for j in range(len(rows[0][0]))), "label"])
+    writer.writerows([*map(repr, values), label] for values, label in rows)
+    path = tmp_path_factory.mktemp("csv") / "random.csv"
+    path.write_text(out.getvalue(), encoding="utf-8", newline="")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", block_bytes)
+        X, y = open_stream(path).read()
+    np.testing.assert_array_equal(X, [values for values, _ in rows])
+    assert y.tolist() == [label for _, label in rows]
+
+
+def test_slow_and_fast_reading_agree(write, monkeypatch):
+    stream = open_stream(write("both.csv", "a,b,label\n1,2.5,x\n\n-3e4, 4 ,long\n"))
+    fast = stream.read()
+    monkeypatch.setattr(type(stream), "_rows", type(stream)._read_slowly)
+    slow = stream.read()
+    np.testing.assert_array_equal(fast[0], slow[0])
+    assert fast[1].tolist() == slow[1].tolist()
+
+
+BAD_LINES = [
+    ("1,abc,x", "column 'b': expected a number, found 'abc'"),
+    ("1,true,x", "column 'b': expected a number, found 'true'"),
+    ("1,1_0,x", "column 'b': expected a number, found '1_0'"),
+    ("1,0x1,x", "column 'b': expected a number"),
+    ("1," + "z" * 300 + ",x", r"z\.\.\.'"),
+    ("1,,x", "column 'b': missing value"),
+    (",1,x", "column 'a': missing value"),
+    ("1,?,x", "column 'b': missing value"),
+    ("1,NaN,x", "column 'b': missing value"),
+    ("1,inf,x", "column 'b': 'inf' is not finite"),
+    ("1,-Infinity,x", "is not finite"),
+    ("1,1e999,x", "'1e999' is not finite"),
+    ("1,2,", "column 'label': missing value"),
+    ("1,2,NA", "column 'label': missing value"),
+    ("1,2", "expected 3 values, found 2"),
+    ("1,2,3,4", "expected 3 values, found 4"),
+    ('1,2,"x', "a quoted value does not end here"),
+    (b"1,2,\xff\xfe", "expected UTF-8 text"),
+]
+
+
+@pytest.mark.parametrize("block_bytes", [1 << 20, 20])
+@pytest.mark.parametrize(("line", "problem"), BAD_LINES)
+def test_the_line_and_the_column_are_named(write, monkeypatch, line, problem, block_bytes):
+    monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", block_bytes)
+    line = line if isinstance(line, bytes) else line.encode()
+    path = write("bad.csv", b'\na,b,label\n1,2,x\n\n1,2,"y"\n' + line + b"\n1,2,x\n")
+    with pytest.raises(DataFileError, match=problem) as caught:
+        open_stream(path)
+    assert caught.value.line == 6
+    assert str(caught.value).startswith(f"{path}, line 6: ")
+
+
+def test_numbers_and_an_infinite_label(write):
+    with pytest.raises(DataFileError, match="line 3: column 'label': 'inf' is not finite"):
+        open_stream(write("inf.csv", "a,label\n1,2\n1,inf\n"))
+    with pytest.raises(DataFileError, match="line 3: column 'label': '1e999' is not finite"):
+        open_stream(write("inf.csv", "a,label\n1,2\n1,1e999\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("1,2\n3,4\n", "line 1: expected a header row, found numbers"),
+        ("a;b;label\n1;2;3\n", "line 1: .* parted by commas, found one column"),
+        ("a,b,a\n1,2,3\n", "line 1: two columns are called 'a'"),
+        ("a,label\n", "a header row and no data"),
+        ("a,label", "a header row and no data"),
+        ("\n\n", "the file has no line"),
+    ],
+)
+def test_headers(write, text, problem):
+    with pytest.raises(DataFileError, match=problem):
+        open_stream(write("head.csv", text))
+
+
+def test_wrong_width(write):
+    path = write("w.csv", "a,b,label\n1,2,3\n")
+    assert open_stream(path, n_features=2).n_features == 2
+    with pytest.raises(DataFileError, match="line 1: expected 5 features, found 2"):
+        open_stream(path, n_features=5)
+    with pytest.raises(InputError, match="n_features must be a positive integer"):
+        open_stream(path, n_features=0)
+
+
+@pytest.mark.parametrize("now", ["1,7\n", "1,7\n2,8.5\n", "1,7\n2,x\n"])
+def test_a_file_changed_between_readings(write, now):
+    stream = open_stream(write("moving.csv", "a,label\n1,7\n2,8\n"))
+    write("moving.csv", "a,label\n" + now)
+    with pytest.raises(DataFileError, match="changed after it was opened"):
+        stream.read()
+
+
+def test_a_longer_label_after_opening(write):
+    stream = open_stream(write("moving.csv", "a,label\n1,x\n2,y\n"))
+    write("moving.csv", "a,label\n1,x\n2,long\n")
+    with pytest.raises(DataFileError, match="changed after it was opened"):
+        stream.read()

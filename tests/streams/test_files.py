@@ -1,0 +1,195 @@
+"""Opening files: compression, formats told apart, and everything that can be wrong with a file."""
+
+import bz2
+import gzip
+import lzma
+import os
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernbrook.errors import DataFileError
+from kernbrook.streams import open_stream
+
+SVMLIGHT = "".join(f"{1 if i % 3 else -1} {1 + i % 5}:{i}.5 9:1\n" for i in range(5000))
+CSV = "a,b,label\n" + "".join(f"{i}.5,{i % 7},{i % 3}\n" for i in range(5000))
+COMPRESS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+TEXTS = {".libsvm": SVMLIGHT, ".csv": CSV}
+
+
+@pytest.mark.parametrize("suffix", TEXTS)
+@pytest.mark.parametrize("compression", COMPRESS)
+def test_compressed_is_the_same(write, assert_chunks_agree, dense, suffix, compression):
+    plain = write(f"plain{suffix}", TEXTS[suffix])
+    packed = write(f"packed{suffix}{compression}", COMPRESS[compression](TEXTS[suffix].encode()))
+    stream = open_stream(packed)
+    X, y = stream.read()
+    expected_X, expected_y = open_stream(str(plain)).read()
+    np.testing.assert_array_equal(dense(X), dense(expected_X))
+    np.testing.assert_array_equal(y, expected_y)
+    assert stream.name == "packed"
+    assert_chunks_agree(stream, (999,))
+
+
+@pytest.mark.parametrize("name", ["a.svm", "a.svmlight", "a.txt", "a.dat", "a.SVM", "a.dat.gz"])
+def test_suffixes_of_svmlight(write, name):
+    content = SVMLIGHT.encode()
+    path = write(name, gzip.compress(content) if name.endswith(".gz") else content)
+    assert open_stream(path).n_rows == 5000
+    assert open_stream(path).name == "a"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("data", "# words\n\n+1 1:2 3:4 # more\n", "SvmlightStream"),
+        ("data.t", "1.5e3 qid:2 3:4\r\n", "SvmlightStream"),
+        ("data.train.v2", "a,label\n1,2\n", "CsvStream"),
+    ],
+)
+def test_unknown_suffixes_are_told_apart(write, name, text, kind):
+    stream = open_stream(write(name, text))
+    assert type(stream).__name__ == kind
+    assert stream.name == name
+
+
+def test_unknown_suffix_and_unknown_format(write):
+    with pytest.raises(DataFileError, match=r"line 2: neither svmlight .* nor CSV"):
+        open_stream(write("notes", "\nhello there\n"))
+    with pytest.raises(DataFileError, match="no data line"):
+        open_stream(write("notes", "\n# hello\n"))
+
+
+@pytest.mark.parametrize("suffix", [*TEXTS, ""])
+@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz"])
+def test_truncated(write, suffix, compression):
+    packed = COMPRESS[compression](CSV.encode())
+    for size in (len(packed) // 2, len(packed) - 4):
+        path = write(f"cut{suffix}{compression}", packed[:size])
+        with pytest.raises(DataFileError, match="the compressed data is truncated"):
+            open_stream(path)
+
+
+@pytest.mark.parametrize("suffix", [*TEXTS, ""])
+@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz"])
+def test_corrupt(write, suffix, compression):
+    packed = bytearray(COMPRESS[compression](CSV.encode()))
+    middle = len(packed) // 2
+    packed[middle : middle + 30] = bytes(range(30))
+    with pytest.raises(DataFileError, match="the compressed data is corrupt"):
+        open_stream(write(f"bad{suffix}{compression}", bytes(packed)))
+
+
+@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz"])
+def test_not_compressed_as_named(write, compression):
+    with pytest.raises(DataFileError, match="as its name says"):
+        open_stream(write(f"plain.libsvm{compression}", SVMLIGHT))
+
+
+def test_compressed_without_the_name(write):
+    assert open_stream(write("packed.libsvm", lzma.compress(SVMLIGHT.encode()))).n_rows == 5000
+
+
+@pytest.mark.parametrize("name", ["a.libsvm", "a.csv", "a.csv.gz", "a.libsvm.xz", "a"])
+def test_empty(write, name):
+    with pytest.raises(DataFileError, match=r": the file is empty$"):
+        open_stream(write(name, ""))
+
+
+@pytest.mark.parametrize("name", ["a.libsvm.gz", "a.csv.gz", "a.gz"])
+def test_nothing_compressed(write, name):
+    with pytest.raises(DataFileError, match="the file has no"):
+        open_stream(write(name, gzip.compress(b"")))
+
+
+@pytest.mark.parametrize("name", ["a.libsvm", "a.csv", "a"])
+def test_binary_junk(write, name):
+    with pytest.raises(DataFileError, match="line 3: binary data") as caught:
+        open_stream(write(name, b"1 1:2\n1 3:4\n\x7fELF\0\0\0\xff\n"))
+    assert caught.value.line == 3
+    random = np.random.default_rng(0).integers(128, 256, 5000, dtype=np.uint8).tobytes()
+    with pytest.raises(DataFileError):
+        open_stream(write(name, random))
+
+
+@pytest.mark.parametrize("as_path", [str, Path])
+def test_folder(tmp_path, as_path):
+    with pytest.raises(DataFileError, match="a folder, where a file was expected"):
+        open_stream(as_path(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["no.libsvm", "no.csv.gz", "no"])
+def test_missing(tmp_path, name):
+    with pytest.raises(DataFileError, match=r": no such file$"):
+        open_stream(tmp_path / name)
+    with pytest.raises(DataFileError, match=r": no such file$"):
+        open_stream(str(tmp_path / name))
+
+
+def test_missing_by_its_ending():
+    with pytest.raises(DataFileError, match=r"^missing.libsvm: no such file$"):
+        open_stream("missing.libsvm")
+
+
+def test_permission_denied(write, monkeypatch):
+    path = write("secret.libsvm", SVMLIGHT)
+
+    def refuse(*args):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("kernbrook.streams.text_files.open", refuse, raising=False)
+    with pytest.raises(DataFileError, match=r": permission denied$"):
+        open_stream(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
+def test_permission_denied_by_the_system(write):
+    path = write("secret.libsvm", SVMLIGHT)
+    path.chmod(0)
+    with pytest.raises(DataFileError, match=r": permission denied$"):
+        open_stream(path)
+
+
+def test_an_endless_line(write, monkeypatch):
+    monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", 100)
+    monkeypatch.setattr("kernbrook.streams.text_files.LONGEST_LINE", 1000)
+    with pytest.raises(DataFileError, match="line 2: a line of over"):
+        open_stream(write("long.libsvm", "1 1:1\n" + "1 " * 1000))
+
+
+def test_a_line_longer_than_a_block(write, monkeypatch):
+    monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", 100)
+    line = "1 " + " ".join(f"{i}:1" for i in range(1, 300))
+    assert open_stream(write("long.libsvm", f"{line}\n{line}")).read()[0].sum() == 2 * 299
+
+
+@pytest.mark.parametrize("compression", ["", ".gz"])
+@pytest.mark.parametrize("suffix", TEXTS)
+def test_memory_does_not_grow_with_the_file(write, suffix, compression):
+    if suffix == ".csv":
+        line = ",".join(["0.123456"] * 10) + ",1\n"
+        text = ",".join(f"x{i}" for i in range(10)) + ",label\n" + line * (30_000_000 // len(line))
+    else:
+        line = "1 " + " ".join(f"{i}:0.123456" for i in range(1, 11)) + "\n"
+        text = line * (30_000_000 // len(line))
+    packed = gzip.compress(text.encode(), 1) if compression else text
+    path = write(f"large{suffix}{compression}", packed)
+    rows = text.count("1\n" if suffix == ".csv" else "\n")
+    del text, packed
+    next(open_stream(write(f"warm{suffix}", TEXTS[suffix])).chunks())
+    limit = 24e6 if suffix == ".libsvm" else 8e6
+    tracemalloc.start()
+    try:
+        stream = open_stream(path)
+        opened = tracemalloc.get_traced_memory()[1]
+        kept = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        assert sum(len(y) for _, y in stream.chunks(1000)) == rows
+        passed = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert opened < limit  # svmlight: up to 16 MiB of rows are held until the file proves longer
+    assert kept < 1e6
+    assert passed < 8e6
