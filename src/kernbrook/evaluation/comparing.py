@@ -89,7 +89,7 @@ def compare(
         Row(name, book.title(name), tuple(runs[name, run] for run in range(len(sequence))))
         for name in names
     ]
-    manifest = _manifest(seed) | {
+    facts = manifest(seed) | {
         "data": stream.name,
         "data_sha256": _digest(X, y),
         "permutations": len(sequence),
@@ -97,7 +97,7 @@ def compare(
         "parameters": {key: repr(value) for key, value in overrides.items()},
     }
     return Comparison(
-        stream.name, len(y), X.shape[1], len(sequence), tuple(rows), best_rows(rows), manifest
+        stream.name, len(y), X.shape[1], len(sequence), tuple(rows), best_rows(rows), facts
     )
 
 
@@ -118,10 +118,10 @@ def _one_pass(
         estimator = book.make(name, random_state=_state(seed, 0), **overrides)
         record = prequential(estimator, stream, progress=advance)
         rows.append(Row(name, book.title(name), (record,)))
-    manifest = _manifest(seed) | {"data": stream.name, "permutations": 1, "orders": "as stored"}
+    facts = manifest(seed) | {"data": stream.name, "permutations": 1, "orders": "as stored"}
     rounds = len(rows[0].runs[0].mistakes)
     best = best_rows(rows)
-    return Comparison(stream.name, rounds, stream.n_features, 1, tuple(rows), best, manifest)
+    return Comparison(stream.name, rounds, stream.n_features, 1, tuple(rows), best, facts)
 
 
 def _run(
@@ -247,7 +247,8 @@ def _digest(X: Any, y: NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
-def _manifest(seed: int) -> dict[str, Any]:
+def manifest(seed: int) -> dict[str, Any]:
+    """What it takes to run the same again: command, seed, versions, machine."""
     packages = ("kernbrook", "numpy", "scipy", "scikit-learn", "numba")
     return {
         "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),

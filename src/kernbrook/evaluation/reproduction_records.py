@@ -87,3 +87,20 @@ class TimeReproduction:
     ratios: tuple[TimeRatio, ...]
     missing: tuple[str, ...] = ()
     manifest: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DiscountCurves:
+    """Mistakes against the discount, as in figure 4; other attributes as in `Reproduction`.
+
+    Attributes
+    ----------
+    curves : data -> title -> (discounts, mean mistakes in per cent, standard deviations)
+    """
+
+    table: str
+    description: str
+    permutations_by_data: dict[str, str]
+    curves: dict[str, dict[str, tuple[list[float], list[float], list[float]]]]
+    missing: tuple[str, ...] = ()
+    manifest: dict[str, Any] = field(default_factory=dict)

@@ -15,7 +15,12 @@ from kernbrook.reports.figures import (
 )
 from kernbrook.reports.html import Section, write_discount_report, write_page, write_report
 from kernbrook.reports.summary import Column, verdict
-from kernbrook.reports.text import comparison_table, ratio_table, reproduction_table
+from kernbrook.reports.text import (
+    comparison_table,
+    discount_table,
+    ratio_table,
+    reproduction_table,
+)
 
 __all__ = [
     "Column",
@@ -23,6 +28,7 @@ __all__ = [
     "comparison_json",
     "comparison_table",
     "discount_curve",
+    "discount_table",
     "kernel_weights",
     "learning_curves",
     "ratio_table",

@@ -12,8 +12,14 @@ import numpy as np
 from kernbrook.reports.summary import checked, mean_and_std
 
 if TYPE_CHECKING:
-    from kernbrook.evaluation.records import Comparison, Record, Row
-    from kernbrook.evaluation.reproduction_records import Reproduction, TimeReproduction
+    from collections.abc import Sequence
+
+    from kernbrook.evaluation.records import Comparison, History, Record, Row
+    from kernbrook.evaluation.reproduction_records import (
+        DiscountCurves,
+        Reproduction,
+        TimeReproduction,
+    )
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
@@ -41,12 +47,14 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def reproduction_json(reproduction: Reproduction | TimeReproduction) -> dict[str, Any]:
+def reproduction_json(
+    reproduction: Reproduction | TimeReproduction | DiscountCurves,
+) -> dict[str, Any]:
     """A reproduction as plain values; the keys are its attributes.
 
     Parameters
     ----------
-    reproduction : of a table of mistakes or of a table of time ratios
+    reproduction : of a table of mistakes, a table of time ratios or a figure
 
     Returns
     -------
@@ -88,18 +96,27 @@ def _row(row: Row) -> dict[str, Any]:
     for name in ("labels_asked", "seconds"):
         result[f"{name}_mean"], _ = mean_and_std(row.values(name))
     result = {name: plain(value) for name, value in result.items()}
+    result["history"] = _mean_history([run.history for run in row.runs])
     result["runs"] = [_run(run) for run in row.runs]
     return result
 
 
+def _mean_history(histories: Sequence[History]) -> dict[str, Any]:
+    """The means over the runs, at the rounds that all of them share."""
+    first = histories[0]
+    result: dict[str, Any] = {"rounds": plain(first.rounds), "kernels": list(first.kernels)}
+    for name in ("error", "n_support_stored", "n_support_active", "kernel_weights"):
+        means = np.mean([getattr(history, name) for history in histories], axis=0)
+        result[name] = plain(100.0 * means if name == "error" else means)
+    return result
+
+
 def _run(run: Record) -> dict[str, Any]:
-    history = {name: plain(value) for name, value in vars(run.history).items()}
-    history["error"] = plain(100.0 * np.asarray(run.history.error, dtype=float))
     return {
         "error": plain(100.0 * float(run.error)),
         "n_support_stored": int(run.n_support_stored),
         "n_support_active": int(run.n_support_active),
         "labels_asked": int(run.labels_asked),
         "seconds": plain(float(run.seconds)),
-        "history": history,
+        "kernel_weights": plain(run.history.kernel_weights[-1]),
     }

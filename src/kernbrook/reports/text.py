@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from kernbrook.evaluation.records import Comparison
-    from kernbrook.evaluation.reproduction_records import Cell, Reproduction, TimeReproduction
+    from kernbrook.evaluation.reproduction_records import (
+        Cell,
+        DiscountCurves,
+        Reproduction,
+        TimeReproduction,
+    )
 
 
 def comparison_table(comparison: Comparison, *, width: int = 80) -> Table:
@@ -110,6 +115,39 @@ def ratio_table(reproduction: TimeReproduction) -> Table:
     return _table(title, _footer(reproduction), columns, [False] * len(groups))
 
 
+def discount_table(reproduction: DiscountCurves) -> Table:
+    """Mean mistakes at each discount, and the discount with the fewest, one row an algorithm.
+
+    Parameters
+    ----------
+    reproduction : of figure 4
+
+    Returns
+    -------
+    a table for `rich.console.Console.print`
+    """
+    shown = (0.05, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0)
+    names: list[str] = []
+    numbers: dict[str, list[str]] = {f"{discount:g}": [] for discount in shown} | {"best at": []}
+    ends = []
+    for data, by_title in reproduction.curves.items():
+        names += [data, *(f"  {title}" for title in by_title)]
+        ends.append(len(names))
+        for cells in numbers.values():
+            cells.append("")
+        for discounts, means, _ in by_title.values():
+            at = dict(zip(discounts, means, strict=True))
+            for discount in shown:
+                numbers[f"{discount:g}"].append(f"{at[discount]:.2f}" if discount in at else "")
+            numbers["best at"].append(f"{min(at, key=lambda d: at[d]):g}")
+    columns = [Column("algorithm", tuple(names))]
+    columns += [Column(header, tuple(cells), "number") for header, cells in numbers.items()]
+    title = f"{reproduction.table}: {reproduction.description}"
+    heads = {0, *ends[:-1]}
+    bold = [place in heads for place in range(len(names))]
+    return _table(title, _footer(reproduction), columns, bold, ends)
+
+
 def _reproduction_columns(
     groups: Sequence[tuple[str, list[Cell]]], digits: int, deviations: bool
 ) -> list[Column]:
@@ -152,13 +190,14 @@ def _relative(ours: float, printed: float) -> str:
     return "" if printed == 0 else f"{100 * (ours / printed - 1):+.1f}"
 
 
-def _footer(reproduction: Reproduction | TimeReproduction) -> str:
+def _footer(reproduction: Reproduction | TimeReproduction | DiscountCurves) -> str:
     """Notes under a reproduction: the star, the orders of the data, what is not present."""
-    lines = (
-        [STAR_NOTE]
-        if hasattr(reproduction, "cells")
-        else ["time in per cent of the reference algorithm's"]
-    )
+    if hasattr(reproduction, "cells"):
+        lines = [STAR_NOTE]
+    elif hasattr(reproduction, "ratios"):
+        lines = ["time in per cent of the reference algorithm's"]
+    else:
+        lines = ["mean mistakes in per cent; columns: the discount"]
     by_kind: dict[str, list[str]] = {}
     for data, kind in reproduction.permutations_by_data.items():
         by_kind.setdefault(kind, []).append(data)
