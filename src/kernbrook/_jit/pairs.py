@@ -53,20 +53,20 @@ def feature_major(data, indices, indptr, place, n_places):
 
 
 @njit(cache=True, nogil=True)
-def sparse_inner(data, indices, indptr, first, columns, place, lo, hi, out):
-    """out[s, lo:hi] = inner products of point first + s with the examples lo..hi-1.
+def sparse_inner(data, indices, indptr, first, columns, place, out):
+    """out[s, :] = inner products of point first + s with the examples of the block.
 
     columns, place : the block as `feature_major` gives it; place is -1 where the block is 0
     """
-    lo, hi = np.uintp(lo), np.uintp(hi)
+    b = np.uintp(columns.shape[1])
     for s in range(np.uintp(out.shape[0])):
-        for j in range(lo, hi):
+        for j in range(b):
             out[s, j] = 0.0
         for k in range(indptr[first + s], indptr[first + s + 1]):
             if place[indices[k]] >= 0:
                 where = np.uintp(place[indices[k]])
                 value = data[k]
-                for j in range(lo, hi):
+                for j in range(b):
                     out[s, j] = fma(value, columns[where, j], out[s, j])
 
 
@@ -93,10 +93,10 @@ def _sparse_difference(data_a, indices_a, a, end_a, data_b, indices_b, b, end_b,
 
 
 @njit(cache=True, nogil=True)
-def _squared_row(inner, norm, norms, lo, hi, reach, out):
+def _squared_row(inner, norm, norms, reach, out):
     """out = norm + norms - 2 inner; True if some of them are too close to be trusted."""
     close = 0
-    for j in range(np.uintp(lo), np.uintp(hi)):
+    for j in range(np.uintp(out.shape[0])):
         both = norm + norms[j]
         value = max(fma(-2.0, inner[j], both), 0.0)
         out[j] = value
@@ -105,15 +105,15 @@ def _squared_row(inner, norm, norms, lo, hi, reach, out):
 
 
 @njit(cache=True, nogil=True)
-def dense_squared(points, norms_points, block, norms_block, inner, lo, hi, reach, out):
-    """out[:, lo:hi] = squared distances; those of near-equal pairs from the difference.
+def dense_squared(points, norms_points, block, norms_block, inner, reach, out):
+    """out = squared distances; those of near-equal pairs from the difference.
 
     ||x||^2 + ||z||^2 - 2 x.z loses its digits where the distance is small beside the norms.
     """
     n, d = points.shape
     for s in range(n):
-        if _squared_row(inner[s], norms_points[s], norms_block, lo, hi, reach, out[s]):
-            for j in range(lo, hi):
+        if _squared_row(inner[s], norms_points[s], norms_block, reach, out[s]):
+            for j in range(out.shape[1]):
                 both = norms_points[s] + norms_block[j]
                 if out[s, j] < NEAR * both and out[s, j] <= reach + 1e-9 * both:
                     total = 0.0
@@ -125,13 +125,13 @@ def dense_squared(points, norms_points, block, norms_block, inner, lo, hi, reach
 
 @njit(cache=True, nogil=True)
 def sparse_squared(
-    data, indices, indptr, first, norms_points, block, norms_block, inner, lo, hi, reach, out
+    data, indices, indptr, first, norms_points, block, norms_block, inner, reach, out
 ):
     """As `dense_squared`, the points first.. and the block (data, indices, indptr) in CSR."""
     data_b, indices_b, indptr_b = block
     for s in range(out.shape[0]):
-        if _squared_row(inner[s], norms_points[s], norms_block, lo, hi, reach, out[s]):
-            for j in range(lo, hi):
+        if _squared_row(inner[s], norms_points[s], norms_block, reach, out[s]):
+            for j in range(out.shape[1]):
                 both = norms_points[s] + norms_block[j]
                 if out[s, j] < NEAR * both and out[s, j] <= reach + 1e-9 * both:
                     out[s, j] = _sparse_difference(
@@ -141,24 +141,24 @@ def sparse_squared(
 
 
 @njit(cache=True, nogil=True)
-def dense_manhattan(points, columns, lo, hi, out):
-    """out[s, j] = sum over k of |points[s, k] - columns[k, j]|, for j in lo..hi-1."""
-    lo, hi = np.uintp(lo), np.uintp(hi)
+def dense_manhattan(points, columns, out):
+    """out[s, j] = sum over k of |points[s, k] - columns[k, j]|."""
+    b = np.uintp(columns.shape[1])
     for s in range(points.shape[0]):
-        for j in range(lo, hi):
+        for j in range(b):
             out[s, j] = 0.0
         for k in range(points.shape[1]):
             value = points[s, k]
-            for j in range(lo, hi):
+            for j in range(b):
                 out[s, j] += abs(value - columns[k, j])
 
 
 @njit(cache=True, nogil=True)
-def sparse_manhattan(data, indices, indptr, first, block, lo, hi, out):
+def sparse_manhattan(data, indices, indptr, first, block, out):
     """As `dense_manhattan`, both in CSR."""
     data_b, indices_b, indptr_b = block
     for s in range(out.shape[0]):
-        for j in range(lo, hi):
+        for j in range(out.shape[1]):
             out[s, j] = _sparse_difference(
                 data, indices, indptr[first + s], indptr[first + s + 1],
                 data_b, indices_b, indptr_b[j], indptr_b[j + 1], True,

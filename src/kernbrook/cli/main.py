@@ -107,7 +107,9 @@ def compare(
         )
     from ..reports import comparison_json, comparison_table, write_report
 
-    _show(json, lambda: comparison_json(result), lambda width: comparison_table(result, width=width))
+    _show(
+        json, lambda: comparison_json(result), lambda width: comparison_table(result, width=width)
+    )
     if report is not None:
         write_report(result, report)
         typer.echo(f"wrote {report}", err=True)

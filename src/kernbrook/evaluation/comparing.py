@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import sys
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +19,7 @@ from scipy import stats
 
 from ..errors import DataFileError, InputError
 from ..models import recipes as book
+from ..models.engine import available_cores
 from ..streams import Stream, open_stream
 from .prequential import prequential
 from .records import Comparison, Record, Row
@@ -78,6 +80,7 @@ def compare(
         return _one_pass(stream, names, seed, progress, overrides)
 
     X, y = stream.read()
+    _check_classes(y)
     sequence = _orders(orders, permutations, seed, len(y))
     tasks = [(name, run) for run in range(len(sequence)) for name in names]
     advance = progress(len(tasks) * len(y)) if progress else _silent
@@ -99,6 +102,18 @@ def compare(
     return Comparison(
         stream.name, len(y), X.shape[1], len(sequence), tuple(rows), best_rows(rows), facts
     )
+
+
+def _check_classes(y: NDArray[Any]) -> None:
+    classes = np.unique(y)
+    if len(classes) != 2:
+        hint = (
+            "; choose one against the rest with positive= (--positive)" if len(classes) > 2 else ""
+        )
+        raise InputError(
+            f"data: expected labels of two classes, found {len(classes)}: "
+            f"{', '.join(map(str, classes[:10]))}{hint}"
+        )
 
 
 def _silent(rounds: int) -> None:
@@ -149,8 +164,7 @@ def _runs(
     advance: Progress,
 ) -> Iterator[tuple[tuple[str, int], Record]]:
     """The results, in any order; several processes where there are several tasks."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    jobs = min(jobs or cores or 1, len(tasks))
+    jobs = min(jobs or available_cores(), len(tasks))
     if jobs == 1:
         for task in tasks:
             yield _run(task, X, y, orders[task[1]], seed, overrides, advance)
@@ -164,9 +178,7 @@ def _runs(
         yield result
 
 
-def _warm_up(
-    names: Sequence[str], X: Any, y: NDArray[Any], overrides: dict[str, Any]
-) -> None:
+def _warm_up(names: Sequence[str], X: Any, y: NDArray[Any], overrides: dict[str, Any]) -> None:
     """Compile, or load from the disk cache, once and outside every clock."""
     classes = np.unique(y)
     for name in names:
@@ -205,6 +217,8 @@ def load_orders(path: str | Path, name: str) -> NDArray[np.int64]:
     DataFileError
         The file cannot be read, or has no orders of that name.
     """
+    if Path(path).is_file() and not zipfile.is_zipfile(path):
+        raise DataFileError(path, "expected an .npz file of orders, found something else")
     try:
         with np.load(path, allow_pickle=False) as archive:
             if name not in archive.files:
@@ -236,7 +250,8 @@ def _differs(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
         return False
     if len(a) < 2 or (np.ptp(a) == 0 and np.ptp(b) == 0):
         return True
-    return bool(stats.ttest_ind(a, b).pvalue < 0.05)
+    first, second = ((v.mean(), v.std(ddof=1), len(v)) for v in (a, b))
+    return bool(stats.ttest_ind_from_stats(*first, *second).pvalue < 0.05)
 
 
 def _digest(X: Any, y: NDArray[Any]) -> str:

@@ -147,7 +147,9 @@ class _Runs:
     def origin(self, name: str) -> str:
         return "seeded" if self._orders(name) is None else "the authors' own"
 
-    def run(self, name: str, stream: Stream, recipes: Sequence[str], **overrides: Any) -> Comparison:
+    def run(
+        self, name: str, stream: Stream, recipes: Sequence[str], **overrides: Any
+    ) -> Comparison:
         announce = self.announce
         return compare(
             stream,
@@ -168,9 +170,7 @@ def _find(name: str) -> Stream | None:
         return None
 
 
-def _cells(
-    present: dict[str, Stream], printed: Sequence[_Printed], runs: _Runs
-) -> Iterator[Cell]:
+def _cells(present: dict[str, Stream], printed: Sequence[_Printed], runs: _Runs) -> Iterator[Cell]:
     for name, stream in present.items():
         wanted = [row for row in printed if row.data == name]
         result = runs.run(name, stream, [row.recipe for row in wanted])

@@ -74,7 +74,9 @@ class _Width(Kernel):
     def _set_width(self, sigma: float | None, gamma: float | None) -> None:
         name = type(self).__name__
         if (sigma is None) == (gamma is None):
-            raise InputError(f"{name}: give either sigma or gamma, got sigma={sigma}, gamma={gamma}")
+            raise InputError(
+                f"{name}: give either sigma or gamma, got sigma={sigma}, gamma={gamma}"
+            )
         if sigma is not None:
             _positive(name, sigma=sigma)
             gamma = self._gamma_of(float(sigma))
@@ -369,7 +371,9 @@ class Precomputed(Kernel):
         rows = X[:, 0].astype(np.int64)
         wrong = (rows != X[:, 0]) | (rows < 0) | (rows >= n)
         if wrong.any():
-            raise InputError(f"Precomputed: {X[wrong.argmax(), 0]:g} is no row of an {n} x {n} matrix")
+            raise InputError(
+                f"Precomputed: {X[wrong.argmax(), 0]:g} is no row of an {n} x {n} matrix"
+            )
         return rows
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:

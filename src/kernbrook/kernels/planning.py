@@ -16,7 +16,16 @@ from .._jit import plan as codes
 from .._jit.plan import Plan
 from .._jit.sums import UNDERFLOW
 from ..errors import InputError
-from .functions import Callable, Cauchy, Gaussian, Kernel, Laplacian, Polynomial, Precomputed, Sigmoid
+from .functions import (
+    Callable,
+    Cauchy,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
 
 AMPLIFICATION = 300  # times the 3e-16 of one exponential: every value is good to 1e-13
 LARGEST_RATIO = 16
@@ -110,9 +119,7 @@ def _chains(kernels: Sequence[Kernel], given: list[Kernel]) -> list[list[_Step]]
         elif isinstance(kernel, Cauchy):
             chains.append([_Step(codes.CAUCHY, codes.SQUARED, 1, kernel.gamma, 0.0, kernel)])
         elif isinstance(kernel, Sigmoid):
-            chains.append(
-                [_Step(codes.TANH, codes.INNER, 1, kernel.gamma, kernel.offset, kernel)]
-            )
+            chains.append([_Step(codes.TANH, codes.INNER, 1, kernel.gamma, kernel.offset, kernel)])
         elif isinstance(kernel, (Callable, Precomputed)):
             channel = codes.FIRST_GIVEN + len(given)
             given.append(kernel)

@@ -45,4 +45,3 @@ class Perceptron(BaseEstimator):
         if self.tie not in TIES:
             raise InputError(f"Perceptron: tie must be 'margin' or 'label', got {self.tie!r}")
         return np.array([TIES[self.tie]])
-

@@ -24,8 +24,7 @@ from ..kernels import Kernel, resolve
 from ..kernels.planning import lay_out
 from ..learners import Perceptron
 from .engine import BLOCK, Engine
-from .points import Block, DenseRows, Floats, Rows, SparseRows, SupportVectors
-
+from .points import DenseRows, Floats, Rows, SparseRows, SupportVectors
 
 _LEARNED = (
     "_engine", "_machine", "_progress", "_selection", "classes_", "feature_names_in_", "kernels_",
@@ -162,7 +161,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         asked : (n,) bool, whose label was looked at
         """
         X = self._features(X)
-        y = column_or_1d(y)
+        y = _labels(y)
         if X.shape[0] != len(y):
             raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
         self._set_classes(y, classes)
@@ -211,7 +210,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         trial = OnlineMKClassifier(self.kernels, self.learner, self.combiner)
         trial.learn(X, y, classes=classes)
         X = self._features(X)
-        self._set_classes(column_or_1d(y), classes)
+        self._set_classes(_labels(y), classes)
         self._start(X)
         best = int(np.argmin(trial.expert_mistakes_))
         self._progress.counters[2] = best
@@ -227,19 +226,16 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         X : (n, d) array, frame or sparse matrix
         """
         check_is_fitted(self)
-        X = validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C"
-        )
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C")
         rows = self._rows(self._canonical(X))
         weights = self._selection.expected_votes(self._q())
         decisions = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK):
-            block = Block(rows.part(start, min(start + BLOCK, len(rows))), self._engine.layout)
-            scores, sizes = self._engine.sums(block)
+            scores, sizes = self._engine.sums(rows.part(start, min(start + BLOCK, len(rows))))
             signs = np.where((scores >= 0) | (np.abs(scores) <= ZERO * sizes), 1.0, -1.0)
             votes = weights @ signs
             votes[np.abs(votes) <= ZERO * weights.sum()] = 0.0
-            decisions[start : start + len(block)] = votes / weights.sum()
+            decisions[start : start + len(votes)] = votes / weights.sum()
         return decisions
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -366,14 +362,16 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         return DenseRows.of(np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X)
 
     def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
-        found = np.unique(y) if classes is None else np.unique(classes)
         if hasattr(self, "classes_"):
-            if classes is not None and not np.array_equal(found, self.classes_):
+            if classes is None or np.array_equal(classes, self.classes_):
+                return
+            if not np.array_equal(found := np.unique(classes), self.classes_):
                 raise InputError(
                     f"classes={found} is not the same as on last call to partial_fit, "
                     f"was: {self.classes_}"
                 )
             return
+        found = np.unique(y if classes is None else classes)
         check_classification_targets(found)
         if len(found) > 2:
             raise InputError(
@@ -382,8 +380,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
             )
         if len(found) < 2:
             raise InputError(
-                f"y: expected two classes, found one class, {_some(found)}; "
-                "name both with classes="
+                f"y: expected two classes, found one class, {_some(found)}; name both with classes="
             )
         self.classes_ = found
 
@@ -406,6 +403,10 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _labels(y: Any) -> NDArray[Any]:
+    return y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y)
 
 
 def _some(labels: NDArray[Any]) -> str:

@@ -9,9 +9,11 @@ import os
 from collections.abc import Callable as Function
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from .._jit.sums import add_points
 from ..errors import NonFiniteError
@@ -20,18 +22,38 @@ from ..kernels.planning import Layout
 from .points import Block, Floats, Rows, SupportVectors
 
 BLOCK = 256  # examples processed together
-TILE = 1024  # support vectors processed together: with a block, what a cache holds
-LANES = 128  # examples a thread takes: their sums stay in its first-level cache
-WORTH_A_THREAD = 1 << 15  # pairs in a tile below which threads cost more than they save
+LANES = 128  # examples that a thread takes: their sums stay in its first-level cache
+TILE = 256  # support vectors processed together: with the lanes, what a second-level cache holds
+WORTH_A_THREAD = 1 << 17  # pairs in a block below which threads cost more than they save
 
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor | None:
     """Threads for the kernel sums: OMP_NUM_THREADS of them if set, else one a core."""
     wished = os.environ.get("OMP_NUM_THREADS", "")
-    threads = int(wished) if wished.isdigit() else len(os.sched_getaffinity(0)) \
-        if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = int(wished) if wished.isdigit() else available_cores()
     return ThreadPoolExecutor(threads) if threads > 1 else None
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _plain_blas() -> Any:
+    """BLAS in the calling thread only: the threads here are our own.
+
+    The threads of OpenBLAS wait for each other at every product, and where another process
+    takes a core that costs a hundred times the product.
+    """
+    return _libraries().limit(limits=1, user_api="blas")
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class Engine:
@@ -50,36 +72,35 @@ class Engine:
         self.layout = layout
         self.support = support
 
-    def sums(self, block: Block) -> tuple[Floats, Floats]:
+    def sums(self, rows: Rows) -> tuple[Floats, Floats]:
         """Kernel sums of the stored support vectors, and of their terms' sizes, (o, b) each."""
-        b = len(block)
-        scores = np.zeros((len(self.kernels), b))
-        sizes = np.zeros_like(scores)
+        parts = [rows.part(lo, min(lo + LANES, len(rows))) for lo in range(0, len(rows), LANES)]
+        work = self.support.n * len(rows)
+        pool = _pool(os.getpid()) if work >= WORTH_A_THREAD and len(parts) > 1 else None
+        with _plain_blas():
+            results = list((map if pool is None else pool.map)(self._lane_sums, parts))
+        scores, sizes = (np.concatenate(sums, axis=1) for sums in zip(*results, strict=True))
+        return scores, sizes
+
+    def _lane_sums(self, rows: Rows) -> tuple[Floats, Floats]:
+        """`sums` for the examples that one thread takes."""
+        b = len(rows)
+        block = Block(rows, self.layout)
         n = self.support.n
         points = self.support.rows
         coefficients = self.support.coefficients
-        tile = np.empty((len(self.layout.channels), min(n, TILE), b))
+        scores = np.zeros((len(self.kernels), b))
+        sizes = np.zeros_like(scores)
+        pairs = np.empty((len(self.layout.channels), min(n, TILE), b))
+        values = np.empty((2, b))
         for start in range(0, n, TILE):
-            stop = min(start + TILE, n)
-            part = points.part(start, stop)
-            pairs = tile[:, : stop - start]
-            block.prepare(part, pairs)
-
-            def lanes(lo: int, part: Rows = part, pairs: Floats = pairs, start: int = start) -> None:
-                hi = min(lo + LANES, b)
-                block.complete(part, lo, hi, pairs)
-                own = coefficients[start : start + len(part)]
-                values = np.empty((2, b))
-                add_points(
-                    self.layout.plan, pairs, 0, len(own), lo, hi, own, scores, sizes, values
-                )
-
-            pool = _pool(os.getpid()) if (stop - start) * b >= WORTH_A_THREAD else None
-            if pool is not None and b > LANES:
-                list(pool.map(lanes, range(0, b, LANES)))
-            else:
-                for lo in range(0, b, LANES):
-                    lanes(lo)
+            part = points.part(start, min(start + TILE, n))
+            tile = pairs[:, : len(part)]
+            block.pairs(part, tile)
+            add_points(
+                self.layout.plan, tile, 0, len(part), 0, b,
+                coefficients[start : start + len(part)], scores, sizes, values,
+            )  # fmt: skip
         return scores, sizes
 
     def learn(
@@ -98,9 +119,9 @@ class Engine:
         for start in range(0, len(rows), BLOCK):
             where = slice(start, min(start + BLOCK, len(rows)))
             part = rows.part(where.start, where.stop)
-            block = Block(part, self.layout)
-            scores, sizes = self.sums(block)
-            pairs = block.own_pairs()
+            scores, sizes = self.sums(part)
+            with _plain_blas():
+                pairs = Block(part, self.layout).own_pairs()
             self._check_finite(sizes, pairs)
             coefficients = np.zeros((len(part), self.support.coefficients.shape[1]))
             round_pass(pairs, scores, sizes, coefficients, where)

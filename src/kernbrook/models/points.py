@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._jit import pairs as compiled
-from .._jit.plan import INNER, MANHATTAN, SQUARED
+from .._jit.plan import FIRST_GIVEN, INNER, MANHATTAN, SQUARED
 from ..errors import NonFiniteError
 from ..kernels.planning import Layout
 
@@ -124,50 +124,48 @@ class Block:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def prepare(self, points: Rows, out: Floats) -> None:
-        """What is fastest for all examples at once: inner products by BLAS, custom kernels.
+    def pairs(self, points: Rows, out: Floats) -> None:
+        """Fill in the pair values of points and examples, (channels, n, b).
 
-        out : (channels, n, b)
+        Large work runs without the interpreter's lock.
         """
-        channels = self.layout.channels
-        if INNER in channels and isinstance(points, DenseRows):
-            np.matmul(points.X, self.rows.X.T, out=out[channels.index(INNER)])  # type: ignore[union-attr]
-        if self.layout.given:
-            Z, X = points.dense(), self.rows.dense()
-            first = len(channels) - len(self.layout.given)
-            for i, kernel in enumerate(self.layout.given):
-                out[first + i] = kernel(Z, X)
-                if not np.isfinite(out[first + i]).all():
-                    raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
-
-    def complete(self, points: Rows, lo: int, hi: int, out: Floats) -> None:
-        """The other channels, for the examples lo..hi-1; runs without the interpreter's lock."""
-        reach = self.layout.plan.reach
         for i, channel in enumerate(self.layout.channels):
-            if isinstance(points, SparseRows):
-                place = points.data, points.indices, points.indptr, points.start
-                if channel == INNER:
-                    compiled.sparse_inner(*place, self.columns, self.place, lo, hi, out[i])
-                elif channel == SQUARED:
-                    compiled.sparse_squared(
-                        *place, points.norms, self.csr, self.rows.norms, out[0], lo, hi, reach, out[i]
-                    )  # fmt: skip
-                elif channel == MANHATTAN:
-                    compiled.sparse_manhattan(*place, self.csr, lo, hi, out[i])
-            elif channel == SQUARED:
-                X = self.rows.X  # type: ignore[union-attr]
-                compiled.dense_squared(
-                    points.X, points.norms, X, self.rows.norms, out[0], lo, hi, reach, out[i]
-                )
-            elif channel == MANHATTAN:
-                compiled.dense_manhattan(points.X, self.columns, lo, hi, out[i])
+            if channel >= FIRST_GIVEN:
+                kernel = self.layout.given[channel - FIRST_GIVEN]
+                out[i] = kernel(points.dense(), self.rows.dense())
+                if not np.isfinite(out[i]).all():
+                    raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
+            elif isinstance(points, SparseRows):
+                self._sparse_channel(channel, points, out[0], out[i])
+            else:
+                self._dense_channel(channel, points, out[0], out[i])
+
+    def _dense_channel(self, channel: int, points: DenseRows, inner: Floats, out: Floats) -> None:
+        rows, reach = self.rows, self.layout.plan.reach
+        assert isinstance(rows, DenseRows)
+        if channel == INNER:
+            np.matmul(points.X, rows.X.T, out=out)
+        elif channel == SQUARED:
+            compiled.dense_squared(points.X, points.norms, rows.X, rows.norms, inner, reach, out)
+        elif channel == MANHATTAN:
+            compiled.dense_manhattan(points.X, self.columns, out)
+
+    def _sparse_channel(self, channel: int, points: SparseRows, inner: Floats, out: Floats) -> None:
+        csr = points.data, points.indices, points.indptr, points.start
+        if channel == INNER:
+            compiled.sparse_inner(*csr, self.columns, self.place, out)
+        elif channel == SQUARED:
+            compiled.sparse_squared(
+                *csr, points.norms, self.csr, self.rows.norms, inner, self.layout.plan.reach, out
+            )
+        elif channel == MANHATTAN:
+            compiled.sparse_manhattan(*csr, self.csr, out)
 
     def own_pairs(self) -> Floats:
         """(channels, b, b) pair values of the examples with one another."""
         b = len(self)
         out = np.empty((len(self.layout.channels), b, b))
-        self.prepare(self.rows, out)
-        self.complete(self.rows, 0, b, out)
+        self.pairs(self.rows, out)
         return out
 
 

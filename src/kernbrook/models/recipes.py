@@ -149,9 +149,7 @@ def make(name: str, mode: str = "table", **overrides: Any) -> Any:
     known = inspect.signature(build).parameters
     for override in overrides:
         if override not in known:
-            raise InputError(
-                f"recipe {name}: no parameter {override!r}; it has {', '.join(known)}"
-            )
+            raise InputError(f"recipe {name}: no parameter {override!r}; it has {', '.join(known)}")
     return build(**{**(library if mode == "library" else {}), **overrides})
 
 

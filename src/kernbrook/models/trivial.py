@@ -47,9 +47,7 @@ class TrivialClassifier(ClassifierMixin, BaseEstimator):
         self.learn(X, y, classes=classes)
         return self
 
-    def learn(
-        self, X: Any, y: Any, classes: Any = None
-    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Test, ask, train; see `OnlineMKClassifier.learn`."""
         if self.strategy not in ("majority", "last-label"):
             raise InputError(
