@@ -13,6 +13,7 @@ _HOMES = {
     "Callable": "kernbrook.kernels",
     "Cauchy": "kernbrook.kernels",
     "Gaussian": "kernbrook.kernels",
+    "GroupNorm": "kernbrook.combiners",
     "Hedge": "kernbrook.combiners",
     "Laplacian": "kernbrook.kernels",
     "Linear": "kernbrook.kernels",
@@ -34,7 +35,7 @@ __all__ = sorted([*_HOMES, *_MODULES, "__version__"])
 
 if TYPE_CHECKING:
     from . import combiners, errors, evaluation, kernels, learners, streams
-    from .combiners import BestOfPrefix, Hedge, Selection, Uniform
+    from .combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
     from .evaluation.comparing import compare
     from .evaluation.prequential import prequential
     from .kernels import (

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from .draws import DRAW_UPDATE, DRAW_VOTE, PURPOSE, uniform
 from .sums import add_points
-
-ZERO = 1e-12  # a sum within this share of the sum of its terms' sizes is zero: exact cancellation
+from .zero import zero_or
 
 # Learners: codes and their rows of parameters.
 PERCEPTRON = 0  # (tie,)
@@ -51,19 +50,15 @@ class Progress(NamedTuple):
     log_weights : (e,) log of the experts' weights, the greatest 0
     losses : (e,) mistakes of each expert so far, counted by its own rule
     used : (e,) bool, experts in the last vote
+    state : what else the combiner keeps
     counters : (3,) int: seed, rounds so far, the expert chosen on the prefix (-1: not yet)
     """
 
     log_weights: NDArray[np.float64]
     losses: NDArray[np.float64]
     used: NDArray[np.bool_]
+    state: NDArray[np.float64]
     counters: NDArray[np.int64]
-
-
-@njit(cache=True, nogil=True)
-def zero_or(total, size):
-    """The sum, or 0 where it is no more than the rounding of its terms."""
-    return 0.0 if abs(total) <= ZERO * size else total
 
 
 @njit(cache=True, nogil=True)

@@ -17,17 +17,14 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .._jit.rounds import ZERO, Machine, Progress, expert_rounds
-from ..combiners import BestOfPrefix, Hedge, Selection
+from ..combiners import BestOfPrefix
 from ..errors import InputError
-from ..kernels import Kernel, resolve
-from ..kernels.planning import lay_out
-from ..learners import Perceptron
-from .engine import BLOCK, Engine
-from .points import DenseRows, Floats, Rows, SparseRows, SupportVectors
+from ..kernels import resolve
+from .points import DenseRows, Floats, Rows, SparseRows
+from .runs import ExpertRun, Run, make_run
 
 _LEARNED = (
-    "_engine", "_machine", "_progress", "_selection", "classes_", "feature_names_in_", "kernels_",
+    "_run", "classes_", "feature_names_in_", "kernels_",
     "labels_asked_", "n_features_in_",
 )  # fmt: skip
 
@@ -61,7 +58,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
     n_support_stored_ : sum over the kernels of the support vectors they hold
     n_support_active_ : the same sum over the kernels that took part in the last vote
     support_vectors_ : (s, d) distinct support vectors, in the order of their arrival
-    dual_coef_ : (s, m) their coefficients, one column a kernel
+    dual_coef_ : (s, m) their coefficients, one column a kernel; (s, 1) under GroupNorm
     labels_asked_ : labels seen so far
     memory_bytes_ : bytes held by the support vectors
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -170,25 +167,10 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
             importance = np.ones(len(y))
         else:
             importance = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        if not hasattr(self, "_engine"):
+        if not hasattr(self, "_run"):
             self._start(X)
-        rows = self._rows(X)
-        decisions = np.zeros(len(y))
-        plan = self._engine.layout.plan
-
-        def experts(
-            pairs: Floats, scores: Floats, sizes: Floats, coefficients: Floats, where: slice
-        ) -> None:
-            expert_rounds(
-                self._machine, self._progress, plan, pairs, scores, sizes,
-                signs[where], importance[where], decisions[where], coefficients,
-            )  # fmt: skip
-
-        undecided = self._progress.counters[2] < 0
-        self._engine.learn(rows, experts)
+        decisions = self._run.learn(self._rows(X), signs, importance)
         self.labels_asked_ += len(y)
-        if undecided and self._progress.counters[2] >= 0:
-            self._engine.support.keep_columns([int(self._progress.counters[2])])
         return self._labels_of(decisions), np.ones(len(y), dtype=bool)
 
     def choose_kernel(self, X: Any, y: Any, classes: Any = None) -> int:
@@ -201,7 +183,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         -------
         index of the kernel with the fewest mistakes, the lowest if several
         """
-        if hasattr(self, "_engine"):
+        if hasattr(self, "_run"):
             raise InputError("choose_kernel: the model has already learned from a stream")
         if not isinstance(self.selection, BestOfPrefix):
             raise InputError(
@@ -213,13 +195,16 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         self._set_classes(_labels(y), classes)
         self._start(X)
         best = int(np.argmin(trial.expert_mistakes_))
-        self._progress.counters[2] = best
+        assert isinstance(self._run, ExpertRun)
+        self._run.choose(best)
         return best
 
     # -- prediction -------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Floats:
-        """The combined vote, in [-1, 1]; positive for classes_[1]. Drawn votes: the expectation.
+        """The combined vote; positive for classes_[1]. Drawn votes count by their expectation.
+
+        In [-1, 1] where experts vote with their signs, unbounded where their scores are added.
 
         Parameters
         ----------
@@ -227,16 +212,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C")
-        rows = self._rows(self._canonical(X))
-        weights = self._selection.expected_votes(self._q())
-        decisions = np.empty(len(rows))
-        for start in range(0, len(rows), BLOCK):
-            scores, sizes = self._engine.sums(rows.part(start, min(start + BLOCK, len(rows))))
-            signs = np.where((scores >= 0) | (np.abs(scores) <= ZERO * sizes), 1.0, -1.0)
-            votes = weights @ signs
-            votes[np.abs(votes) <= ZERO * weights.sum()] = 0.0
-            decisions[start : start + len(votes)] = votes / weights.sum()
-        return decisions
+        return self._run.decide(self._rows(self._canonical(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row of X, (n, d); a decision of 0 gives classes_[1]."""
@@ -250,84 +226,53 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
     # -- what was learned -------------------------------------------------------------------
 
     @property
-    def _counts(self) -> NDArray[np.int64]:
-        """(m,) support vectors of each expert."""
-        return np.count_nonzero(self._engine.support.coefficients, axis=0)
-
-    @property
     def n_support_stored_(self) -> int:
-        return int(self._counts.sum())
+        return int(self._run.counts.sum())
 
     @property
     def n_support_active_(self) -> int:
-        return int(self._counts[self._progress.used].sum())
+        return self._run.n_active
 
     @property
     def support_vectors_(self) -> Floats:
-        return self._engine.support.rows.dense()
+        return self._run.support.rows.dense()
 
     @property
     def dual_coef_(self) -> Floats:
-        return self._engine.support.coefficients
+        return self._run.support.coefficients
 
     @property
     def expert_weights_(self) -> Floats:
-        weights = self._q()
-        return weights / weights.sum()
+        return self._run.weights()
 
     @property
     def kernel_weights_(self) -> Floats:
-        return self.expert_weights_
+        return self._run.weights()
 
     @property
     def expert_mistakes_(self) -> Floats:
-        return self._progress.losses.copy()
+        return self._run.progress.losses.copy()
 
     @property
     def memory_bytes_(self) -> int:
-        return self._engine.support.nbytes
+        return self._run.support.nbytes
 
     # -- inside -----------------------------------------------------------------------------
 
-    def _q(self) -> Floats:
-        """(m,) weights with the greatest 1; one-hot once a kernel is chosen."""
-        chosen = self._progress.counters[2]
-        if isinstance(self._selection, BestOfPrefix):
-            best = chosen if chosen >= 0 else int(np.argmin(self._progress.losses))
-            return np.eye(len(self.kernels_))[best]
-        return np.exp(self._progress.log_weights)
+    _run: Run
 
     def _start(self, X: Any) -> None:
         """Set everything up for the first example."""
         if self.labels != "all":
             raise InputError(f"labels: expected 'all', got {self.labels!r}")
-        kernels: tuple[Kernel, ...] = resolve(self.kernels)
-        learner = _factor("learner", self.learner, Perceptron)
-        combiner = _factor("combiner", self.combiner, Hedge)
-        selection = _factor("selection", self.selection, Selection, ("codes", "expected_votes"))
-        flags, smoothing, prefix = selection.codes()
-        m = len(kernels)
-        machine = Machine(
-            learner=np.full(m, learner.code),
-            learner_parameters=np.tile(learner.row(), (m, 1)),
-            combiner=combiner.code,
-            combiner_parameters=combiner.row(),
-            selection=flags,
-            smoothing=smoothing,
-            prefix=prefix,
-        )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        layout = lay_out(kernels)
-        support = SupportVectors(m, X.shape[1], sp.issparse(X))
+        kernels = resolve(self.kernels)
+        self._run = make_run(
+            kernels, self.learner, self.combiner, self.selection, X.shape[1], sp.issparse(X), seed
+        )
         self.kernels_ = kernels
         self.n_features_in_ = X.shape[1]
         self.labels_asked_ = 0
-        self._machine = machine
-        self._selection = selection
-        self._progress = Progress(
-            np.zeros(m), np.zeros(m), np.ones(m, dtype=bool), np.array([seed, 0, -1])
-        )
-        self._engine = Engine(kernels, layout, support)
 
     def _features(self, X: Any) -> Any:
         """X as a C-ordered float64 array or a canonical CSR matrix, of the right width."""
@@ -357,7 +302,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
 
     def _rows(self, X: Any) -> Rows:
         """X in the form that the support vectors are stored in."""
-        if self._engine.support.sparse:
+        if self._run.support.sparse:
             return SparseRows.of(X if sp.issparse(X) else sp.csr_matrix(X))
         return DenseRows.of(np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X)
 
@@ -412,11 +357,3 @@ def _labels(y: Any) -> NDArray[Any]:
 def _some(labels: NDArray[Any]) -> str:
     shown = ", ".join(str(label) for label in labels[:10])
     return shown + (", ..." if len(labels) > 10 else "")
-
-
-def _factor(name: str, given: Any, default: type, verbs: tuple[str, ...] = ("row",)) -> Any:
-    """The object given for one of the five choices, or the default one."""
-    factor = default() if given is None else given
-    if isinstance(factor, type) or not all(hasattr(factor, verb) for verb in verbs):
-        raise InputError(f"{name}: expected an object such as {default()!r}, got {given!r}")
-    return factor

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ..combiners import BestOfPrefix, Hedge, Selection, Uniform
+from ..combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
 from ..errors import InputError, UnknownNameError
 from ..kernels import Linear, Mean, resolve
 from ..learners import Perceptron
@@ -78,6 +78,12 @@ def _perceptron_best(
     )
 
 
+def _om2(
+    kernels: Any = "omkc16", random_state: Any = None, q: float | None = 1000.0
+) -> OnlineMKClassifier:
+    return OnlineMKClassifier(kernels, combiner=GroupNorm(q=q), random_state=random_state)
+
+
 def _trivial(strategy: str) -> Callable[..., TrivialClassifier]:
     def build(kernels: Any = None, random_state: Any = None) -> TrivialClassifier:
         return TrivialClassifier(strategy)
@@ -95,6 +101,7 @@ _RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "perceptron": ("Perceptron", _perceptron, {"tie": "margin"}),
     "perceptron-u": ("Perceptron(u)", _perceptron_u, {"tie": "margin"}),
     "perceptron-best": ("Perceptron(*)", _perceptron_best, {"tie": "margin", "fraction": None}),
+    "om2": ("OM-2", _om2, {"q": None}),
     "majority": ("majority so far", _trivial("majority"), {}),
     "last-label": ("last label", _trivial("last-label"), {}),
 }

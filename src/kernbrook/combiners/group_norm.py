@@ -1,0 +1,55 @@
+"""Group norm: kernels that share their support vectors, weighed by the norms they have grown."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from ..errors import InputError
+
+
+class GroupNorm(BaseEstimator):
+    """The combiner of OM-2, with a 2,p group norm as its regulariser.
+
+    Every kernel j has the same support vectors and coefficients; theta_j is their sum in its
+    feature space and f_j(x) = <theta_j, phi_j(x)>. The score is sum w_j f_j(x) with
+    w_j = (1/q) (||theta_j|| / ||theta||_{2,q})^(q-2). An example is added, with step 1, where
+    the two-class margin 2 y sum w_j f_j(x) is at most 1. It is its own learner: `learner` stays
+    None.
+
+    Parameters
+    ----------
+    q : None or float, 2 or more
+        Exponent of the dual norm, 1/p + 1/q = 1. None: 2 ln m for m kernels, the published
+        choice, and at least 2. The larger, the more the kernels with the greatest norm count.
+
+    Notes
+    -----
+    The tables of Hoi, Jin, Zhao, Yang (2013) do not state q. With q = 1000 (the recipe `om2`) six
+    of their nine OM-2 rows that can be checked come out to the printed digit or one mistake from
+    it; with 2 ln m most do not.
+
+    References
+    ----------
+    Jie, Orabona, Fornoni, Caputo, Cesa-Bianchi (2010), OM-2: an online multi-class multi-kernel
+    learning algorithm, algorithm 1.
+
+    Examples
+    --------
+    >>> round(GroupNorm().exponent(16), 3)
+    5.545
+    """
+
+    def __init__(self, q: float | None = None):
+        self.q = q
+
+    def exponent(self, n_kernels: int) -> float:
+        """q for m kernels."""
+        if self.q is None:
+            return max(2.0, 2.0 * math.log(n_kernels))
+        if not isinstance(self.q, (int, float, np.number)) or not 2 <= self.q < math.inf:
+            raise InputError(f"GroupNorm: q must be None or a number from 2, got {self.q!r}")
+        return float(self.q)

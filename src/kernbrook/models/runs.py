@@ -1,0 +1,245 @@
+"""A run of the composed machine: the five choices made, the state so far, and what follows.
+
+Two kinds: experts that each learn from their own score, and kernels that share their support
+vectors. Both work in signs, +1 and -1; labels and scikit-learn's customs are the estimator's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._jit.group_norm import group_norm_rounds, group_norm_weights
+from .._jit.rounds import Machine, Progress, expert_rounds
+from .._jit.zero import ZERO
+from ..combiners import BestOfPrefix, GroupNorm, Hedge, Selection
+from ..errors import InputError
+from ..kernels import Kernel
+from ..kernels.planning import Layout, lay_out
+from ..learners import Perceptron
+from .engine import BLOCK, Engine
+from .points import Floats, Rows, SupportVectors
+
+
+class Run:
+    """What the two kinds share: the engine, the progress, and decisions on new rows.
+
+    Parameters
+    ----------
+    kernels : m kernels
+    layout : their plan
+    columns : coefficients of a support vector
+    width, sparse : of the features
+    seed : of the draws
+    """
+
+    def __init__(
+        self,
+        kernels: tuple[Kernel, ...],
+        layout: Layout,
+        columns: int,
+        width: int,
+        sparse: bool,
+        seed: int,
+    ):
+        m = len(kernels)
+        self.engine = Engine(kernels, layout, SupportVectors(columns, width, sparse))
+        self.progress = Progress(
+            log_weights=np.zeros(m),
+            losses=np.zeros(m),
+            used=np.ones(m, dtype=bool),
+            state=np.zeros(m),
+            counters=np.array([seed, 0, -1]),
+        )
+
+    @property
+    def support(self) -> SupportVectors:
+        return self.engine.support
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """(columns,) support vectors with a coefficient in each column."""
+        return np.count_nonzero(self.support.coefficients, axis=0)
+
+    @property
+    def n_active(self) -> int:
+        """Support vectors of the kernels in the last vote."""
+        return int(self.counts.sum())
+
+    def weights(self) -> Floats:
+        """(m,) weights of the kernels, summing to 1."""
+        raise NotImplementedError
+
+    def learn(self, rows: Rows, signs: Floats, importance: Floats) -> Floats:
+        """Decide on each row in turn, then learn from its sign; (n,) decisions."""
+        raise NotImplementedError
+
+    def combine(self, scores: Floats, sizes: Floats) -> Floats:
+        """Decisions from kernel sums and their sizes, (m, n); draws by their expectation."""
+        raise NotImplementedError
+
+    def decide(self, rows: Rows) -> Floats:
+        """(n,) decisions on rows, without learning and without using up a draw."""
+        decisions = np.empty(len(rows))
+        for start in range(0, len(rows), BLOCK):
+            stop = min(start + BLOCK, len(rows))
+            decisions[start:stop] = self.combine(*self.engine.sums(rows.part(start, stop)))
+        return decisions
+
+
+class ExpertRun(Run):
+    """One expert a kernel, each learning from its own score; see `Run`."""
+
+    def __init__(
+        self,
+        kernels: tuple[Kernel, ...],
+        learner: Any,
+        combiner: Any,
+        selection: Any,
+        width: int,
+        sparse: bool,
+        seed: int,
+    ):
+        m = len(kernels)
+        flags, smoothing, prefix = selection.codes()
+        self.machine = Machine(
+            learner=np.full(m, learner.code),
+            learner_parameters=np.tile(learner.row(), (m, 1)),
+            combiner=combiner.code,
+            combiner_parameters=combiner.row(),
+            selection=flags,
+            smoothing=smoothing,
+            prefix=prefix,
+        )
+        self.selection = selection
+        super().__init__(kernels, lay_out(kernels), m, width, sparse, seed)
+
+    @property
+    def n_active(self) -> int:
+        return int(self.counts[self.progress.used].sum())
+
+    @property
+    def chosen(self) -> int:
+        """The kernel that BestOfPrefix has chosen; -1 where it has not, or is not in use."""
+        return int(self.progress.counters[2])
+
+    def choose(self, kernel: int) -> None:
+        """From now on this kernel alone; the others' support vectors are dropped."""
+        self.progress.counters[2] = kernel
+        self.support.keep_columns([kernel])
+
+    def _relative_weights(self) -> Floats:
+        """(m,) weights, the greatest 1: q of the papers."""
+        if isinstance(self.selection, BestOfPrefix):
+            best = self.chosen if self.chosen >= 0 else int(np.argmin(self.progress.losses))
+            return np.eye(len(self.progress.losses))[best]
+        return np.exp(self.progress.log_weights)
+
+    def weights(self) -> Floats:
+        weights = self._relative_weights()
+        return weights / weights.sum()
+
+    def learn(self, rows: Rows, signs: Floats, importance: Floats) -> Floats:
+        decisions = np.zeros(len(rows))
+        undecided = self.chosen < 0
+
+        def rounds(
+            pairs: Floats, scores: Floats, sizes: Floats, coefficients: Floats, where: slice
+        ) -> None:
+            expert_rounds(
+                self.machine, self.progress, self.engine.layout.plan, pairs, scores, sizes,
+                signs[where], importance[where], decisions[where], coefficients,
+            )  # fmt: skip
+
+        self.engine.learn(rows, rounds)
+        if undecided and self.chosen >= 0:
+            self.choose(self.chosen)
+        return decisions
+
+    def combine(self, scores: Floats, sizes: Floats) -> Floats:
+        weights = self.selection.expected_votes(self._relative_weights())
+        signs = np.where((scores >= 0) | (np.abs(scores) <= ZERO * sizes), 1.0, -1.0)
+        votes = weights @ signs
+        votes[np.abs(votes) <= ZERO * weights.sum()] = 0.0
+        return votes / weights.sum()
+
+
+class GroupNormRun(Run):
+    """Kernels that share their support vectors, combined by their norms; see `Run`."""
+
+    def __init__(
+        self, kernels: tuple[Kernel, ...], combiner: GroupNorm, width: int, sparse: bool, seed: int
+    ):
+        self.q = combiner.exponent(len(kernels))
+        layout = lay_out(kernels, columns=[0] * len(kernels))
+        super().__init__(kernels, layout, 1, width, sparse, seed)
+
+    def _group_weights(self) -> Floats:
+        weights = np.empty(len(self.progress.state))
+        group_norm_weights(self.progress.state, self.q, weights)
+        return weights
+
+    def weights(self) -> Floats:
+        weights = self._group_weights()
+        return weights / weights.sum()
+
+    def learn(self, rows: Rows, signs: Floats, importance: Floats) -> Floats:
+        decisions = np.zeros(len(rows))
+
+        def rounds(
+            pairs: Floats, scores: Floats, sizes: Floats, coefficients: Floats, where: slice
+        ) -> None:
+            group_norm_rounds(
+                self.q, self.progress, self.engine.layout.plan, pairs, scores, sizes,
+                signs[where], importance[where], decisions[where], coefficients,
+            )  # fmt: skip
+
+        self.engine.learn(rows, rounds)
+        return decisions
+
+    def combine(self, scores: Floats, sizes: Floats) -> Floats:
+        weights = self._group_weights()
+        total = weights @ scores
+        total[np.abs(total) <= ZERO * (weights @ sizes)] = 0.0
+        return total
+
+
+def make_run(
+    kernels: tuple[Kernel, ...],
+    learner: Any,
+    combiner: Any,
+    selection: Any,
+    width: int,
+    sparse: bool,
+    seed: int,
+) -> Run:
+    """The run that the choices ask for; None is the default of each.
+
+    Raises
+    ------
+    InputError
+        A choice is not of its kind, or choices that do not go together.
+    """
+    combiner = _choice("combiner", combiner, Hedge(), ["row"], GroupNorm)
+    selection = _choice("selection", selection, Selection(), ["codes", "expected_votes"])
+    if isinstance(combiner, GroupNorm):
+        if learner is not None:
+            raise InputError("learner: GroupNorm is its own learner; leave learner=None")
+        if selection.codes()[0] != 0:
+            raise InputError(f"selection: GroupNorm uses all kernels, got {selection!r}")
+        return GroupNormRun(kernels, combiner, width, sparse, seed)
+    learner = _choice("learner", learner, Perceptron(), ["row"])
+    return ExpertRun(kernels, learner, combiner, selection, width, sparse, seed)
+
+
+def _choice(
+    name: str, given: Any, default: Any, verbs: Sequence[str], other: type | None = None
+) -> Any:
+    choice = default if given is None else given
+    known = all(hasattr(choice, verb) for verb in verbs) and not isinstance(choice, type)
+    if not known and not (other is not None and isinstance(choice, other)):
+        raise InputError(f"{name}: expected an object such as {default!r}, got {given!r}")
+    return choice
