@@ -31,7 +31,35 @@ _HOMES = {
 }
 _MODULES = ("combiners", "errors", "evaluation", "kernels", "learners", "recipes", "streams")
 
-__all__ = sorted([*_HOMES, *_MODULES, "__version__"])
+__all__ = [
+    "BestOfPrefix",
+    "Callable",
+    "Cauchy",
+    "Gaussian",
+    "GroupNorm",
+    "Hedge",
+    "Laplacian",
+    "Linear",
+    "Mean",
+    "OnlineMKClassifier",
+    "Perceptron",
+    "Polynomial",
+    "Precomputed",
+    "Selection",
+    "Sigmoid",
+    "Uniform",
+    "__version__",
+    "combiners",
+    "compare",
+    "errors",
+    "evaluation",
+    "kernels",
+    "learners",
+    "open_stream",
+    "prequential",
+    "recipes",
+    "streams",
+]
 
 if TYPE_CHECKING:
     from . import combiners, errors, evaluation, kernels, learners, streams

@@ -64,10 +64,8 @@ class Progress(NamedTuple):
 @njit(cache=True, nogil=True)
 def learner_step(code, parameters, score, label):
     """(loss, coefficient of the example) of one expert."""
-    if parameters[0] == TIE_LABEL:
-        errs = (score >= 0.0) != (label > 0.0)
-    else:
-        errs = label * score <= 0.0
+    by_label = parameters[0] == TIE_LABEL
+    errs = (score >= 0.0) != (label > 0.0) if by_label else label * score <= 0.0
     return (1.0, label) if errs else (0.0, 0.0)
 
 

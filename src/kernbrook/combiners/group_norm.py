@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ..errors import InputError

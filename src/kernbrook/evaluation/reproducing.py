@@ -244,11 +244,11 @@ def _number(value: float | None) -> float:
 def _printed(table: str) -> list[_Printed]:
     """The printed rows of a table; those of figure 4, which prints no numbers, are table 4's."""
     source = "omkc-table-4" if table == "omkc-figure-4" else table
-    text = (files("kernbrook.evaluation") / "printed" / "omkc.tsv").read_text(encoding="utf-8")
+    printed = (files("kernbrook.evaluation") / "printed" / "omkc.tsv").read_text(encoding="utf-8")
     found = []
-    for row in csv.DictReader(text.splitlines(), delimiter="\t"):
+    for row in csv.DictReader(printed.splitlines(), delimiter="\t"):
         if row["table"] == source:
-            keys = ("table", "data", "recipe", "title")
-            values = {key: float(row[key]) if row[key] else None for key in row if key not in keys}
-            found.append(_Printed(*(row[key] for key in keys), values))
+            names = {key: row.pop(key) for key in ("table", "data", "recipe", "title")}
+            values = {key: float(text) if text else None for key, text in row.items()}
+            found.append(_Printed(values=values, **names))
     return found

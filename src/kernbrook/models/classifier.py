@@ -112,7 +112,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
             A parameter, or the data, is not what was expected.
         """
         for name in _LEARNED:
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         y = column_or_1d(y, warn=True)
         return self.partial_fit(X, y, classes=np.unique(y), sample_weight=sample_weight)
 
@@ -260,6 +260,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
     # -- inside -----------------------------------------------------------------------------
 
     _run: Run
+    classes_: NDArray[Any]
 
     def _start(self, X: Any) -> None:
         """Set everything up for the first example."""

@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from .._jit.sums import add_points
@@ -131,9 +130,9 @@ class Engine:
                 self.support.append(part, added, coefficients[added])
 
     def _check_finite(self, sizes: Floats, pairs: Floats) -> None:
-        wrong: NDArray[np.bool_] = ~np.isfinite(sizes).all(axis=1)
-        if wrong.any():
-            kernel = self.kernels[int(wrong.argmax())]
+        finite = np.isfinite(sizes).all(axis=1)
+        if not np.all(finite):
+            kernel = self.kernels[int(np.argmin(finite))]
             raise NonFiniteError(
                 f"kernel {kernel}: its sums overflowed; scale the features, or lower its degree"
             )

@@ -39,7 +39,7 @@ class TrivialClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> TrivialClassifier:
         """Forget everything, then learn the labels."""
         for name in ("classes_", "counts_", "last_", "labels_asked_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         return self.partial_fit(X, y)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> TrivialClassifier:

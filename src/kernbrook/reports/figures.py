@@ -16,10 +16,10 @@ from kernbrook.reports.summary import TRIVIAL, checked, differs, many_kernels, o
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from kernbrook.evaluation.records import Comparison, Floats, Row
+    from kernbrook.evaluation.records import Comparison, Row
 
     # data set -> algorithm -> discounts (k,), mean mistakes (k,), their deviations (k,)
-    Discounts = Mapping[str, Mapping[str, tuple[Floats, Floats, Floats]]]
+    Discounts = Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[float]]]]
 
 FEW = 4  # lines that can carry a band each
 SETTLED = 0.05  # the first rounds, whose error is mostly noise, do not set the axis
@@ -195,7 +195,7 @@ def discount_curve(curves: Discounts) -> Figure:
             pen = styles[title]
             _line(axes, np.asarray(discounts), np.asarray(mean), pen)
             if len(lines) <= FEW and np.all(np.isfinite(std)):
-                _band(axes, discounts, mean, std, pen)
+                _band(axes, np.asarray(discounts), np.asarray(mean), np.asarray(std), pen)
         axes.set_title(drawing.label_text(data), loc="left")
         axes.set_xlim(0, 1.02)
         drawing.dress(axes)

@@ -128,7 +128,8 @@ def discount_table(reproduction: DiscountCurves) -> Table:
     """
     shown = (0.05, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0)
     names: list[str] = []
-    numbers: dict[str, list[str]] = {f"{discount:g}": [] for discount in shown} | {"best at": []}
+    headers = [*(f"{discount:g}" for discount in shown), "best at"]
+    numbers: dict[str, list[str]] = {header: [] for header in headers}
     ends = []
     for data, by_title in reproduction.curves.items():
         names += [data, *(f"  {title}" for title in by_title)]
