@@ -61,7 +61,8 @@ def compare(
         str | None, typer.Option(help="Recipes, separated by commas; all by default.")
     ] = None,
     permutations: Annotated[
-        int | None, typer.Option(min=1, help="Random orders, one run of each recipe a piece: 20.")
+        int | None,
+        typer.Option(min=1, help="Random orders of the rows; 20 by default."),
     ] = None,
     seed: Seed = 0,
     orders: Orders = None,
@@ -206,7 +207,7 @@ def _show(json: Path | None, as_json: Callable[[], Any], as_table: Callable[[int
     if json is not None:
         from json import dumps
 
-        text = dumps(as_json(), indent=1, allow_nan=False, ensure_ascii=False)
+        text = dumps(as_json(), allow_nan=False, ensure_ascii=False)
         if str(json) == "-":
             typer.echo(text)
             return

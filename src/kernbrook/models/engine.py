@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable as Function
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from .._jit.sums import add_points
@@ -103,17 +105,21 @@ class Engine:
         return scores, sizes
 
     def learn(
-        self, rows: Rows, round_pass: Function[[Floats, Floats, Floats, Floats, slice], None]
+        self,
+        rows: Rows,
+        round_pass: Function[[Floats, Floats, Floats, Floats, slice], None],
+        state: Sequence[NDArray[Any]],
     ) -> None:
         """Run `round_pass(pairs, scores, sizes, coefficients, where)` over the rows by blocks.
 
         `where` is the block's slice of the rows; `coefficients` (b, columns), zeros, is filled
-        in, and the examples with a coefficient that is not 0 become support vectors.
+        in, and the examples with a coefficient that is not 0 become support vectors. `state` are
+        the arrays that the pass changes.
 
         Raises
         ------
         NonFiniteError
-            A kernel overflowed; what was learned before this block stays.
+            A kernel overflowed; what was learned before this block stays, and nothing of it.
         """
         for start in range(0, len(rows), BLOCK):
             where = slice(start, min(start + BLOCK, len(rows)))
@@ -121,15 +127,21 @@ class Engine:
             scores, sizes = self.sums(part)
             with _plain_blas():
                 pairs = Block(part, self.layout).own_pairs()
-            self._check_finite(sizes, pairs)
+            self._check_finite(sizes)
             coefficients = np.zeros((len(part), self.support.coefficients.shape[1]))
+            before = [array.copy() for array in state]
             round_pass(pairs, scores, sizes, coefficients, where)
-            self._check_finite(sizes, pairs)
+            try:
+                self._check_finite(sizes)
+            except NonFiniteError:
+                for array, old in zip(state, before, strict=True):
+                    array[:] = old
+                raise
             added = np.flatnonzero(coefficients.any(axis=1))
             if len(added):
                 self.support.append(part, added, coefficients[added])
 
-    def _check_finite(self, sizes: Floats, pairs: Floats) -> None:
+    def _check_finite(self, sizes: Floats) -> None:
         finite = np.isfinite(sizes).all(axis=1)
         if not np.all(finite):
             kernel = self.kernels[int(np.argmin(finite))]

@@ -154,7 +154,7 @@ class ExpertRun(Run):
                 signs[where], importance[where], decisions[where], coefficients,
             )  # fmt: skip
 
-        self.engine.learn(rows, rounds)
+        self.engine.learn(rows, rounds, self.progress)
         if undecided and self.chosen >= 0:
             self.choose(self.chosen)
         return decisions
@@ -197,7 +197,7 @@ class GroupNormRun(Run):
                 signs[where], importance[where], decisions[where], coefficients,
             )  # fmt: skip
 
-        self.engine.learn(rows, rounds)
+        self.engine.learn(rows, rounds, self.progress)
         return decisions
 
     def combine(self, scores: Floats, sizes: Floats) -> Floats:

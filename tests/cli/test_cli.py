@@ -1,0 +1,204 @@
+"""The command line as a user meets it: whole processes, exit codes, streams."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FAST = ["--permutations", "2", "--jobs", "1"]
+
+
+def kernbrook(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kernbrook", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NO_COLOR": "1", **environment},
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture
+def csv_file(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
+    lines = ["a,b,c,label", *(f"{a},{b},{c},{label}" for (a, b, c), label in zip(X, y))]  # noqa: B905
+    path = tmp_path / "small.csv"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_table_on_stdout_and_nothing_else(csv_file: Path) -> None:
+    result = kernbrook("compare", str(csv_file), "--recipes", "omkc-dd,majority", *FAST)
+    assert result.returncode == 0, result.stderr
+    assert "OMKC(D,D)" in result.stdout
+    assert "60 rows x 3 features, 2 permutations" in result.stdout
+    assert "\x1b" not in result.stdout
+    assert result.stderr == ""
+
+
+def test_json_follows_the_contract(csv_file: Path) -> None:
+    result = kernbrook("compare", str(csv_file), "--json", "-", *FAST)
+    found = json.loads(result.stdout)
+    assert found["data"] == "small"
+    assert found["permutations"] == 2
+    row = found["rows"][0]
+    assert {
+        "recipe", "mean", "std", "n_support_stored_mean", "n_support_stored_std",
+        "n_support_active_mean", "n_support_active_std", "labels_asked_mean", "seconds_mean",
+        "runs",
+    } <= row.keys()  # fmt: skip
+    errors = [run["error"] for run in row["runs"]]
+    assert row["mean"] == pytest.approx(np.mean(errors))
+    assert row["std"] == pytest.approx(np.std(errors, ddof=1))
+
+
+def test_same_seed_same_numbers_in_one_process_or_two(csv_file: Path) -> None:
+    command = ["compare", str(csv_file), "--permutations", "2", "--seed", "3", "--json", "-"]
+    tables = []
+    for jobs in ("1", "2"):
+        rows = json.loads(kernbrook(*command, "--jobs", jobs).stdout)["rows"]
+        tables.append([[run["error"] for run in row["runs"]] for row in rows])
+    assert tables[0] == tables[1]
+
+
+def test_orders_report_and_json_files(csv_file: Path, tmp_path: Path) -> None:
+    orders = np.array([np.random.default_rng(i).permutation(60) for i in range(3)])
+    np.savez(tmp_path / "orders.npz", small=orders)
+    result = kernbrook(
+        "compare", str(csv_file), "--recipes", "omkc-dd", "--orders", str(tmp_path / "orders.npz"),
+        "--report", str(tmp_path / "out.html"), "--json", str(tmp_path / "out.json"), "--jobs", "1",
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "3 permutations" in result.stdout
+    assert json.loads((tmp_path / "out.json").read_text())["permutations"] == 3
+    page = (tmp_path / "out.html").read_text()
+    assert page.count("<svg") == 3
+    assert "out.html" in result.stderr
+
+
+def test_in_order_reads_the_stream_once_in_its_order(csv_file: Path) -> None:
+    import kernbrook as kb
+
+    result = kernbrook(
+        "compare", str(csv_file), "--in-order", "--recipes", "omkc-dd", "--json", "-"
+    )
+    X, y = kb.open_stream(csv_file).read()
+    record = kb.prequential(kb.recipes.make("omkc-dd"), X, y)
+    assert json.loads(result.stdout)["rows"][0]["mean"] == pytest.approx(100 * record.error)
+
+
+def test_one_class_against_the_rest() -> None:
+    result = kernbrook(
+        "compare", "digits:300", "--positive", "3", "--recipes", "majority", "--json", "-", *FAST
+    )
+    assert json.loads(result.stdout)["rows"][0]["mean"] < 15
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["compare", "nosuchdata"], 1, "unknown data 'nosuchdata'"),
+        (["compare", "nosuch.csv"], 1, "nosuch.csv"),
+        (["compare", "wdbc", "--recipes", "omkc-xx"], 1, "unknown recipe 'omkc-xx'"),
+        (["compare", "wdbc", "--recipes", ""], 1, "unknown recipe ''"),
+        (["compare", "digits"], 1, "found 10: 0, 1, 2"),
+        (["compare", "wdbc", "--orders", "nosuch.npz"], 1, "nosuch.npz: no such file"),
+        (["compare", "wdbc", "--report", "nosuchfolder/x.html"], 1, "there is no folder"),
+        (["compare", "wdbc", "--in-order", "--permutations", "3"], 1, "in_order"),
+        (["compare", "wdbc", "--permutations", "0"], 2, "permutations"),
+        (["compare", "wdbc", "--seed", "-1"], 2, "seed"),
+        (["compare"], 2, "data"),
+        (["nonsense"], 2, "nonsense"),
+        (["reproduce", "omkc-table-9"], 1, "unknown table 'omkc-table-9'"),
+        (["reproduce", "omkc-table-3", "--data", "iris"], 1, "unknown data set of omkc-table-3"),
+        (["reproduce", "omkc-table-3", "--report", "x.html"], 1, "--report goes with"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_place(arguments: list[str], code: int, said: str) -> None:
+    result = kernbrook(*arguments)
+    assert result.returncode == code
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_bad_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "bad.libsvm"
+    path.write_text("1 1:0.5\n-1 1:0.25\n1 1:oops\n")
+    result = kernbrook("compare", str(path))
+    assert result.returncode == 1
+    assert "bad.libsvm, line 3" in result.stderr
+
+
+def test_an_overflowing_kernel_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "huge.libsvm"
+    path.write_text("".join(f"{(-1) ** i} 1:{i + 1}e60\n" for i in range(6)))
+    result = kernbrook("compare", str(path), "--recipes", "omkc-dd", *FAST)
+    assert result.returncode == 1
+    assert "(x.z)^3" in result.stderr
+
+
+def test_help_and_version_load_nothing_heavy() -> None:
+    code = (
+        "import sys; sys.argv = ['kernbrook', '--help']\n"
+        "from kernbrook.cli.main import run\n"
+        "try: run()\n"
+        "except SystemExit as exit: assert not exit.code\n"
+        "heavy = {'numpy', 'numba', 'sklearn', 'scipy', 'matplotlib', 'pyarrow', 'rich.console'}\n"
+        "found = heavy & set(sys.modules)\n"
+        "assert not found, found\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert kernbrook("--version").stdout.startswith("kernbrook ")
+
+
+def test_listings() -> None:
+    assert "wdbc" in kernbrook("data").stdout
+    assert "omkc-dd" in kernbrook("recipes").stdout
+
+
+def test_a_pipe_that_closes_early_is_no_error(csv_file: Path) -> None:
+    command = [sys.executable, "-m", "kernbrook", "data"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_reproduce_prints_printed_and_ours(tmp_path: Path) -> None:
+    target = tmp_path / "table.json"
+    result = kernbrook(
+        "reproduce", "omkc-table-3", "--data", "wdbc", "--json", str(target), *FAST,
+        KERNBROOK_DATA=str(tmp_path),
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "11.70 ± 1.01" in result.stdout
+    cells = json.loads(target.read_text())["cells"]
+    assert [cell["title"] for cell in cells] == [
+        "Perceptron", "Perceptron(u)", "Perceptron(*)", "OM-2", "OMKC(D,D)",
+    ]  # fmt: skip
+    assert json.loads(target.read_text())["permutations_by_data"] == {"wdbc": "seeded"}
+
+
+def test_reproduce_times_and_figure(tmp_path: Path) -> None:
+    times = kernbrook("reproduce", "omkc-table-5", "--data", "wdbc", *FAST)
+    assert times.returncode == 0, times.stderr
+    assert "47.9" in times.stdout
+    page = tmp_path / "figure.html"
+    figure = kernbrook(
+        "reproduce", "omkc-figure-4", "--data", "wdbc", "--permutations", "1", "--jobs", "1",
+        "--report", str(page),
+    )  # fmt: skip
+    assert figure.returncode == 0, figure.stderr
+    assert "best at" in figure.stdout
+    assert "<svg" in page.read_text()
