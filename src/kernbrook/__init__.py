@@ -62,11 +62,11 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import combiners, errors, evaluation, kernels, learners, streams
-    from .combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
-    from .evaluation.comparing import compare
-    from .evaluation.prequential import prequential
-    from .kernels import (
+    from kernbrook import combiners, errors, evaluation, kernels, learners, streams
+    from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
+    from kernbrook.evaluation.comparing import compare
+    from kernbrook.evaluation.prequential import prequential
+    from kernbrook.kernels import (
         Callable,
         Cauchy,
         Gaussian,
@@ -77,10 +77,10 @@ if TYPE_CHECKING:
         Precomputed,
         Sigmoid,
     )
-    from .learners import Perceptron
-    from .models import recipes
-    from .models.classifier import OnlineMKClassifier
-    from .streams import open_stream
+    from kernbrook.learners import Perceptron
+    from kernbrook.models import recipes
+    from kernbrook.models.classifier import OnlineMKClassifier
+    from kernbrook.streams import open_stream
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,6 @@
 """`python -m kernbrook`: the command line."""
 
-from .cli.main import run
+from kernbrook.cli.main import run
 
 if __name__ == "__main__":
     run()

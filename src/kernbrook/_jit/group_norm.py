@@ -3,8 +3,8 @@
 import numpy as np
 from numba import njit
 
-from .sums import add_points
-from .zero import zero_or
+from kernbrook._jit.sums import add_points
+from kernbrook._jit.zero import zero_or
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,7 @@ shared with dense. CSR matrices arrive as (data, indices, indptr).
 import numpy as np
 from numba import njit
 
-from .arithmetic import fma
+from kernbrook._jit.arithmetic import fma
 
 NEAR = 1e-6  # below this share of the norms a squared distance is taken from the difference
 

@@ -7,9 +7,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .draws import DRAW_UPDATE, DRAW_VOTE, PURPOSE, uniform
-from .sums import add_points
-from .zero import zero_or
+from kernbrook._jit.draws import DRAW_UPDATE, DRAW_VOTE, PURPOSE, uniform
+from kernbrook._jit.sums import add_points
+from kernbrook._jit.zero import zero_or
 
 # Learners: codes and their rows of parameters.
 PERCEPTRON = 0  # (tie,)

@@ -13,8 +13,8 @@ import math
 import numpy as np
 from numba import njit
 
-from .arithmetic import exp_negative, fma
-from .plan import CAUCHY, EXPONENTIAL, GIVEN, POLYNOMIAL, POWER, TANH
+from kernbrook._jit.arithmetic import exp_negative, fma
+from kernbrook._jit.plan import CAUCHY, EXPONENTIAL, GIVEN, POLYNOMIAL, POWER, TANH
 
 UNDERFLOW = 745.2  # exp(-x) is exactly 0 for every x above
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import InputError, KernbrookError
+from kernbrook.errors import InputError, KernbrookError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +45,7 @@ def _main(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
-        from .. import __version__
+        from kernbrook import __version__
 
         typer.echo(f"kernbrook {__version__}")
         raise typer.Exit
@@ -87,9 +87,9 @@ def compare(
     Prints a table of mistakes, support vectors and seconds: means and standard deviations over
     the orders. Stars mark the best.
     """
-    from ..evaluation.comparing import compare as run
-    from ..evaluation.comparing import load_orders
-    from ..streams import open_stream
+    from kernbrook.evaluation.comparing import compare as run
+    from kernbrook.evaluation.comparing import load_orders
+    from kernbrook.streams import open_stream
 
     _check_targets(json, report)
     stream = open_stream(data, n_features=n_features, label=label, positive=positive, seed=seed)
@@ -106,7 +106,7 @@ def compare(
             in_order=in_order,
             progress=lambda rounds: announce(stream.name, rounds),
         )
-    from ..reports import comparison_json, comparison_table, write_report
+    from kernbrook.reports import comparison_json, comparison_table, write_report
 
     _show(
         json, lambda: comparison_json(result), lambda width: comparison_table(result, width=width)
@@ -138,8 +138,8 @@ def reproduce(
     Data sets are looked for in the folder that KERNBROOK_DATA names (NAME.libsvm, .xz), with
     the authors' orders in its omkc_permutations.npz, and among the built-in ones.
     """
-    from ..evaluation.reproducing import reproduce as run
-    from ..evaluation.reproduction_records import DiscountCurves, Reproduction
+    from kernbrook.evaluation.reproducing import reproduce as run
+    from kernbrook.evaluation.reproduction_records import DiscountCurves, Reproduction
 
     _check_targets(json, report)
     if report is not None and not table.startswith("omkc-figure"):
@@ -154,7 +154,7 @@ def reproduce(
             jobs=jobs,
             announce=announce,
         )
-    from ..reports import (
+    from kernbrook.reports import (
         discount_table,
         ratio_table,
         reproduction_json,
@@ -176,7 +176,7 @@ def reproduce(
 @app.command()
 def data() -> None:
     """List the data that is known by name."""
-    from ..streams import describe_stream, stream_names
+    from kernbrook.streams import describe_stream, stream_names
 
     for name in stream_names():
         typer.echo(f"{name:14} {describe_stream(name)}")
@@ -189,7 +189,7 @@ def data() -> None:
 @app.command()
 def recipes() -> None:
     """List the recipes."""
-    from ..models import recipes as book
+    from kernbrook.models import recipes as book
 
     for name in book.names():
         typer.echo(f"{name:16} {book.title(name)}")
@@ -211,7 +211,7 @@ def _show(json: Path | None, as_json: Callable[[], Any], as_table: Callable[[int
         if str(json) == "-":
             typer.echo(text)
             return
-        from ..reports.atomic import write_text
+        from kernbrook.reports.atomic import write_text
 
         write_text(json, text + "\n")
     console = _console()

@@ -1,8 +1,8 @@
 """Combiners, which weigh the experts, and kernel selection, which draws them."""
 
-from .group_norm import GroupNorm
-from .hedge import Hedge, theoretical_discount
-from .selection import BestOfPrefix, Selection
-from .uniform import Uniform
+from kernbrook.combiners.group_norm import GroupNorm
+from kernbrook.combiners.hedge import Hedge, theoretical_discount
+from kernbrook.combiners.selection import BestOfPrefix, Selection
+from kernbrook.combiners.uniform import Uniform
 
 __all__ = ["BestOfPrefix", "GroupNorm", "Hedge", "Selection", "Uniform", "theoretical_discount"]

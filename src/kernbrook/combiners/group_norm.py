@@ -7,7 +7,7 @@ import math
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..errors import InputError
+from kernbrook.errors import InputError
 
 
 class GroupNorm(BaseEstimator):

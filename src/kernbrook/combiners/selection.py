@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .._jit import rounds
-from ..errors import InputError
+from kernbrook._jit import rounds
+from kernbrook.errors import InputError
 
 
 class Selection(BaseEstimator):

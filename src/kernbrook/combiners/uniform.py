@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .._jit import rounds
+from kernbrook._jit import rounds
 
 
 class Uniform(BaseEstimator):

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from ..streams import Stream
-from .records import History, Record
+from kernbrook.errors import InputError
+from kernbrook.evaluation.records import History, Record
+from kernbrook.streams import Stream
 
 SAMPLES = 100  # points of a history, about
 LARGEST_CHUNK = 4096

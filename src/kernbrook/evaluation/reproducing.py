@@ -12,12 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DataFileError, InputError, UnknownNameError
-from ..models import recipes as book
-from ..streams import Stream, open_stream
-from .comparing import best_rows, compare, load_orders, manifest
-from .records import Comparison, Row
-from .reproduction_records import Cell, DiscountCurves, Reproduction, TimeRatio, TimeReproduction
+from kernbrook.errors import DataFileError, InputError, UnknownNameError
+from kernbrook.evaluation.comparing import best_rows, compare, load_orders, manifest
+from kernbrook.evaluation.records import Comparison, Row
+from kernbrook.evaluation.reproduction_records import (
+    Cell,
+    DiscountCurves,
+    Reproduction,
+    TimeRatio,
+    TimeReproduction,
+)
+from kernbrook.models import recipes as book
+from kernbrook.streams import Stream, open_stream
 
 Result = Reproduction | TimeReproduction | DiscountCurves
 

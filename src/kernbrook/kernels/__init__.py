@@ -1,7 +1,7 @@
 """Kernels, the papers' dictionaries of them, and their plan for the compiled engine."""
 
-from .dictionaries import DICTIONARIES, amkl17, omkc16, resolve
-from .functions import (
+from kernbrook.kernels.dictionaries import DICTIONARIES, amkl17, omkc16, resolve
+from kernbrook.kernels.functions import (
     Callable,
     Cauchy,
     Gaussian,

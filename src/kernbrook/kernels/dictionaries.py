@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import InputError, UnknownNameError
-from .functions import Callable, Gaussian, Kernel, Polynomial
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.kernels.functions import Callable, Gaussian, Kernel, Polynomial
 
 
 def omkc16() -> tuple[Kernel, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from kernbrook.errors import InputError
 
 Matrix = Any  # (n, d) float64 array or CSR matrix
 Values = NDArray[np.float64]

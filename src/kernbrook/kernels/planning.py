@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._jit import plan as codes
-from .._jit.plan import Plan
-from .._jit.sums import UNDERFLOW
-from ..errors import InputError
-from .functions import (
+from kernbrook._jit import plan as codes
+from kernbrook._jit.plan import Plan
+from kernbrook._jit.sums import UNDERFLOW
+from kernbrook.errors import InputError
+from kernbrook.kernels.functions import (
     Callable,
     Cauchy,
     Gaussian,

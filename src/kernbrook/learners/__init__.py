@@ -1,5 +1,5 @@
 """Component learners: one short file each, with its parameters, its paper and its step."""
 
-from .perceptron import Perceptron
+from kernbrook.learners.perceptron import Perceptron
 
 __all__ = ["Perceptron"]

@@ -17,11 +17,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..combiners import BestOfPrefix
-from ..errors import InputError
-from ..kernels import resolve
-from .points import DenseRows, Floats, Rows, SparseRows
-from .runs import ExpertRun, Run, make_run
+from kernbrook.combiners import BestOfPrefix
+from kernbrook.errors import InputError
+from kernbrook.kernels import resolve
+from kernbrook.models.points import DenseRows, Floats, Rows, SparseRows
+from kernbrook.models.runs import ExpertRun, Run, make_run
 
 _LEARNED = (
     "_run", "classes_", "feature_names_in_", "kernels_",

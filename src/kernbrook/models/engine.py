@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from .._jit.sums import add_points
-from ..errors import NonFiniteError
-from ..kernels import Kernel
-from ..kernels.planning import Layout
-from .points import Block, Floats, Rows, SupportVectors
+from kernbrook._jit.sums import add_points
+from kernbrook.errors import NonFiniteError
+from kernbrook.kernels import Kernel
+from kernbrook.kernels.planning import Layout
+from kernbrook.models.points import Block, Floats, Rows, SupportVectors
 
 BLOCK = 256  # examples processed together
 LANES = 128  # examples that a thread takes: their sums stay in its first-level cache
@@ -92,11 +92,12 @@ class Engine:
         coefficients = self.support.coefficients
         scores = np.zeros((len(self.kernels), b))
         sizes = np.zeros_like(scores)
-        pairs = np.empty((len(self.layout.channels), min(n, TILE), b))
+        channels = len(self.layout.channels)
+        memory = np.empty(channels * min(n, TILE) * b)
         values = np.empty((2, b))
         for start in range(0, n, TILE):
             part = points.part(start, min(start + TILE, n))
-            tile = pairs[:, : len(part)]
+            tile = memory[: channels * len(part) * b].reshape(channels, len(part), b)
             block.pairs(part, tile)
             add_points(
                 self.layout.plan, tile, 0, len(part), 0, b,

@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._jit import pairs as compiled
-from .._jit.plan import FIRST_GIVEN, INNER, MANHATTAN, SQUARED
-from ..errors import NonFiniteError
-from ..kernels.planning import Layout
+from kernbrook._jit import pairs as compiled
+from kernbrook._jit.plan import FIRST_GIVEN, INNER, MANHATTAN, SQUARED
+from kernbrook.errors import NonFiniteError
+from kernbrook.kernels.planning import Layout
 
 Floats = NDArray[np.float64]
 

@@ -10,12 +10,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ..combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
-from ..errors import InputError, UnknownNameError
-from ..kernels import Linear, Mean, resolve
-from ..learners import Perceptron
-from .classifier import OnlineMKClassifier
-from .trivial import TrivialClassifier
+from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.kernels import Linear, Mean, resolve
+from kernbrook.learners import Perceptron
+from kernbrook.models.classifier import OnlineMKClassifier
+from kernbrook.models.trivial import TrivialClassifier
 
 _MODES = ("table", "library")
 

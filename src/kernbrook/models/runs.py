@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit.group_norm import group_norm_rounds, group_norm_weights
-from .._jit.rounds import Machine, Progress, expert_rounds
-from .._jit.zero import ZERO
-from ..combiners import BestOfPrefix, GroupNorm, Hedge, Selection
-from ..errors import InputError
-from ..kernels import Kernel
-from ..kernels.planning import Layout, lay_out
-from ..learners import Perceptron
-from .engine import BLOCK, Engine
-from .points import Floats, Rows, SupportVectors
+from kernbrook._jit.group_norm import group_norm_rounds, group_norm_weights
+from kernbrook._jit.rounds import Machine, Progress, expert_rounds
+from kernbrook._jit.zero import ZERO
+from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection
+from kernbrook.errors import InputError
+from kernbrook.kernels import Kernel
+from kernbrook.kernels.planning import Layout, lay_out
+from kernbrook.learners import Perceptron
+from kernbrook.models.engine import BLOCK, Engine
+from kernbrook.models.points import Floats, Rows, SupportVectors
 
 
 class Run:

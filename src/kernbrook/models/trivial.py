@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from ..errors import InputError
+from kernbrook.errors import InputError
 
 
 class TrivialClassifier(ClassifierMixin, BaseEstimator):
