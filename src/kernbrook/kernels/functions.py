@@ -65,13 +65,14 @@ class Kernel:
         yield 1.0, self
 
 
+@dataclass(frozen=True, init=False, repr=False)
 class _Width(Kernel):
     """A kernel with one width, given as gamma or as sigma."""
 
     gamma: float
     sigma: float | None
 
-    def _set_width(self, sigma: float | None, gamma: float | None) -> None:
+    def __init__(self, *, sigma: float | None = None, gamma: float | None = None):
         name = type(self).__name__
         if (sigma is None) == (gamma is None):
             raise InputError(
@@ -79,23 +80,29 @@ class _Width(Kernel):
             )
         if sigma is not None:
             _positive(name, sigma=sigma)
-            gamma = self._gamma_of(float(sigma))
             sigma = float(sigma)
+            with np.errstate(all="ignore"):
+                gamma = float(self._gamma_of(np.float64(sigma)))
         assert gamma is not None
         _positive(name, gamma=gamma)
         object.__setattr__(self, "sigma", sigma)
         object.__setattr__(self, "gamma", float(gamma))
 
     @staticmethod
-    def _gamma_of(sigma: float) -> float:
+    def _gamma_of(sigma: np.float64) -> np.float64:
         raise NotImplementedError
+
+    def _formula(self, by_sigma: str, by_gamma: str) -> str:
+        """One of two formulas, the width filled in at the %."""
+        if self.sigma is None:
+            return by_gamma.replace("%", _number(self.gamma))
+        return by_sigma.replace("%", _number(self.sigma))
 
     def __repr__(self) -> str:
         width = f"gamma={self.gamma:g}" if self.sigma is None else f"sigma={self.sigma:g}"
         return f"{type(self).__name__}({width})"
 
 
-@dataclass(frozen=True, init=False, repr=False)
 class Gaussian(_Width):
     """exp(-||x - z||^2 / (2 sigma^2)) = exp(-gamma ||x - z||^2).
 
@@ -117,26 +124,17 @@ class Gaussian(_Width):
     array([[1.    , 0.6065]])
     """
 
-    gamma: float
-    sigma: float | None
-
-    def __init__(self, *, sigma: float | None = None, gamma: float | None = None):
-        self._set_width(sigma, gamma)
-
     @staticmethod
-    def _gamma_of(sigma: float) -> float:
+    def _gamma_of(sigma: np.float64) -> np.float64:
         return 1.0 / (2.0 * sigma * sigma)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
         return np.exp(-self.gamma * squared_distances(X, Z))
 
     def __str__(self) -> str:
-        if self.sigma is None:
-            return f"exp(-{_number(self.gamma)} ||x-z||^2)"
-        return f"exp(-||x-z||^2 / (2 * {_number(self.sigma)}^2))"
+        return self._formula("exp(-||x-z||^2 / (2 * %^2))", "exp(-% ||x-z||^2)")
 
 
-@dataclass(frozen=True, init=False, repr=False)
 class Laplacian(_Width):
     """exp(-||x - z||_1 / sigma) = exp(-gamma ||x - z||_1), as scikit-learn's laplacian_kernel.
 
@@ -151,26 +149,17 @@ class Laplacian(_Width):
     exp(-2 ||x-z||_1)
     """
 
-    gamma: float
-    sigma: float | None
-
-    def __init__(self, *, sigma: float | None = None, gamma: float | None = None):
-        self._set_width(sigma, gamma)
-
     @staticmethod
-    def _gamma_of(sigma: float) -> float:
+    def _gamma_of(sigma: np.float64) -> np.float64:
         return 1.0 / sigma
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
         return np.exp(-self.gamma * _pairwise(X, Z, lambda difference: np.abs(difference).sum(1)))
 
     def __str__(self) -> str:
-        if self.sigma is None:
-            return f"exp(-{_number(self.gamma)} ||x-z||_1)"
-        return f"exp(-||x-z||_1 / {_number(self.sigma)})"
+        return self._formula("exp(-||x-z||_1 / %)", "exp(-% ||x-z||_1)")
 
 
-@dataclass(frozen=True, init=False, repr=False)
 class Cauchy(_Width):
     """1 / (1 + ||x - z||^2 / sigma^2) = 1 / (1 + gamma ||x - z||^2).
 
@@ -185,23 +174,15 @@ class Cauchy(_Width):
     1 / (1 + ||x-z||^2 / 2^2)
     """
 
-    gamma: float
-    sigma: float | None
-
-    def __init__(self, *, sigma: float | None = None, gamma: float | None = None):
-        self._set_width(sigma, gamma)
-
     @staticmethod
-    def _gamma_of(sigma: float) -> float:
+    def _gamma_of(sigma: np.float64) -> np.float64:
         return 1.0 / (sigma * sigma)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
         return 1.0 / (1.0 + self.gamma * squared_distances(X, Z))
 
     def __str__(self) -> str:
-        if self.sigma is None:
-            return f"1 / (1 + {_number(self.gamma)} ||x-z||^2)"
-        return f"1 / (1 + ||x-z||^2 / {_number(self.sigma)}^2)"
+        return self._formula("1 / (1 + ||x-z||^2 / %^2)", "1 / (1 + % ||x-z||^2)")
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,21 @@ class Run:
 
     def learn(self, rows: Rows, signs: Floats, importance: Floats) -> Floats:
         """Decide on each row in turn, then learn from its sign; (n,) decisions."""
+        decisions = np.zeros(len(rows))
+
+        def block(
+            pairs: Floats, scores: Floats, sizes: Floats, coefficients: Floats, where: slice
+        ) -> None:
+            self._rounds(
+                self.progress, self.engine.layout.plan, pairs, scores, sizes,
+                signs[where], importance[where], decisions[where], coefficients,
+            )  # fmt: skip
+
+        self.engine.learn(rows, block, self.progress)
+        return decisions
+
+    def _rounds(self, *arguments: Any) -> None:
+        """The compiled pass over one block."""
         raise NotImplementedError
 
     def combine(self, scores: Floats, sizes: Floats) -> Floats:
@@ -143,21 +158,14 @@ class ExpertRun(Run):
         return weights / weights.sum()
 
     def learn(self, rows: Rows, signs: Floats, importance: Floats) -> Floats:
-        decisions = np.zeros(len(rows))
         undecided = self.chosen < 0
-
-        def rounds(
-            pairs: Floats, scores: Floats, sizes: Floats, coefficients: Floats, where: slice
-        ) -> None:
-            expert_rounds(
-                self.machine, self.progress, self.engine.layout.plan, pairs, scores, sizes,
-                signs[where], importance[where], decisions[where], coefficients,
-            )  # fmt: skip
-
-        self.engine.learn(rows, rounds, self.progress)
+        decisions = super().learn(rows, signs, importance)
         if undecided and self.chosen >= 0:
             self.choose(self.chosen)
         return decisions
+
+    def _rounds(self, *arguments: Any) -> None:
+        expert_rounds(self.machine, *arguments)
 
     def combine(self, scores: Floats, sizes: Floats) -> Floats:
         weights = self.selection.expected_votes(self._relative_weights())
@@ -186,19 +194,8 @@ class GroupNormRun(Run):
         weights = self._group_weights()
         return weights / weights.sum()
 
-    def learn(self, rows: Rows, signs: Floats, importance: Floats) -> Floats:
-        decisions = np.zeros(len(rows))
-
-        def rounds(
-            pairs: Floats, scores: Floats, sizes: Floats, coefficients: Floats, where: slice
-        ) -> None:
-            group_norm_rounds(
-                self.q, self.progress, self.engine.layout.plan, pairs, scores, sizes,
-                signs[where], importance[where], decisions[where], coefficients,
-            )  # fmt: skip
-
-        self.engine.learn(rows, rounds, self.progress)
-        return decisions
+    def _rounds(self, *arguments: Any) -> None:
+        group_norm_rounds(self.q, *arguments)
 
     def combine(self, scores: Floats, sizes: Floats) -> Floats:
         weights = self._group_weights()
