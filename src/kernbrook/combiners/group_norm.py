@@ -42,6 +42,8 @@ class GroupNorm(BaseEstimator):
     5.545
     """
 
+    choice = "combiner"
+
     def __init__(self, q: float | None = None):
         self.q = q
 

@@ -51,6 +51,7 @@ class Hedge(BaseEstimator):
     Hedge(discount=0.9)
     """
 
+    choice = "combiner"
     code = rounds.HEDGE_MISTAKES
 
     def __init__(self, discount: float = 0.8):

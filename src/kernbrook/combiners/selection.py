@@ -51,6 +51,8 @@ class Selection(BaseEstimator):
     Selection(update='drawn')
     """
 
+    choice = "selection"
+
     def __init__(
         self,
         update: str = "all",
@@ -110,6 +112,8 @@ class BestOfPrefix(BaseEstimator):
     BestOfPrefix(rounds=50)
     """
 
+    choice = "selection"
+
     def __init__(self, rounds: int = 100, fraction: float | None = None):
         self.rounds = rounds
         self.fraction = fraction
@@ -118,8 +122,9 @@ class BestOfPrefix(BaseEstimator):
         """(flags, smoothing, rounds of the prefix) for the compiled pass."""
         if not isinstance(self.rounds, (int, np.integer)) or self.rounds < 1:
             raise InputError(f"BestOfPrefix: rounds must be an integer from 1, got {self.rounds!r}")
-        if self.fraction is not None and not 0 < self.fraction <= 1:
-            raise InputError(f"BestOfPrefix: fraction must lie in (0, 1], got {self.fraction!r}")
+        fraction = 1 if self.fraction is None else self.fraction
+        if not isinstance(fraction, (int, float, np.number)) or not 0 < fraction <= 1:
+            raise InputError(f"BestOfPrefix: fraction must lie in (0, 1], got {fraction!r}")
         return rounds.BEST_OF_PREFIX, 0.0, int(self.rounds)
 
     def expected_votes(self, q: NDArray[np.float64]) -> NDArray[np.float64]:

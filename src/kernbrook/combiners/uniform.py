@@ -18,6 +18,7 @@ class Uniform(BaseEstimator):
     Uniform()
     """
 
+    choice = "combiner"
     code = rounds.UNIFORM
 
     def row(self) -> NDArray[np.float64]:

@@ -73,6 +73,8 @@ def compare(
         raise InputError("recipes: expected one or more names, got none")
     for name in names:
         book.make(name, **overrides)  # a wrong name or parameter is found before any work
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs: expected 1 or more, got {jobs}")
     stream = data if isinstance(data, Stream) else open_stream(data)
     if in_order:
         if orders is not None or permutations not in (None, 1):

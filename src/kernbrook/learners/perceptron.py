@@ -35,6 +35,7 @@ class Perceptron(BaseEstimator):
     Perceptron(tie='label')
     """
 
+    choice = "learner"
     code = rounds.PERCEPTRON
 
     def __init__(self, tie: str = "margin"):

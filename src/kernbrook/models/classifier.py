@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_is_fitted,
     column_or_1d,
     validate_data,
@@ -25,7 +26,7 @@ from kernbrook.models.runs import ExpertRun, Run, make_run
 
 _LEARNED = (
     "_run", "classes_", "feature_names_in_", "kernels_",
-    "labels_asked_", "n_features_in_",
+    "n_features_in_",
 )  # fmt: skip
 
 
@@ -114,6 +115,8 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         for name in _LEARNED:
             self.__dict__.pop(name, None)
         y = column_or_1d(y, warn=True)
+        if sample_weight is not None and not np.any(sample_weight):
+            raise InputError("sample_weight: all weights are zero, there is nothing to learn")
         return self.partial_fit(X, y, classes=np.unique(y), sample_weight=sample_weight)
 
     def partial_fit(
@@ -133,11 +136,12 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         InputError
             A parameter, or the data, is not what was expected.
         """
-        first = not hasattr(self, "classes_")
-        X, y = validate_data(
-            self, X, y, reset=first, accept_sparse="csr", dtype=np.float64, order="C"
-        )
-        self.learn(X, y, classes=classes, sample_weight=sample_weight)
+        with self._nothing_half_done():
+            X, y = validate_data(
+                self, X, y, reset=not hasattr(self, "classes_"), accept_sparse="csr",
+                dtype=np.float64, order="C",
+            )  # fmt: skip
+            self.learn(X, y, classes=classes, sample_weight=sample_weight)
         return self
 
     def learn(
@@ -157,20 +161,17 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         predictions : (n,) labels, each from the examples before its own
         asked : (n,) bool, whose label was looked at
         """
-        X = self._features(X)
-        y = _labels(y)
-        if X.shape[0] != len(y):
-            raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
-        self._set_classes(y, classes)
-        signs = self._signs(y)
-        if sample_weight is None:
-            importance = np.ones(len(y))
-        else:
-            importance = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        if not hasattr(self, "_run"):
-            self._start(X)
-        decisions = self._run.learn(self._rows(X), signs, importance)
-        self.labels_asked_ += len(y)
+        with self._nothing_half_done():
+            X = self._features(X)
+            y = _labels(y)
+            if X.shape[0] != len(y):
+                raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
+            self._set_classes(y, classes)
+            signs = self._signs(y)
+            importance = _importance(sample_weight, len(y))
+            if not hasattr(self, "_run"):
+                self._start(X)
+            decisions = self._run.learn(self._rows(X), signs, importance)
         return self._labels_of(decisions), np.ones(len(y), dtype=bool)
 
     def choose_kernel(self, X: Any, y: Any, classes: Any = None) -> int:
@@ -191,9 +192,10 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
             )
         trial = OnlineMKClassifier(self.kernels, self.learner, self.combiner)
         trial.learn(X, y, classes=classes)
-        X = self._features(X)
-        self._set_classes(_labels(y), classes)
-        self._start(X)
+        with self._nothing_half_done():
+            X = self._features(X)
+            self._set_classes(_labels(y), classes)
+            self._start(X)
         best = int(np.argmin(trial.expert_mistakes_))
         assert isinstance(self._run, ExpertRun)
         self._run.choose(best)
@@ -235,11 +237,15 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def support_vectors_(self) -> Floats:
-        return self._run.support.rows.dense()
+        return self._run.support.rows.dense().copy()
 
     @property
     def dual_coef_(self) -> Floats:
-        return self._run.support.coefficients
+        return self._run.support.coefficients.copy()
+
+    @property
+    def labels_asked_(self) -> int:
+        return self._run.rounds
 
     @property
     def expert_weights_(self) -> Floats:
@@ -259,6 +265,17 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
 
     # -- inside -----------------------------------------------------------------------------
 
+    @contextmanager
+    def _nothing_half_done(self) -> Iterator[None]:
+        """A first call that fails before it has learned anything leaves no trace."""
+        try:
+            yield
+        except Exception:
+            if not hasattr(self, "_run") or self._run.rounds == 0:
+                for name in _LEARNED:
+                    self.__dict__.pop(name, None)
+            raise
+
     _run: Run
     classes_: NDArray[Any]
 
@@ -273,7 +290,6 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         )
         self.kernels_ = kernels
         self.n_features_in_ = X.shape[1]
-        self.labels_asked_ = 0
 
     def _features(self, X: Any) -> Any:
         """X as a C-ordered float64 array or a canonical CSR matrix, of the right width."""
@@ -282,6 +298,8 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
                 self, X, reset=not hasattr(self, "n_features_in_"), accept_sparse="csr",
                 dtype=np.float64, order="C",
             )  # fmt: skip
+        if np.iscomplexobj(X):
+            raise InputError("X: complex data not supported, expected real numbers")
         if X.ndim != 2:
             raise InputError(f"X: expected an array of shape (n, d), got {X.ndim} dimension(s)")
         width = getattr(self, "n_features_in_", X.shape[1])
@@ -353,6 +371,24 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
 
 def _labels(y: Any) -> NDArray[Any]:
     return y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y)
+
+
+def _importance(sample_weight: Any, rows: int) -> Floats:
+    if sample_weight is None:
+        return np.ones(rows)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.full(rows, float(weights)) if weights.ndim == 0 else weights
+    if weights.shape != (rows,):
+        raise InputError(
+            f"sample_weight: got an array of shape {weights.shape}, expected ({rows},)"
+        )
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        wrong = weights[int(np.argmin(np.isfinite(weights) & (weights >= 0)))]
+        found = "NaN" if np.isnan(wrong) else f"{wrong:g}"
+        raise InputError(
+            f"sample_weight: negative values, infinity and NaN are not allowed, got {found}"
+        )
+    return weights
 
 
 def _some(labels: NDArray[Any]) -> str:

@@ -16,11 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from kernbrook._jit.freshness import discard_stale
 from kernbrook._jit.sums import add_points
 from kernbrook.errors import NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.models.points import Block, Floats, Rows, SupportVectors
+
+discard_stale()
 
 BLOCK = 256  # examples processed together
 LANES = 128  # examples that a thread takes: their sums stay in its first-level cache
@@ -128,12 +131,12 @@ class Engine:
             scores, sizes = self.sums(part)
             with _plain_blas():
                 pairs = Block(part, self.layout).own_pairs()
-            self._check_finite(sizes)
+            self.check_finite(sizes)
             coefficients = np.zeros((len(part), self.support.coefficients.shape[1]))
             before = [array.copy() for array in state]
             round_pass(pairs, scores, sizes, coefficients, where)
             try:
-                self._check_finite(sizes)
+                self.check_finite(sizes)
             except NonFiniteError:
                 for array, old in zip(state, before, strict=True):
                     array[:] = old
@@ -142,7 +145,8 @@ class Engine:
             if len(added):
                 self.support.append(part, added, coefficients[added])
 
-    def _check_finite(self, sizes: Floats) -> None:
+    def check_finite(self, sizes: Floats) -> None:
+        """Raise NonFiniteError, naming the kernel, where sums of sizes (o, b) have overflowed."""
         finite = np.isfinite(sizes).all(axis=1)
         if not np.all(finite):
             kernel = self.kernels[int(np.argmin(finite))]

@@ -6,7 +6,6 @@ vectors. Both work in signs, +1 and -1; labels and scikit-learn's customs are th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,6 +64,11 @@ class Run:
         return np.count_nonzero(self.support.coefficients, axis=0)
 
     @property
+    def rounds(self) -> int:
+        """Examples learned from so far."""
+        return int(self.progress.counters[1])
+
+    @property
     def n_active(self) -> int:
         """Support vectors of the kernels in the last vote."""
         return int(self.counts.sum())
@@ -101,7 +105,9 @@ class Run:
         decisions = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK):
             stop = min(start + BLOCK, len(rows))
-            decisions[start:stop] = self.combine(*self.engine.sums(rows.part(start, stop)))
+            scores, sizes = self.engine.sums(rows.part(start, stop))
+            self.engine.check_finite(sizes)
+            decisions[start:stop] = self.combine(scores, sizes)
         return decisions
 
 
@@ -159,10 +165,11 @@ class ExpertRun(Run):
 
     def learn(self, rows: Rows, signs: Floats, importance: Floats) -> Floats:
         undecided = self.chosen < 0
-        decisions = super().learn(rows, signs, importance)
-        if undecided and self.chosen >= 0:
-            self.choose(self.chosen)
-        return decisions
+        try:
+            return super().learn(rows, signs, importance)
+        finally:
+            if undecided and self.chosen >= 0:
+                self.choose(self.chosen)
 
     def _rounds(self, *arguments: Any) -> None:
         expert_rounds(self.machine, *arguments)
@@ -220,23 +227,20 @@ def make_run(
     InputError
         A choice is not of its kind, or choices that do not go together.
     """
-    combiner = _choice("combiner", combiner, Hedge(), ["row"], GroupNorm)
-    selection = _choice("selection", selection, Selection(), ["codes", "expected_votes"])
+    combiner = _choice("combiner", combiner, Hedge())
+    selection = _choice("selection", selection, Selection())
     if isinstance(combiner, GroupNorm):
         if learner is not None:
             raise InputError("learner: GroupNorm is its own learner; leave learner=None")
         if selection.codes()[0] != 0:
             raise InputError(f"selection: GroupNorm uses all kernels, got {selection!r}")
         return GroupNormRun(kernels, combiner, width, sparse, seed)
-    learner = _choice("learner", learner, Perceptron(), ["row"])
+    learner = _choice("learner", learner, Perceptron())
     return ExpertRun(kernels, learner, combiner, selection, width, sparse, seed)
 
 
-def _choice(
-    name: str, given: Any, default: Any, verbs: Sequence[str], other: type | None = None
-) -> Any:
+def _choice(name: str, given: Any, default: Any) -> Any:
     choice = default if given is None else given
-    known = all(hasattr(choice, verb) for verb in verbs) and not isinstance(choice, type)
-    if not known and not (other is not None and isinstance(choice, other)):
+    if isinstance(choice, type) or getattr(choice, "choice", None) != name:
         raise InputError(f"{name}: expected an object such as {default!r}, got {given!r}")
     return choice

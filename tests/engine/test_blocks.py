@@ -1,0 +1,168 @@
+"""The result must not depend on how a stream is cut, on sparsity, or on the number of threads."""
+
+import os
+import subprocess
+import sys
+
+import hard_streams
+import kernel_sums
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import kernbrook as kb
+
+MIXED = [
+    *(kb.Laplacian(sigma=4), kb.Laplacian(sigma=1), kb.Cauchy(sigma=2), kb.Gaussian(sigma=3)),
+    *(kb.Gaussian(sigma=0.3), kb.Polynomial(4, offset=1), kb.Sigmoid(gamma=0.01, offset=-0.5)),
+    kb.Mean([kb.Linear(), kb.Gaussian(sigma=3), kb.Laplacian(sigma=1)]),
+]
+POOLS = {"omkc16": "omkc16", "amkl17": "amkl17", "mixed": MIXED}
+STREAMS = hard_streams.DRAWN | {"wdbc": hard_streams.wdbc}
+
+
+def run(X, y, size, pool="omkc16", recipe="omkc-sd", **overrides):
+    """Predictions, support vectors, coefficients, weights of one pass in chunks."""
+    model = kb.recipes.make(recipe, kernels=pool, random_state=7, **overrides)
+    predicted = []
+    for start in range(0, len(y), size):
+        part = slice(start, start + size)
+        predicted.append(model.learn(X[part], y[part], classes=[-1, 1])[0])
+    return (
+        np.concatenate(predicted),
+        model.support_vectors_,
+        model.dual_coef_,
+        model.kernel_weights_,
+        np.array([model.n_support_stored_, model.n_support_active_, model.labels_asked_]),
+    )
+
+
+def assert_equal_runs(one, other):
+    for name, a, b in zip(
+        ("predictions", "points", "coefficients", "weights", "counts"), one, other, strict=True
+    ):
+        if name == "weights":
+            np.testing.assert_allclose(a, b, atol=1e-9, err_msg=name)
+        else:
+            np.testing.assert_array_equal(a, b, err_msg=name)
+
+
+@pytest.mark.parametrize("tie", ["margin", "label"])
+@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("stream", STREAMS)
+def test_chunks_and_sparsity(stream, pool, tie):
+    """Chunks of 1, 7, 256 and all at once, dense and CSR: eight runs, one result."""
+    X, y = STREAMS[stream]()
+    whole = run(X, y, len(y), POOLS[pool], tie=tie)
+    for form in (X, sp.csr_matrix(X)):
+        for size in (1, 7, 256, len(y)):
+            assert_equal_runs(run(form, y, size, POOLS[pool], tie=tie), whole)
+
+
+@pytest.mark.parametrize("recipe", ["omkc-dd", "omkc-ds", "omkc-ss", "omkc-u", "perceptron-u"])
+@pytest.mark.parametrize("stream", ["binary_features", "duplicates_afar", "wdbc"])
+def test_chunks_of_other_recipes(stream, recipe):
+    X, y = STREAMS[stream]()
+    whole = run(X, y, len(y), recipe=recipe)
+    for form in (X, sp.csr_matrix(X)):
+        for size in (1, 7, 256):
+            assert_equal_runs(run(form, y, size, recipe=recipe), whole)
+
+
+@pytest.mark.parametrize("d", [3, 17, 45, 123, 700])
+def test_an_inner_product_does_not_depend_on_its_place(d):
+    """Bit by bit: BLAS sums in another order at the edge of a product, or where one side is 1."""
+    rng = np.random.default_rng(0)
+    z, x = rng.normal(size=(2, d)) + 300.0
+    found = set()
+    for n in (1, 2, 3, 7, 8, 17, 255, 256):
+        for place in {0, n // 2, n - 1}:
+            only = np.zeros((n, 1))
+            only[place] = 1.0
+            for b in (1, 2, 3, 7, 48, 127, 256):
+                points, examples = np.tile(z, (n, 1)), np.tile(x, (b, 1))
+                scores, _ = kernel_sums.sums([kb.Linear()], points, only, examples)
+                found.update(scores[0].tolist())
+    assert len(found) == 1, found
+
+
+@pytest.mark.parametrize("d", [3, 20, 45, 123])
+@pytest.mark.parametrize("seed", range(6))
+def test_duplicates_with_both_labels(seed, d):
+    """k(x, z) - k(x, z') is 0 wherever z = z' lie in their blocks.
+
+    A squared distance that is small beside the norms, though not small enough to be recomputed,
+    must not depend on the place of its row: on a narrow Gaussian it decides the label.
+    """
+    rng = np.random.default_rng(seed)
+    rows = 0.6 * rng.normal(size=(17, d)) + 370.0
+    X = rows[rng.integers(17, size=200)]
+    y = rng.choice([-1.0, 1.0], size=200)
+    for tie in ("label", "margin"):
+        whole = run(X, y, 200, tie=tie)
+        for form in (X, sp.csr_matrix(X)):
+            for size in (1, 7, 48, 101):
+                assert_equal_runs(run(form, y, size, tie=tie), whole)
+
+
+def test_a3a():
+    """Binary features: many scores cancel exactly."""
+    X, y = hard_streams.real("a3a")
+    X, y = X[:1500], y[:1500]
+    for tie in ("label", "margin"):
+        whole = run(X, y, len(y), tie=tie)
+        for form in (X, X.toarray()):
+            for size in (7, 256, len(y)):
+                assert_equal_runs(run(form, y, size, tie=tie), whole)
+    assert_equal_runs(run(X.toarray()[:600], y[:600], 1), run(X[:600], y[:600], 600))
+    assert_equal_runs(run(X[:600], y[:600], 1), run(X[:600], y[:600], 600))
+
+
+PROGRAM = """
+import sys
+import kernel_sums
+import kernbrook as kb
+import numpy as np
+
+rng = np.random.default_rng(0)
+X = np.concatenate([rng.normal(size=(1500, 20)), (rng.random((1500, 20)) < 0.3).astype(float)])
+y = np.where(rng.random(3000) < 0.5, 1, -1)
+for size in (3000, 777):
+    model = kb.recipes.make("omkc-sd", random_state=3)
+    for i in range(0, 3000, size):
+        predictions, _ = model.learn(X[i : i + size], y[i : i + size])
+        sys.stdout.buffer.write(predictions.tobytes())
+    sys.stdout.buffer.write(model.dual_coef_.tobytes() + model.support_vectors_.tobytes())
+    sys.stdout.buffer.write(model.kernel_weights_.tobytes())
+    scores, sizes = kernel_sums.of_model(model, X[:1000])
+    sys.stdout.buffer.write(scores.tobytes())
+"""
+
+
+def test_threads_give_the_same_bytes():
+    """One thread, two, and two again: more support vectors than the engine keeps to one thread."""
+    results = []
+    for threads in ("1", "2", "2"):
+        environment = os.environ | {
+            "OMP_NUM_THREADS": threads,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        results.append(done.stdout)
+    assert len(results[0]) > 1_000_000
+    assert results[0] == results[1] == results[2]
+
+
+def test_seeds():
+    """Same seed, same bytes; another seed draws something else."""
+    X, y = hard_streams.gaussian_clouds(200)
+
+    def dual_of(random_state):
+        return kb.recipes.make("omkc-ss", random_state=random_state).fit(X, y).dual_coef_
+
+    assert dual_of(1).tobytes() == dual_of(1).tobytes()
+    assert dual_of(np.random.RandomState(1)).tobytes() == dual_of(1).tobytes()
+    assert dual_of(1).tobytes() != dual_of(2).tobytes()

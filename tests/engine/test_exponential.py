@@ -1,0 +1,163 @@
+"""The exponential that decides labels, and the ladders of powers made from it."""
+
+import decimal
+import math
+
+import hard_streams
+import kernel_sums
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+import kernbrook as kb
+from kernbrook._jit.arithmetic import exp_negative
+from kernbrook.kernels import amkl17, omkc16
+
+SMALLEST_NORMAL = np.finfo(float).tiny
+SMALLEST = 5e-324
+LAST = -745.1332191019412  # log(2^-1075): half the smallest float, the edge of exact 0
+
+
+@njit
+def exponentials(arguments):
+    values = np.empty_like(arguments)
+    for i in range(len(arguments)):
+        values[i] = exp_negative(arguments[i])
+    return values
+
+
+def assert_good(arguments, tolerance=4e-16):
+    """Against numpy: relative in the normal range, 1 unit below it, and exactly 0 where it is."""
+    arguments = np.asarray(arguments, float)
+    values, expected = exponentials(arguments), np.exp(arguments)
+    normal = expected >= SMALLEST_NORMAL
+    error = np.abs(values[normal] - expected[normal]) / expected[normal]
+    assert error.max(initial=0) <= tolerance
+    np.testing.assert_array_less(np.abs(values - expected)[~normal], 1.5 * SMALLEST)
+    np.testing.assert_array_equal(values == 0, expected == 0)
+
+
+def test_exponential_over_its_range():
+    rng = np.random.default_rng(0)
+    assert_good(-rng.uniform(0, 1100, 200_000))
+    assert_good(-rng.uniform(700, 750, 100_000))
+    assert_good(-(10.0 ** rng.uniform(-20, 3, 100_000)))
+    assert_good(-np.arange(0.0, 1100.0))
+    assert_good(-np.log(2) * (np.arange(0, 1100) + 0.5))  # where the integer part changes
+
+
+def test_exponential_at_special_points():
+    assert_good([-745.13, -745.14, -708.4, -708.3, 0.0, -0.0, -SMALLEST, -1e-300, -1e-17, -1e300])
+    assert_good([np.nextafter(LAST, -np.inf), np.nextafter(LAST, 0), LAST, -np.inf])
+    assert exponentials(np.array([0.0, -0.0, -SMALLEST])).tolist() == [1.0, 1.0, 1.0]
+    assert exponentials(np.array([-745.14, -1e6, -np.inf])).tolist() == [0.0, 0.0, 0.0]
+    assert exponentials(np.array([-745.13]))[0] == SMALLEST
+
+
+@settings(max_examples=300, deadline=None)
+@given(x=st.floats(-708, 0))
+def test_exponential_against_decimals(x):
+    with decimal.localcontext() as context:
+        context.prec = 40
+        exact = decimal.Decimal(x).exp()
+        value = decimal.Decimal(float(exponentials(np.array([x]))[0]))
+        assert abs(value - exact) <= decimal.Decimal("4e-16") * exact
+
+
+def test_alone_or_among_others():
+    """A value does not depend on where in a vector it is computed."""
+    arguments = -np.random.default_rng(1).uniform(0, 750, 1001)
+    whole = exponentials(arguments)
+    alone = np.concatenate([exponentials(arguments[i : i + 1]) for i in range(1001)])
+    np.testing.assert_array_equal(whole, alone)
+
+
+def ladder(ratio, rungs, gamma=1e-4):
+    return [kb.Gaussian(gamma=gamma * ratio**i) for i in range(rungs)]
+
+
+POOLS = {
+    "omkc16": [k for k in omkc16() if isinstance(k, kb.Gaussian)],
+    "amkl17": list(amkl17()),
+    "ratio 2": ladder(2, 24),
+    "ratio 3": ladder(3, 16),
+    "ratio 4": ladder(4, 12),
+    "ratio 10": ladder(10, 9),
+    "ratio 16": ladder(16, 7),
+    "ratio 17": ladder(17, 6),
+    "not whole": ladder(2.5, 12),
+    "mixed": [*ladder(2, 9, 0.01), *ladder(3, 9, 0.01), *ladder(5, 5, 0.03), *ladder(7, 4, 0.02)],
+    "out of order": ladder(4, 12)[::-1],
+    "twice the same": [*ladder(4, 6), *ladder(4, 6)],
+}
+
+
+def assert_kernel_values(values, exponents):
+    """Good to 1e-12 in the normal range, to 1 unit below it, and 0 where exp is."""
+    expected = np.exp(exponents)
+    as_float = expected.astype(float)
+    normal = as_float >= SMALLEST_NORMAL
+    error = np.abs(values.astype(np.longdouble) - expected)
+    assert (error[normal] <= 1e-12 * expected[normal]).all()
+    assert (error[~normal] <= 1e-12 * expected[~normal] + 1.5 * SMALLEST).all()
+    decided = np.abs(exponents.astype(float) - LAST) > 1e-9
+    np.testing.assert_array_equal((values == 0)[decided], (as_float == 0)[decided])
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 2e-19, reason="no extended precision here")
+@pytest.mark.parametrize("pool", POOLS)
+def test_every_gaussian_value(pool):
+    kernels = POOLS[pool]
+    rng = np.random.default_rng(2)
+    gammas = np.array([kernel.gamma for kernel in kernels])
+    # Lengths over all magnitudes, and for each kernel over its whole range and at its edge.
+    reach = 760 / gammas
+    squares = np.concatenate(
+        [
+            [0.0, 1e-300],
+            10.0 ** rng.uniform(-8, 9, 2000),
+            (rng.uniform(0, 1, (40, len(gammas))) * reach).ravel(),
+            (np.linspace(700, 750, 101)[:, None] / gammas).ravel(),
+        ]
+    )
+    X = np.sqrt(squares)
+    squared = (X * X).astype(np.longdouble)  # the squared distance of x from 0, rounded once
+    values = kernel_sums.values(kernels, squares)
+    for kernel, row in zip(kernels, values, strict=True):
+        assert_kernel_values(row, -np.longdouble(kernel.gamma) * squared)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 2e-19, reason="no extended precision here")
+@pytest.mark.parametrize("ratio", [2, 2.5, 3, 4, 10])
+def test_every_laplacian_value(ratio):
+    kernels = [kb.Laplacian(gamma=1e-3 * ratio**i) for i in range(9)]
+    X = np.concatenate([[0.0], 10.0 ** np.random.default_rng(3).uniform(-6, 6, 2000)])
+    values = kernel_sums.values(kernels, X * X)
+    X = np.sqrt(X * X).astype(np.longdouble)
+    for kernel, row in zip(kernels, values, strict=True):
+        assert_kernel_values(row, -np.longdouble(kernel.gamma) * X)
+
+
+def test_values_of_a_pool_are_those_of_each_kernel_alone():
+    """A ladder may cost digits, never the zeros that the tie rule sees."""
+    kernels = list(omkc16())
+    rng = np.random.default_rng(4)
+    Z, X = rng.normal(size=(1, 5)) * 30, rng.normal(size=(3000, 5)) * 30
+    together, _ = kernel_sums.sums(kernels, Z, np.ones((1, 16)), X)
+    for kernel, row in zip(kernels, together, strict=True):
+        alone = kernel_sums.sums([kernel], Z, np.ones((1, 1)), X)[0][0]
+        np.testing.assert_allclose(row, alone, rtol=1e-12, atol=1.5 * SMALLEST)
+        np.testing.assert_array_equal(row == 0, alone == 0)
+
+
+def test_underflow_reaches_the_tie_rule():
+    """Raw features: a narrow Gaussian is exactly 0 between examples, and sign(0) = +1."""
+    X, y = hard_streams.wdbc(200)
+    for tie, expected in (("label", (y < 0).sum()), ("margin", 200)):
+        model = kb.OnlineMKClassifier([kb.Gaussian(sigma=2.0**-6)], kb.Perceptron(tie=tie))
+        predictions, _ = model.learn(X, y)
+        assert (predictions == 1).all()
+        assert model.n_support_stored_ == expected
+    assert math.exp(LAST - 1e-9) == 0

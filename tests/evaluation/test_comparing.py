@@ -1,0 +1,200 @@
+"""Several recipes over the same orders."""
+
+import hard_streams
+import numpy as np
+import pytest
+from scipy import stats
+
+import kernbrook as kb
+from kernbrook.errors import DataFileError, InputError, UnknownNameError
+from kernbrook.evaluation.comparing import best_rows, compare, load_orders
+from kernbrook.evaluation.records import History, Record, Row
+from kernbrook.streams.arrays import ArrayStream
+
+NAMES = ["omkc-dd", "omkc-ss", "perceptron-best", "majority"]
+
+
+@pytest.fixture
+def data():
+    return ArrayStream(*hard_streams.gaussian_clouds(120), "clouds")
+
+
+def errors_of(result):
+    return {row.recipe: row.errors.tolist() for row in result.rows}
+
+
+def predictions_of(result):
+    return {
+        (row.recipe, i): run.predictions.tolist()
+        for row in result.rows
+        for i, run in enumerate(row.runs)
+    }
+
+
+def test_processes_change_nothing(data):
+    one = compare(data, NAMES, permutations=3, seed=5, jobs=1)
+    two = compare(data, NAMES, permutations=3, seed=5, jobs=2)
+    assert predictions_of(one) == predictions_of(two)
+    for a, b in zip(one.rows, two.rows, strict=True):
+        for name in ("n_support_stored", "n_support_active", "labels_asked"):
+            np.testing.assert_array_equal(a.values(name), b.values(name))
+    assert one.best == two.best
+    assert one.manifest["data_sha256"] == two.manifest["data_sha256"]
+    again = compare(data, NAMES, permutations=3, seed=5, jobs=1)
+    assert predictions_of(again) == predictions_of(one)
+    other = compare(data, NAMES, permutations=3, seed=6, jobs=1)
+    assert predictions_of(other) != predictions_of(one)
+
+
+def test_shape_and_order_of_the_result(data):
+    result = compare(data, NAMES, permutations=3, jobs=1)
+    assert (result.data, result.n_rows, result.n_features, result.permutations) == (
+        *("clouds", 120, 4, 3),
+    )
+    assert [row.recipe for row in result.rows] == NAMES
+    assert [len(row.runs) for row in result.rows] == [3] * 4
+    assert set(result.best) <= set(NAMES)
+    assert result.manifest["seed"] == 0
+    assert result.manifest["versions"].keys() >= {"kernbrook", "numpy", "numba", "python"}
+    everything = compare(ArrayStream(*hard_streams.gaussian_clouds(30)), permutations=1, jobs=1)
+    assert [row.recipe for row in everything.rows] == list(kb.recipes.names())
+
+
+def test_runs_are_independent_of_company(data):
+    """A recipe's runs do not depend on which others run, nor a run on how many follow."""
+    alone = compare(data, ["omkc-ss"], permutations=2, jobs=1)
+    among = compare(data, NAMES, permutations=3, jobs=1)
+    assert errors_of(among)["omkc-ss"][:2] == errors_of(alone)["omkc-ss"]
+
+
+def test_orders(data):
+    """Each run is the prequential run of that order."""
+    X, y = data.read()
+    orders = np.array([np.random.default_rng(i).permutation(120) for i in range(3)])
+    result = compare(data, ["omkc-dd", "perceptron-best"], orders=orders, jobs=1)
+    assert result.permutations == 3
+    for row in result.rows:
+        for run, order in zip(row.runs, orders, strict=True):
+            expected = kb.prequential(kb.recipes.make(row.recipe), X, y, order)
+            np.testing.assert_array_equal(run.predictions, expected.predictions)
+    fewer = compare(data, ["omkc-dd"], permutations=2, orders=orders, jobs=1)
+    assert errors_of(fewer)["omkc-dd"] == errors_of(result)["omkc-dd"][:2]
+
+
+def test_in_order(data):
+    result = compare(data, ["omkc-dd", "majority"], in_order=True)
+    X, y = data.read()
+    for row in result.rows:
+        expected = kb.prequential(kb.recipes.make(row.recipe), X, y)
+        np.testing.assert_array_equal(row.runs[0].predictions, expected.predictions)
+    assert result.permutations == 1
+
+
+def test_overrides(data):
+    changed = compare(data, ["omkc-dd"], permutations=2, jobs=1, discount=0.05)
+    plain = compare(data, ["omkc-dd"], permutations=2, jobs=1)
+    assert changed.manifest["parameters"] == {"discount": "0.05"}
+    assert predictions_of(changed) != predictions_of(plain)
+
+
+def test_progress(data):
+    for jobs in (1, 2):
+        announced, done = [], []
+
+        def begin(rounds, announced=announced, done=done):
+            announced.append(rounds)
+            return done.append
+
+        compare(data, ["omkc-dd", "majority"], permutations=2, jobs=jobs, progress=begin)
+        assert announced == [480]
+        assert sum(done) == 480
+
+
+def row_of(recipe, errors):
+    history = History(*(np.empty(0),) * 5, np.empty((0, 0)), ())
+    runs = tuple(
+        Record(np.empty(0), np.empty(0, bool), error / 100, 0, 0, 0, 0.0, history)
+        for error in errors
+    )
+    return Row(recipe, recipe, runs)
+
+
+def test_best_rows():
+    """A two-sided t-test at 5 % against the least mean, as scipy has it."""
+    rng = np.random.default_rng(0)
+    for spread in (0.1, 1.0, 3.0):
+        means = rng.uniform(10, 12, size=8)
+        samples = {f"r{i}": rng.normal(mean, spread, 20) for i, mean in enumerate(means)}
+        least = min(samples, key=lambda name: samples[name].mean())
+        expected = {
+            name
+            for name, sample in samples.items()
+            if name == least or stats.ttest_ind(sample, samples[least]).pvalue >= 0.05
+        }
+        rows = [row_of(name, sample) for name, sample in samples.items()]
+        assert set(best_rows(rows)) == expected
+
+
+def test_best_rows_without_spread():
+    assert best_rows([row_of("a", [10.0]), row_of("b", [11.0])]) == ("a",)
+    assert best_rows([row_of("a", [10.0, 10]), row_of("b", [10.0, 10])]) == ("a", "b")
+    assert best_rows([row_of("a", [10.0, 10]), row_of("b", [11.0, 11])]) == ("a",)
+
+
+def test_load_orders(tmp_path):
+    path = tmp_path / "orders.npz"
+    orders = np.array([[1, 0, 2], [2, 1, 0]], dtype=np.int32)
+    np.savez(path, clouds=orders, real=orders + 0.5, flat=orders[0])
+    np.testing.assert_array_equal(load_orders(path, "clouds"), orders)
+    text = tmp_path / "text.npz"
+    text.write_text("1 0 2\n")
+    single = tmp_path / "one.npy"
+    np.save(single, orders)
+    torn = tmp_path / "torn.npz"
+    torn.write_bytes(path.read_bytes()[:-40])
+    pickled = tmp_path / "pickled.npz"
+    np.savez(pickled, clouds=np.array([{}], dtype=object))
+    for wrong, name, message in (
+        (path, "sonar", "orders.npz: no orders named 'sonar'; it has clouds, real, flat"),
+        (path, "real", "real: expected a .* integer array, got .* float64"),
+        (path, "flat", r"flat: expected a \(p, n\) integer array, got \(3,\)"),
+        (text, "clouds", "text.npz: expected an .npz file"),
+        (single, "clouds", "one.npy: expected an .npz file"),
+        (torn, "clouds", "torn.npz: "),
+        (pickled, "clouds", "pickled.npz: "),
+        (tmp_path / "none.npz", "clouds", "none.npz: no such file"),
+        (tmp_path, "clouds", "."),
+    ):
+        with pytest.raises(DataFileError, match=message):
+            load_orders(wrong, name)
+
+
+BAD = [
+    ({"recipes": ["omkc-dx"]}, "unknown recipe 'omkc-dx'"),
+    ({"recipes": []}, "recipes: expected one or more names"),
+    ({"permutations": 0}, "permutations: expected 1 or more, got 0"),
+    ({"orders": np.zeros((1, 120), int)}, "expected permutations of 0..119"),
+    ({"orders": np.arange(5)}, r"expected permutations of 0..119, one a row, got shape \(1, 5\)"),
+    ({"orders": np.arange(120)[None], "permutations": 2}, "2 permutations wanted, only 1 given"),
+    ({"in_order": True, "permutations": 3}, "in_order"),
+    ({"discount": 7.0, "recipes": ["omkc-dd"]}, r"discount must lie in \(0, 1\], got 7"),
+    ({"beta": 0.5, "recipes": ["omkc-dd"]}, "recipe omkc-dd: no parameter 'beta'"),
+    ({"jobs": 0}, "jobs"),
+    ({"jobs": -3}, "jobs"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), BAD, ids=lambda part: part if isinstance(part, str) else ""
+)
+def test_bad_input(data, arguments, message):
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        compare(data, **{"jobs": 1, "recipes": ["majority"]} | arguments)
+
+
+def test_classes():
+    X, _ = hard_streams.gaussian_clouds(30)
+    with pytest.raises(InputError, match=r"labels of two classes, found 3: 0, 1, 2"):
+        compare(ArrayStream(X, np.arange(30) % 3), ["majority"], permutations=1, jobs=1)
+    with pytest.raises(InputError, match=r"labels of two classes, found 1: 1"):
+        compare(ArrayStream(X, np.ones(30)), ["majority"], permutations=1, jobs=1)

@@ -1,0 +1,161 @@
+"""One pass: test, ask, train."""
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import trivial as naive
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.streams.arrays import ArrayStream
+
+NAMES = kb.recipes.names()
+
+
+def assert_same_records(one, other):
+    np.testing.assert_array_equal(one.predictions, other.predictions)
+    np.testing.assert_array_equal(one.mistakes, other.mistakes)
+    for name in ("error", "labels_asked", "n_support_stored", "n_support_active"):
+        assert getattr(one, name) == getattr(other, name), name
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n", [1, 2, 99, 350])
+def test_a_record_is_consistent(name, n):
+    X, y = hard_streams.gaussian_clouds(n)
+    estimator = kb.recipes.make(name, random_state=1)
+    record = kb.prequential(estimator, X, y, classes=[-1, 1])
+    assert record.predictions.shape == record.mistakes.shape == (n,)
+    np.testing.assert_array_equal(record.mistakes, record.predictions != y)
+    assert record.mistakes.dtype == bool
+    assert record.error == record.mistakes.mean()
+    assert record.labels_asked == n
+    assert record.n_support_stored == estimator.n_support_stored_
+    assert record.n_support_active == estimator.n_support_active_
+    assert 0 <= record.n_support_active <= record.n_support_stored
+    assert record.seconds >= 0
+    history = record.history
+    assert history.rounds[-1] == n
+    assert (np.diff(history.rounds, prepend=0) > 0).all()
+    so_far = np.cumsum(record.mistakes)[history.rounds - 1] / history.rounds
+    np.testing.assert_allclose(history.error, so_far, rtol=1e-12)
+    np.testing.assert_array_equal(history.labels_asked, history.rounds)
+    if name != "perceptron-best":  # it drops the kernels it has not chosen
+        assert (np.diff(history.n_support_stored) >= 0).all()
+    assert history.n_support_stored[-1] == record.n_support_stored
+    assert history.kernel_weights.shape == (len(history.rounds), len(history.kernels))
+    if history.kernels:
+        np.testing.assert_allclose(history.kernel_weights.sum(axis=1), 1)
+        assert history.kernels == tuple(str(kernel) for kernel in estimator.kernels_)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_order_is_the_rows_in_that_order(name):
+    X, y = hard_streams.wdbc()
+    order = np.random.default_rng(2).permutation(len(y))
+    ordered = kb.prequential(kb.recipes.make(name, random_state=0), X, y, order)
+    plain = kb.prequential(kb.recipes.make(name, random_state=0), X[order], y[order])
+    assert_same_records(ordered, plain)
+    sparse = kb.prequential(kb.recipes.make(name, random_state=0), sp.csr_matrix(X), y, order)
+    assert_same_records(ordered, sparse)
+    listed = kb.prequential(kb.recipes.make(name, random_state=0), X, y, order.tolist())
+    assert_same_records(ordered, listed)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "perceptron-best"])
+def test_a_stream_is_its_arrays(name):
+    X, y = hard_streams.gaussian_clouds(300)
+    stream = ArrayStream(X, y)
+    assert_same_records(
+        kb.prequential(kb.recipes.make(name, random_state=0), stream),
+        kb.prequential(kb.recipes.make(name, random_state=0), X, y),
+    )
+
+
+def test_an_estimator_goes_on_where_it_was():
+    """The second run continues the first; a record counts its own rounds."""
+    X, y = hard_streams.gaussian_clouds(200)
+    estimator = kb.recipes.make("omkc-ss", random_state=0)
+    first = kb.prequential(estimator, X[:120], y[:120])
+    second = kb.prequential(estimator, X[120:], y[120:])
+    whole = kb.prequential(kb.recipes.make("omkc-ss", random_state=0), X, y)
+    both = np.concatenate([first.predictions, second.predictions])
+    np.testing.assert_array_equal(both, whole.predictions)
+    assert second.error == (second.predictions != y[120:]).mean()
+    assert second.history.rounds[-1] == 80
+    assert second.n_support_stored == whole.n_support_stored
+    assert estimator.labels_asked_ == 200
+
+
+def test_classes_are_found():
+    X, y = hard_streams.one_class_prefix(150)  # the first chunks have one class
+    named = np.where(y > 0, "spam", "ham")
+    estimator = kb.recipes.make("omkc-dd")
+    record = kb.prequential(estimator, X, named)
+    assert estimator.classes_.tolist() == ["ham", "spam"]
+    assert set(record.predictions) <= {"ham", "spam"}
+    streamed = kb.recipes.make("omkc-dd")
+    assert_same_records(kb.prequential(streamed, ArrayStream(X, named)), record)
+    assert streamed.classes_.tolist() == ["ham", "spam"]
+
+
+def test_progress():
+    X, y = hard_streams.gaussian_clouds(345)
+    done = []
+    kb.prequential(kb.recipes.make("majority"), X, y, progress=done.append)
+    assert sum(done) == 345
+    assert len(done) >= 50
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    labels=st.lists(st.sampled_from("abc"), min_size=1, max_size=60),
+    size=st.integers(1, 60),
+)
+def test_trivial_baselines(labels, size):
+    y = np.array(labels)
+    X = np.zeros((len(y), 1))
+    for name, twin in (("majority", naive.majority), ("last-label", naive.last_label)):
+        estimator = kb.recipes.make(name)
+        predicted = []
+        for start in range(0, len(y), size):
+            part = slice(start, start + size)
+            foreseen = estimator.predict(X[:1]) if start else None
+            predicted += list(estimator.learn(X[part], y[part], classes=list("abc"))[0])
+            assert foreseen is None or foreseen[0] == predicted[start]
+        assert predicted == twin(labels, list("abc"))
+        assert estimator.labels_asked_ == len(y)
+
+
+BAD = [
+    (lambda e, X, y: kb.prequential(e, X), "y is missing"),
+    (lambda e, X, y: kb.prequential(e, X, y[:-1]), r"got \(50, 4\) and \(49,\)"),
+    (lambda e, X, y: kb.prequential(e, X[0], y), r"expected X of shape \(T, d\)"),
+    (lambda e, X, y: kb.prequential(e, X, y, np.zeros(50, int)), "a permutation of 0..49"),
+    (
+        lambda e, X, y: kb.prequential(e, X, y, np.arange(49)),
+        r"0..49, got an array of shape \(49,\)",
+    ),
+    (lambda e, X, y: kb.prequential(e, X, y, np.arange(1, 51)), "a permutation of 0..49"),
+    (lambda e, X, y: kb.prequential(e, X, y, np.arange(50) + 0.5), "a permutation of 0..49"),
+    (lambda e, X, y: kb.prequential(e, ArrayStream(X, y), y), "a stream has its own labels"),
+    (
+        lambda e, X, y: kb.prequential(e, ArrayStream(X, y), order=np.arange(50)),
+        "a stream has its own labels",
+    ),
+    (lambda e, X, y: kb.prequential(e, X[:0], y[:0]), "no rows|two classes"),
+    (lambda e, X, y: kb.prequential(e, X, y, classes=[0, 1]), "is not one of the classes"),
+    (lambda e, X, y: kb.prequential(e, X, np.ones(50)), "expected two classes, found one"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), BAD, ids=lambda part: part if isinstance(part, str) else ""
+)
+def test_bad_input(wrong, message):
+    X, y = hard_streams.gaussian_clouds(50)
+    with pytest.raises(InputError, match=message):
+        wrong(kb.recipes.make("omkc-dd"), X, y)

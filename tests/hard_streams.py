@@ -1,0 +1,114 @@
+"""Streams to test learners on: (X, y) with y in {+1, -1}, drawn, bundled or read from files."""
+
+import lzma
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer, load_svmlight_file
+
+
+def gaussian_clouds(n=120, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.4, 1.0, -1.0)
+    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
+
+
+def sparse_counts(n=150, d=30, seed=1):
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((n, d)) < 0.15, rng.integers(1, 4, (n, d)), 0).astype(float)
+    return X, np.where(X[:, :10].sum(axis=1) > X[:, 10:20].sum(axis=1), 1.0, -1.0)
+
+
+def binary_features(n=300, d=25, seed=2):
+    """Many equal distances: scores cancel exactly."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n, d)) < 0.3).astype(float)
+    return X, np.where(X[:, 0] + X[:, 1] - X[:, 2] + 0.3 * rng.normal(size=n) > 0.3, 1.0, -1.0)
+
+
+def duplicates(n=300, seed=3):
+    """Few distinct rows, each with both labels."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(25, 5))
+    return rows[rng.integers(25, size=n)], np.where(rng.random(n) < 0.5, 1.0, -1.0)
+
+
+def duplicates_afar(n=300, seed=4):
+    """As `duplicates`, where squared norms are large beside distances, but not too large."""
+    X, y = duplicates(n, seed)
+    return X + 200.0, y
+
+
+def near_duplicates(n=300, seed=5):
+    """Rows that differ by 1e-9."""
+    rng = np.random.default_rng(seed)
+    X, y = duplicates(n, seed)
+    return X + 1e-9 * rng.normal(size=X.shape), y
+
+
+def offset(n=300, seed=6):
+    X, y = gaussian_clouds(n, 5, seed)
+    return X + 1e5, y
+
+
+def offset_duplicates(n=300, seed=7):
+    X, y = near_duplicates(n, seed)
+    return X + 1e5, y
+
+
+def with_zero_rows(n=200, seed=8):
+    X, y = sparse_counts(n, 12, seed)
+    X[::5] = 0.0
+    y[::10] *= -1
+    return X, y
+
+
+def one_class_prefix(n=150, seed=9):
+    X, y = gaussian_clouds(n, 3, seed)
+    y[:60] = -1.0
+    return X, y
+
+
+def wdbc(n=569):
+    """Raw features, malignant = +1."""
+    X, target = load_breast_cancer(return_X_y=True)
+    order = np.random.default_rng(10).permutation(len(X))[:n]
+    return X[order], np.where(target[order] == 0, 1.0, -1.0)
+
+
+DRAWN = {
+    function.__name__: function
+    for function in (
+        *(gaussian_clouds, sparse_counts, binary_features, duplicates, duplicates_afar),
+        *(near_duplicates, offset, offset_duplicates, with_zero_rows, one_class_prefix),
+    )
+}
+
+
+def data_folder():
+    folder = os.environ.get("KERNBROOK_DATA")
+    if not folder:
+        pytest.skip("KERNBROOK_DATA names no folder of real files")
+    return Path(folder)
+
+
+def real(name):
+    """A data set of the folder as (CSR, y); the test is skipped by name where it is not there."""
+    path = data_folder() / f"{name}.libsvm.xz"
+    if not path.exists():
+        pytest.skip(f"KERNBROOK_DATA has no {path.name}")
+    with lzma.open(path) as file:
+        X, y = load_svmlight_file(file)
+    return sp.csr_matrix(X), y
+
+
+def printed_orders(name):
+    """The (20, n) permutations that the authors of OMKC ran."""
+    path = data_folder() / "omkc_permutations.npz"
+    if not path.exists():
+        pytest.skip(f"KERNBROOK_DATA has no {path.name}")
+    with np.load(path) as archive:
+        return archive[name]

@@ -1,0 +1,261 @@
+"""Kernels: formulas, values, parameters, and their sums in the engine."""
+
+import copy
+import pickle
+
+import kernel_sums
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from naive import kernels as naive
+from sklearn.metrics import pairwise
+
+import kernbrook as kb
+from kernbrook.errors import InputError, NonFiniteError, UnknownNameError
+from kernbrook.kernels import amkl17, omkc16, resolve
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(23, 6))
+Z = np.concatenate([rng.normal(size=(11, 6)), X[:3]])
+MATRIX = rng.normal(size=(40, 40))
+
+
+def city_block(A, B):
+    return -np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2)
+
+
+# kernel, its formula, its values by scikit-learn or by NumPy
+CASES = [
+    (kb.Linear(), "x.z", pairwise.linear_kernel),
+    (kb.Polynomial(1), "x.z", pairwise.linear_kernel),
+    (
+        *(kb.Polynomial(3), "(x.z)^3"),
+        lambda A, B: pairwise.polynomial_kernel(A, B, degree=3, gamma=1, coef0=0),
+    ),
+    (
+        *(kb.Polynomial(7, offset=0.5), "(x.z + 0.5)^7"),
+        lambda A, B: pairwise.polynomial_kernel(A, B, degree=7, gamma=1, coef0=0.5),
+    ),
+    (
+        *(kb.Gaussian(sigma=4), "exp(-||x-z||^2 / (2 * 4^2))"),
+        lambda A, B: pairwise.rbf_kernel(A, B, gamma=1 / 32),
+    ),
+    (
+        *(kb.Gaussian(gamma=0.25), "exp(-0.25 ||x-z||^2)"),
+        lambda A, B: pairwise.rbf_kernel(A, B, gamma=0.25),
+    ),
+    (
+        *(kb.Laplacian(sigma=2), "exp(-||x-z||_1 / 2)"),
+        lambda A, B: pairwise.laplacian_kernel(A, B, gamma=0.5),
+    ),
+    (
+        *(kb.Laplacian(gamma=3), "exp(-3 ||x-z||_1)"),
+        lambda A, B: pairwise.laplacian_kernel(A, B, gamma=3),
+    ),
+    (
+        *(kb.Cauchy(sigma=2), "1 / (1 + ||x-z||^2 / 2^2)"),
+        lambda A, B: 1 / (1 + pairwise.euclidean_distances(A, B, squared=True) / 4),
+    ),
+    (
+        *(kb.Cauchy(gamma=3), "1 / (1 + 3 ||x-z||^2)"),
+        lambda A, B: 1 / (1 + 3 * pairwise.euclidean_distances(A, B, squared=True)),
+    ),
+    (
+        *(kb.Sigmoid(gamma=0.5, offset=-1), "tanh(0.5 x.z + -1)"),
+        lambda A, B: pairwise.sigmoid_kernel(A, B, gamma=0.5, coef0=-1),
+    ),
+    (kb.Callable(city_block), "city_block(x, z)", city_block),
+    (kb.Callable(city_block, name="city"), "city", city_block),
+    (
+        *(kb.Mean([kb.Linear(), kb.Gaussian(gamma=1)]), "mean of 2 kernels"),
+        lambda A, B: (A @ B.T + pairwise.rbf_kernel(A, B, gamma=1)) / 2,
+    ),
+    (
+        kb.Mean([kb.Mean([kb.Linear(), kb.Polynomial(2)]), kb.Callable(city_block)]),
+        "mean of 2 kernels",
+        lambda A, B: (A @ B.T + (A @ B.T) ** 2) / 4 + city_block(A, B) / 2,
+    ),
+]
+
+
+NAMES = [case[1] for case in CASES]
+
+
+@pytest.mark.parametrize(("kernel", "formula", "values"), CASES, ids=NAMES)
+def test_formula_and_values(kernel, formula, values):
+    assert str(kernel) == formula
+    expected = values(X, Z)
+    np.testing.assert_allclose(kernel(X, Z), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        kernel(sp.csr_matrix(X), sp.csr_matrix(Z)), expected, rtol=1e-12, atol=1e-14
+    )
+    assert kernel(X[:1], Z).shape == (1, len(Z))
+    assert kernel(X, Z[:0]).shape == (len(X), 0)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize(("kernel", "formula", "values"), CASES, ids=NAMES)
+def test_sums_in_the_engine(kernel, formula, values, storage):
+    """scores = K(X, Z) @ coefficients, sizes = |K(X, Z)| @ |coefficients|."""
+    A = np.where(rng.random((300, 6)) < 0.5, 0.0, rng.normal(size=(300, 6)))
+    A[7] = 0.0
+    B = np.concatenate([A[:40], rng.normal(size=(520, 6))])
+    coefficients = rng.normal(size=(len(B), 1)) * (rng.random((len(B), 1)) < 0.7)
+    scores, sizes = kernel_sums.sums([kernel], storage(B), coefficients, storage(A))
+    K = values(A, B)
+    scale = np.abs(K) @ np.abs(coefficients[:, 0])
+    np.testing.assert_array_less(np.abs(scores[0] - K @ coefficients[:, 0]), 1e-12 * scale + 1e-300)
+    parts = len(list(kernel.parts()))
+    if parts == 1:
+        np.testing.assert_allclose(sizes[0], scale, rtol=1e-12)
+    else:  # the terms of a mean are its parts
+        assert (sizes[0] >= scale * (1 - 1e-12)).all()
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+def test_all_kernels_in_one_pool(storage):
+    """Every kernel of the table at once: shared exponentials, shared parts, several channels."""
+    kernels = [kernel for kernel, _, _ in CASES] + list(omkc16()) + list(amkl17())
+    coefficients = rng.normal(size=(len(Z), len(kernels)))
+    coefficients *= rng.random(coefficients.shape) < 0.5
+    scores, _ = kernel_sums.sums(kernels, storage(Z), coefficients, storage(X))
+    for i, kernel in enumerate(kernels):
+        K = kernel(X, Z)
+        error = np.abs(scores[i] - K @ coefficients[:, i])
+        np.testing.assert_array_less(error, 1e-12 * np.abs(K) @ np.abs(coefficients[:, i]) + 1e-300)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_precomputed(sparse):
+    """X is one column of row numbers; the matrix need not be symmetric."""
+    rows, points = rng.integers(40, size=(300, 1)), rng.integers(40, size=(25, 1))
+    kernel = kb.Precomputed(MATRIX)
+    np.testing.assert_array_equal(kernel(rows, points), MATRIX[rows[:, 0]][:, points[:, 0]])
+    assert str(kernel) == "K[x, z]"
+    A, B = rows.astype(float), points.astype(float)
+    if sparse:
+        A, B = sp.csr_matrix(A), sp.csr_matrix(B)
+    coefficients = rng.normal(size=(25, 1))
+    scores, _ = kernel_sums.sums([kernel], B, coefficients, A)
+    # A score is sum_j alpha_j K[x, z_j]: the example first, the support vector second.
+    expected = MATRIX[np.ix_(rows[:, 0], points[:, 0])] @ coefficients[:, 0]
+    np.testing.assert_allclose(scores[0], expected, rtol=1e-10, atol=1e-12)
+
+
+def test_a_kernel_that_is_not_symmetric():
+    """f(x) = sum_j alpha_j k(x, z_j), within a block and from stored points alike."""
+
+    def tilted(A, B):
+        return A @ B.T + 3.0 * A[:, :1] - B[:, 1:2].T
+
+    kernel = kb.Callable(tilted)
+    A, y = rng.normal(size=(80, 3)), rng.choice([-1, 1], size=80)
+    runs = []
+    for size in (1, 9, 80):
+        model = kb.OnlineMKClassifier([kernel], kb.Perceptron(tie="label"))
+        runs.append(
+            np.concatenate(
+                [
+                    model.learn(A[i : i + size], y[i : i + size], [-1, 1])[0]
+                    for i in range(0, 80, size)
+                ]
+            )
+        )
+        scores = tilted(A, model.support_vectors_) @ model.dual_coef_[:, 0]
+        np.testing.assert_array_equal(model.predict(A), np.where(scores >= 0, 1, -1))
+    np.testing.assert_array_equal(runs[0], runs[1])
+    np.testing.assert_array_equal(runs[0], runs[2])
+
+
+def test_near_equal_rows_keep_their_distance():
+    """1e-9 apart at an offset of 1e5: 1e-18 is lost in ||x||^2 + ||z||^2 - 2 x.z = 1e11."""
+    A = rng.normal(size=(50, 5)) + 1e5
+    B = np.nextafter(A, np.inf)
+    kernel = kb.Gaussian(gamma=1e20)
+    for storage in (np.asarray, sp.csr_matrix):
+        for i in range(5):
+            alone = storage(B[i : i + 1])
+            scores, _ = kernel_sums.sums([kernel], alone, [[1.0]], storage(A[i : i + 1]))
+            np.testing.assert_allclose(scores, kernel(A[i : i + 1], B[i : i + 1]), rtol=1e-12)
+        same, _ = kernel_sums.sums([kernel], storage(A), np.eye(50)[:, :1], storage(A))
+        assert same[0, 0] == 1.0
+
+
+def test_dictionaries():
+    for pool, twins in ((omkc16(), naive.omkc16()), (amkl17(), naive.amkl17())):
+        assert len(pool) == len(twins)
+        for kernel, twin in zip(pool, twins, strict=True):
+            expected = np.array([twin(Z, x) for x in X])
+            np.testing.assert_allclose(kernel(X, Z), expected, rtol=1e-11)
+    assert resolve("omkc16") == omkc16()
+    assert resolve(kb.Linear()) == (kb.Linear(),)
+    assert [str(kernel) for kernel in resolve([kb.Linear(), city_block])] == [
+        "x.z",
+        "city_block(x, z)",
+    ]
+
+
+def test_kernels_are_values():
+    """Equal parameters, equal kernels; copies and pickles are equal too."""
+    assert kb.Gaussian(sigma=2) == kb.Gaussian(sigma=2) != kb.Gaussian(sigma=3)
+    assert hash(kb.Gaussian(sigma=2)) == hash(kb.Gaussian(sigma=2))
+    assert kb.Linear() == kb.Linear()
+    for kernel in (*(case[0] for case in CASES), *omkc16()):
+        if "city_block" not in repr(kernel):
+            assert pickle.loads(pickle.dumps(kernel)) == kernel
+        assert copy.deepcopy(kernel) == kernel
+    with pytest.raises(AttributeError):
+        kb.Polynomial(2).degree = 3
+
+
+BAD = [
+    (lambda: kb.Gaussian(), "Gaussian: give either sigma or gamma"),
+    (lambda: kb.Gaussian(sigma=1, gamma=1), "either sigma or gamma, got sigma=1, gamma=1"),
+    (lambda: kb.Gaussian(sigma=0), "sigma must be a positive finite number, got 0"),
+    (lambda: kb.Gaussian(gamma=-1), "gamma must be a positive finite number, got -1"),
+    (lambda: kb.Gaussian(gamma=np.nan), "gamma must be a positive finite number, got nan"),
+    (lambda: kb.Gaussian(sigma=np.inf), "sigma must be a positive finite number, got inf"),
+    (lambda: kb.Gaussian(sigma="2"), "sigma must be a positive finite number, got '2'"),
+    (lambda: kb.Gaussian(sigma=1e-200), "Gaussian: "),  # gamma would be infinite
+    (lambda: kb.Gaussian(sigma=1e200), "Gaussian: "),  # gamma would be 0
+    (lambda: kb.Laplacian(gamma=0), "Laplacian: gamma must be a positive finite number"),
+    (lambda: kb.Cauchy(sigma=-2), "Cauchy: sigma must be a positive finite number, got -2"),
+    (lambda: kb.Polynomial(0), "degree must be an integer from 1, got 0"),
+    (lambda: kb.Polynomial(1.5), "degree must be an integer from 1, got 1.5"),
+    (lambda: kb.Polynomial(2, offset=np.inf), "offset must be a finite number, got inf"),
+    (lambda: kb.Sigmoid(gamma=0), "Sigmoid: gamma must be a positive finite number, got 0"),
+    (lambda: kb.Sigmoid(offset="1"), "offset must be a finite number, got '1'"),
+    (lambda: kb.Callable(3), "expected a function of two arrays, got 3"),
+    (lambda: kb.Callable(lambda A, B: A)(X, Z), r"expected an array of shape \(23, 14\)"),
+    (lambda: kb.Precomputed(np.ones((2, 3))), r"expected a square matrix, got shape \(2, 3\)"),
+    (lambda: kb.Precomputed(np.full((2, 2), np.nan)), "NaN or infinite"),
+    (lambda: kb.Precomputed(np.eye(2))([[0]], [[2]]), "2 is no row of an? 2 x 2 matrix"),
+    (lambda: kb.Precomputed(np.eye(2))([[0.5]], [[0]]), "0.5 is no row"),
+    (lambda: kb.Precomputed(np.eye(2))([[-1]], [[0]]), "-1 is no row"),
+    (lambda: kb.Precomputed(np.eye(2))([[0, 1]], [[0]]), "one column of row numbers"),
+    (lambda: kb.Mean([]), "one or more kernels"),
+    (lambda: kb.Mean([3]), "one or more kernels"),
+    (lambda: resolve([]), "kernels: expected"),
+    (lambda: resolve([3]), "expected a kernel or a function of two arrays, got 3"),
+    (lambda: resolve([kb.Gaussian]), "expected a kernel or a function"),
+    (lambda: resolve(None), "kernels: expected"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), BAD, ids=lambda part: part if isinstance(part, str) else ""
+)
+def test_bad_parameters(wrong, message):
+    with pytest.raises(InputError, match=message):
+        wrong()
+
+
+def test_unknown_dictionary():
+    with pytest.raises(UnknownNameError, match="did you mean omkc16"):
+        resolve("omkc-16")
+
+
+def test_a_custom_kernel_that_gives_nan():
+    kernel = kb.Callable(lambda A, B: np.full((len(A), len(B)), np.nan), name="broken")
+    with pytest.raises(NonFiniteError, match="broken"):
+        kb.OnlineMKClassifier(kernel).fit(X, np.arange(len(X)) % 2)

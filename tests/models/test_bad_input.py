@@ -1,0 +1,232 @@
+"""What is refused, in which words, and what stays usable afterwards."""
+
+import copy
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+import kernbrook as kb
+from kernbrook.errors import InputError, KernbrookError, NonFiniteError, UnknownNameError
+
+X, Y = hard_streams.gaussian_clouds(60, 3)
+
+
+def make(**parameters):
+    return kb.OnlineMKClassifier(**parameters)
+
+
+def spoiled(value):
+    bad = X.copy()
+    bad[7, 1] = value
+    return bad
+
+
+@pytest.mark.parametrize("verb", ["fit", "partial_fit", "learn"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+def test_values_that_are_not_finite(verb, value, storage):
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        getattr(make(), verb)(storage(spoiled(value)), Y)
+    model = make().fit(X, Y)
+    before = model.decision_function(X)
+    for other in ("predict", "decision_function"):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            getattr(model, other)(storage(spoiled(value)))
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        model.learn(storage(spoiled(value)), Y)
+    assert model.labels_asked_ == 60
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_the_row_is_named():
+    with pytest.raises(NonFiniteError, match=r"row 7 of the chunk"):
+        make().learn(spoiled(np.nan), Y)
+    with pytest.raises(NonFiniteError, match=r"row 7 of the chunk"):
+        make().learn(spoiled(1e200), Y)
+
+
+SHAPES = [
+    (lambda m: m.learn(X[:, :2], Y), "X has 2 features, but OnlineMKClassifier is expecting 3"),
+    (lambda m: m.partial_fit(X[:, :2], Y), "X has 2 features, but .* is expecting 3"),
+    (lambda m: m.predict(X[:, :2]), "X has 2 features, but .* is expecting 3"),
+    (lambda m: m.predict(sp.csr_matrix(X[:, :2])), "X has 2 features, but .* is expecting 3"),
+    (lambda m: m.learn(X, Y[:-1]), "X has 60 rows but y has 59 labels"),
+    (lambda m: m.partial_fit(X, Y[:-1]), r"\[60, 59\]"),
+    (lambda m: m.learn(X[0], Y[:1]), r"expected an array of shape \(n, d\), got 1 dimension"),
+    (lambda m: m.predict(X[0]), "Expected 2D array, got 1D array"),
+    (lambda m: m.partial_fit(X[0], Y[:1]), "Expected 2D array, got 1D array"),
+    (lambda m: m.learn(X, Y, sample_weight=np.ones(3)), r"\(3,\), expected \(60,\)"),
+    (lambda m: m.learn(X, Y, sample_weight=-np.ones(60)), r"[Nn]egative"),
+    (lambda m: m.learn(X, Y, sample_weight=np.full(60, np.nan)), "NaN"),
+    (lambda m: m.learn(X, np.full(60, 5.0)), r"label 5.0 \(row 0 of the chunk\) is not one of"),
+    (lambda m: m.learn(X, np.r_[Y[:9], 3, Y[10:]]), r"label 3.0 \(row 9 of the chunk\)"),
+    (lambda m: m.learn(X, Y, classes=[0, 1]), r"is not the same as on last call"),
+    (lambda m: m.learn(X, np.full(60, "spam")), r"label spam \(row 0 of the chunk\)"),
+    (lambda m: m.learn(X, np.column_stack([Y, Y])), r"\(60, 2\)"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), SHAPES, ids=lambda part: part if isinstance(part, str) else ""
+)
+def test_data_that_does_not_fit(wrong, message):
+    """Refused in words, and the model is as it was."""
+    model = make(random_state=0).fit(X, Y)
+    twin = copy.deepcopy(model)
+    with pytest.raises(ValueError, match=message):
+        wrong(model)
+    assert model.labels_asked_ == 60
+    np.testing.assert_array_equal(model.learn(X, Y)[0], twin.learn(X, Y)[0])
+    np.testing.assert_array_equal(model.dual_coef_, twin.dual_coef_)
+    np.testing.assert_array_equal(model.kernel_weights_, twin.kernel_weights_)
+
+
+CLASSES = [
+    (lambda: make().fit(X, np.ones(60)), "expected two classes, found one class, 1"),
+    (lambda: make().learn(X, np.ones(60)), "expected two classes, found one class, 1"),
+    (lambda: make().fit(X, np.arange(60) % 3), r"3 classes, 0, 1, 2"),
+    (lambda: make().learn(X, Y, classes=[-1, 0, 1]), r"3 classes, -1, 0, 1"),
+    (lambda: make().learn(X, Y, classes=[1, 1]), "found one class, 1"),
+    (lambda: make().fit(X, X[:, 0]), "Unknown label type: continuous"),
+    (lambda: make().fit(np.empty((0, 3)), []), "0 sample"),
+    (lambda: make().fit(np.empty((5, 0)), [0, 1, 0, 1, 0]), r"0 feature"),
+    (lambda: make().learn(X.astype(complex), Y), "[Cc]omplex"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), CLASSES, ids=lambda part: part if isinstance(part, str) else ""
+)
+def test_first_data_that_does_not_fit(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        wrong()
+
+
+PARAMETERS = [
+    ({"learner": kb.Perceptron(tie="none")}, "tie must be 'margin' or 'label', got 'none'"),
+    ({"combiner": kb.Hedge(discount=0)}, r"discount must lie in \(0, 1\], got 0"),
+    ({"combiner": kb.Hedge(discount=1.5)}, r"discount must lie in \(0, 1\], got 1.5"),
+    ({"combiner": kb.Hedge(discount=np.nan)}, r"discount must lie in \(0, 1\], got nan"),
+    ({"combiner": kb.Hedge(discount="a")}, r"discount must lie in \(0, 1\], got 'a'"),
+    ({"selection": kb.Selection(update="some")}, "update must be 'all' or 'drawn', got 'some'"),
+    ({"selection": kb.Selection(vote="some")}, "vote must be 'all' or 'drawn', got 'some'"),
+    ({"selection": kb.Selection(smoothing=-0.1)}, r"smoothing must lie in \[0, 1\], got -0.1"),
+    ({"selection": kb.Selection(smoothing=None)}, r"smoothing must lie in \[0, 1\], got None"),
+    ({"selection": kb.BestOfPrefix(rounds=0)}, "rounds must be an integer from 1, got 0"),
+    ({"selection": kb.BestOfPrefix(fraction=2)}, r"fraction must lie in \(0, 1\], got 2"),
+    ({"selection": kb.BestOfPrefix(fraction="x")}, r"fraction must lie in \(0, 1\], got 'x'"),
+    ({"kernels": []}, r"kernels: expected .*, got \[\]"),
+    ({"kernels": None}, "kernels: expected .*, got None"),
+    ({"kernels": [kb.Linear(), "poly"]}, "expected a kernel or a function .*, got 'poly'"),
+    ({"learner": "perceptron"}, "learner: expected an object such as Perceptron"),
+    ({"learner": kb.Perceptron}, "learner: expected an object such as Perceptron"),
+    ({"combiner": 0.8}, "combiner: expected an object such as Hedge"),
+    ({"selection": "drawn"}, "selection: expected an object such as Selection"),
+    ({"selection": kb.Hedge()}, "selection: expected an object such as Selection"),
+    ({"learner": kb.Hedge()}, "learner: expected an object such as Perceptron"),
+    ({"combiner": kb.Perceptron()}, "combiner: expected an object such as Hedge"),
+    ({"labels": "some"}, "labels: expected 'all', got 'some'"),
+]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"), PARAMETERS, ids=lambda part: part if isinstance(part, str) else ""
+)
+def test_bad_parameters(parameters, message):
+    """The parameter is named; the model is unfitted as before, and works once it is set right."""
+    model = make(**parameters)
+    with pytest.raises(InputError, match=message):
+        model.partial_fit(X, Y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    default = kb.OnlineMKClassifier().get_params(deep=False)
+    model.set_params(**{name: default[name] for name in parameters})
+    half = X[:, :2]  # another width, too: nothing of the first try remains
+    np.testing.assert_array_equal(
+        model.partial_fit(half, Y).predict(half), make().fit(half, Y).predict(half)
+    )
+
+
+def test_unknown_names():
+    with pytest.raises(UnknownNameError, match=r"unknown kernel dictionary 'omkc17'.*omkc16"):
+        make(kernels="omkc17").fit(X, Y)
+    with pytest.raises(UnknownNameError, match=r"unknown recipe 'omkc-d'.*omkc-d"):
+        kb.recipes.make("omkc-d")
+    with pytest.raises(InputError, match="recipe omkc-dd: no parameter 'budget'; it has"):
+        kb.recipes.make("omkc-dd", budget=3)
+    with pytest.raises(InputError, match="mode: expected one of table, library, got 'fast'"):
+        kb.recipes.make("omkc-dd", mode="fast")
+    with pytest.raises(InputError, match="perceptron: kernels must be one kernel, got 16"):
+        kb.recipes.make("perceptron", kernels="omkc16")
+
+
+def test_errors_are_of_one_family():
+    for error in (InputError, NonFiniteError, UnknownNameError):
+        assert issubclass(error, KernbrookError)
+        assert issubclass(error, ValueError)
+
+
+@pytest.mark.parametrize("factor", [1e20, 1e40])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+def test_a_kernel_that_overflows(storage, factor):
+    """The kernel is named, and the model is what it was before the block.
+
+    At 1e40 it overflows between the block and the stored points, at 1e20 within the block only.
+    """
+    pool = [kb.Linear(), kb.Gaussian(sigma=1), kb.Polynomial(10)]
+    model = make(kernels=pool, random_state=0).fit(storage(X), Y)
+    twin = copy.deepcopy(model)
+    before = model.decision_function(X)
+    huge = X.copy()
+    huge[20:] *= factor
+    with pytest.raises(NonFiniteError, match=r"kernel \(x\.z\)\^10"):
+        model.learn(storage(huge), Y)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    for name in ("kernel_weights_", "expert_mistakes_", "labels_asked_", "n_support_active_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(twin, name), err_msg=name)
+    np.testing.assert_array_equal(model.learn(X, Y)[0], twin.learn(X, Y)[0])
+    np.testing.assert_array_equal(model.dual_coef_, twin.dual_coef_)
+
+
+def test_overflow_in_a_later_block():
+    """What came before the block is learned, and counted."""
+    A, y = hard_streams.gaussian_clouds(600, 3)
+    model = make(kernels=[kb.Linear(), kb.Polynomial(10)])
+    A[550:] *= 1e40
+    with pytest.raises(NonFiniteError, match=r"kernel \(x\.z\)\^10"):
+        model.learn(A, y)
+    learned = model.labels_asked_
+    twin = make(kernels=[kb.Linear(), kb.Polynomial(10)])
+    if learned:
+        twin.learn(A[:learned], y[:learned], classes=[-1, 1])
+        np.testing.assert_array_equal(model.dual_coef_, twin.dual_coef_)
+        np.testing.assert_array_equal(model.expert_mistakes_, twin.expert_mistakes_)
+    else:
+        assert model.n_support_stored_ == 0
+        assert (model.expert_mistakes_ == 0).all()
+
+
+def test_overflow_in_prediction():
+    model = make(kernels=[kb.Linear(), kb.Polynomial(10)]).fit(X, Y)
+    with pytest.raises(NonFiniteError, match=r"kernel \(x\.z\)\^10"):
+        model.predict(X * 1e40)
+
+
+def test_values_that_are_large_but_fit():
+    """1e45 squared is finite: nothing overflows, nothing warns."""
+    pool = [kb.Linear(), kb.Polynomial(3), kb.Gaussian(sigma=1e45), kb.Cauchy(sigma=1e45)]
+    model = make(kernels=pool).fit(X * 1e45, Y)
+    assert np.isfinite(model.decision_function(X * 1e45)).all()
+    tiny = make().fit(X * 1e-160, Y)  # squares underflow
+    assert np.isfinite(tiny.decision_function(X * 1e-160)).all()
+
+
+def test_choose_kernel_is_for_best_of_prefix_before_the_first_example():
+    with pytest.raises(InputError, match=r"needs selection=BestOfPrefix\(\), got None"):
+        make().choose_kernel(X, Y)
+    model = make(selection=kb.BestOfPrefix()).fit(X, Y)
+    with pytest.raises(InputError, match="already learned"):
+        model.choose_kernel(X, Y)

@@ -1,0 +1,218 @@
+"""What the classifier keeps, tells and promises."""
+
+import copy
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+
+import kernbrook as kb
+
+VARIANTS = ["omkc-dd", "omkc-ds", "omkc-sd", "omkc-ss", "omkc-u", "perceptron-best"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**31),
+    n=st.integers(1, 150),
+    tie=st.sampled_from(["margin", "label"]),
+    discount=st.sampled_from([0.05, 0.5, 0.8, 0.99]),
+    noise=st.floats(0, 1),
+)
+def test_theorem_1(seed, n, tie, discount, noise):
+    """M <= 2 ln(1/beta)/(1-beta) min_i M_i + 2 ln m/(1-beta), on any stream; (D,D)."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, size=(n, 3)).astype(float)
+    y = np.where(X[:, 0] > X[:, 1], 1, -1) * np.where(rng.random(n) < noise, -1, 1)
+    model = kb.OnlineMKClassifier("omkc16", kb.Perceptron(tie), kb.Hedge(discount))
+    predictions, _ = model.learn(X, y, classes=[-1, 1])
+    least, m = model.expert_mistakes_.min(), len(model.kernels_)
+    bound = 2 * np.log(1 / discount) / (1 - discount) * least + 2 * np.log(m) / (1 - discount)
+    assert (predictions != y).sum() <= bound
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_looking_changes_nothing(name):
+    """predict, decision_function and should_ask use up no draw and leave no trace."""
+    X, y = hard_streams.gaussian_clouds(200)
+    watched, plain = (kb.recipes.make(name, random_state=4) for _ in range(2))
+    for start in range(0, 200, 50):
+        part = slice(start, start + 50)
+        for model in (watched, plain):
+            model.learn(X[part], y[part], classes=[-1, 1])
+        first = watched.decision_function(X)
+        np.testing.assert_array_equal(watched.predict(X), np.where(first >= 0, 1, -1))
+        assert watched.should_ask(X).all()
+        assert watched.should_ask(X).shape == (200,)
+        np.testing.assert_array_equal(watched.decision_function(X), first)
+        assert watched.n_support_active_ == plain.n_support_active_
+    np.testing.assert_array_equal(watched.dual_coef_, plain.dual_coef_)
+    np.testing.assert_array_equal(watched.kernel_weights_, plain.kernel_weights_)
+    np.testing.assert_array_equal(watched.expert_mistakes_, plain.expert_mistakes_)
+
+
+@pytest.mark.parametrize("name", ["omkc-dd", "omkc-sd", "omkc-u", "perceptron", "perceptron-u"])
+def test_predict_is_what_learn_would_say(name):
+    """Where the vote is not drawn: the next example's prediction, asked for or learned from."""
+    X, y = hard_streams.binary_features(120)
+    model = kb.recipes.make(name, random_state=0)
+    model.learn(X[:60], y[:60])
+    for t in range(60, 120):
+        foreseen = model.predict(X[t : t + 1])
+        said, _ = model.learn(X[t : t + 1], y[t : t + 1])
+        assert foreseen == said
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("update", ["all", "drawn"])
+def test_drawn_votes_are_predicted_by_their_expectation(update, weighted):
+    """sum_i E[c_i] q_i sign f_i, over the sum of its weights."""
+    X, y = hard_streams.gaussian_clouds(150)
+    selection = kb.Selection(update=update, vote="drawn", smoothing=0.3, weighted=weighted)
+    pool = [kb.Linear(), kb.Polynomial(2), *(kb.Gaussian(sigma=2.0**i) for i in range(-1, 4))]
+    model = kb.OnlineMKClassifier(pool, selection=selection, random_state=0).fit(X, y)
+    q = model.kernel_weights_ / model.kernel_weights_.max()
+    p = 0.7 * q + 0.3 / len(pool)
+    points, coefficients = model.support_vectors_, model.dual_coef_
+    scores = np.array([k(X, points) @ a for k, a in zip(pool, coefficients.T, strict=True)])
+    votes = p * (q if weighted else 1.0)
+    expected = votes @ np.where(scores >= 0, 1, -1) / votes.sum()
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-9)
+
+
+def test_counts():
+    X, y = hard_streams.gaussian_clouds(150)
+    for name in ("omkc-dd", "omkc-ds", "omkc-ss"):
+        model = kb.recipes.make(name, random_state=1)
+        active = []
+        for t in range(150):
+            model.learn(X[t : t + 1], y[t : t + 1], classes=[-1, 1])
+            counts = np.count_nonzero(model.dual_coef_, axis=0)
+            assert model.n_support_stored_ == counts.sum()
+            assert 0 <= model.n_support_active_ <= counts.sum()
+            assert model.labels_asked_ == t + 1
+            np.testing.assert_allclose(model.kernel_weights_.sum(), 1)
+            assert (model.kernel_weights_ >= 0).all()
+            active.append(model.n_support_active_)
+        if name == "omkc-dd":
+            assert model.n_support_active_ == model.n_support_stored_
+        else:
+            assert active[-1] < model.n_support_stored_
+            assert len(set(active[-10:])) > 1  # the last vote's kernels, drawn anew
+    assert model.memory_bytes_ >= model.support_vectors_.nbytes + model.dual_coef_.nbytes
+    np.testing.assert_array_equal(model.expert_weights_, model.kernel_weights_)
+
+
+def test_a_support_vector_is_there_because_it_is_used():
+    X, y = hard_streams.wdbc()
+    for name in VARIANTS:
+        model = kb.recipes.make(name, random_state=1)
+        model.learn(X, y)
+        assert model.dual_coef_.any(axis=1).all()
+        assert set(np.unique(model.dual_coef_)) <= {-1.0, 0.0, 1.0}
+
+
+def test_sparse_after_dense_and_dense_after_sparse():
+    X, y = hard_streams.sparse_counts(200)
+    whole = kb.recipes.make("omkc-dd")
+    whole.learn(X, y)
+    for forms in ((np.asarray, sp.csr_matrix), (sp.csr_matrix, np.asarray)):
+        model = kb.recipes.make("omkc-dd")
+        for i, start in enumerate(range(0, 200, 20)):
+            part = slice(start, start + 20)
+            model.learn(forms[i % 2](X[part]), y[part], classes=[-1, 1])
+        np.testing.assert_array_equal(model.dual_coef_, whole.dual_coef_)
+        np.testing.assert_array_equal(model.support_vectors_, whole.support_vectors_)
+        for form in forms:
+            np.testing.assert_array_equal(model.predict(form(X)), whole.predict(X))
+
+
+def test_partial_fit_is_learn():
+    X, y = hard_streams.gaussian_clouds(100)
+    learned = kb.recipes.make("omkc-ss", random_state=2)
+    learned.learn(X, y)
+    fitted = kb.recipes.make("omkc-ss", random_state=2)
+    for start in range(0, 100, 30):
+        part = slice(start, start + 30)
+        assert fitted.partial_fit(X[part], y[part], classes=[-1, 1]) is fitted
+    np.testing.assert_array_equal(fitted.dual_coef_, learned.dual_coef_)
+    refitted = fitted.fit(X, y)
+    np.testing.assert_array_equal(refitted.dual_coef_, learned.dual_coef_)
+
+
+def test_fit_forgets():
+    X, y = hard_streams.gaussian_clouds(100, 4)
+    model = kb.OnlineMKClassifier().fit(X, y)
+    other = X[:, :2], np.where(y > 0, "b", "a")
+    fresh = kb.OnlineMKClassifier().fit(*other)
+    model.fit(*other)
+    np.testing.assert_array_equal(model.predict(other[0]), fresh.predict(other[0]))
+    assert model.n_features_in_ == 2
+    assert model.labels_asked_ == 100
+
+
+def test_copies_do_not_share():
+    X, y = hard_streams.gaussian_clouds(100)
+    model = kb.OnlineMKClassifier().fit(X, y)
+    twin = copy.deepcopy(model)
+    before = model.decision_function(X)
+    twin.learn(X, -y)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    assert (twin.decision_function(X) != before).any()
+
+
+def test_what_is_shown_is_not_the_state():
+    """Writing to an attribute's array must not change the model behind its back."""
+    X, y = hard_streams.gaussian_clouds(100)
+    model = kb.OnlineMKClassifier().fit(X, y)
+    before = model.decision_function(X)
+    for name in ("dual_coef_", "support_vectors_", "kernel_weights_", "expert_mistakes_"):
+        shown = getattr(model, name)
+        if shown.flags.writeable:
+            shown *= -3.0
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_memory_of_sparse_data_is_that_of_its_entries():
+    """100,000 features, few of them in use: no array of that width is kept."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 100_000), density=2e-4, format="csr", rng=rng)
+    y = rng.choice([-1, 1], size=300)
+    model = kb.OnlineMKClassifier().fit(X, y)
+    assert model.memory_bytes_ < 2_000_000
+
+
+@pytest.mark.parametrize("verb", ["predict", "decision_function", "should_ask"])
+def test_not_fitted(verb):
+    with pytest.raises(NotFittedError):
+        getattr(kb.OnlineMKClassifier(), verb)([[0.0]])
+
+
+@pytest.mark.parametrize("name", kb.recipes.names())
+def test_library_mode(name):
+    """`mode="library"` is the constructors' defaults: the printed tie rule."""
+    model = kb.recipes.make(name, mode="library")
+    if name not in ("majority", "last-label") and model.learner is not None:
+        assert model.learner.tie == "margin"
+        assert kb.recipes.make(name).learner.tie == "label"
+    X, y = hard_streams.gaussian_clouds(60)
+    assert kb.recipes.make(name, mode="library").fit(X, y).predict(X).shape == (60,)
+
+
+def test_recipe_parameters():
+    model = kb.recipes.make("omkc-sd", discount=0.5, smoothing=0.2, random_state=9)
+    assert model.combiner.discount == 0.5
+    assert (model.selection.update, model.selection.vote) == ("drawn", "all")
+    assert model.selection.smoothing == 0.2
+    assert model.random_state == 9
+    table = kb.recipes.make("omkc-dd")
+    assert (table.combiner.discount, table.selection.smoothing, table.learner.tie) == (
+        *(0.8, 0.01, "label"),
+    )
+    for name in kb.recipes.names():
+        kb.recipes.make(name, random_state=1, kernels=[kb.Linear()])
+        assert kb.recipes.title(name)

@@ -1,0 +1,42 @@
+"""Kernels as functions of the stored points Z, (s, d), and one example x, (d,): (s,) values."""
+
+import numpy as np
+
+
+def polynomial(degree, offset=0.0):
+    return lambda Z, x: (Z @ x + offset) ** degree
+
+
+def linear():
+    return polynomial(1)
+
+
+def gaussian(gamma):
+    return lambda Z, x: np.exp(-gamma * ((Z - x) ** 2).sum(axis=1))
+
+
+def laplacian(gamma):
+    return lambda Z, x: np.exp(-gamma * np.abs(Z - x).sum(axis=1))
+
+
+def cauchy(gamma):
+    return lambda Z, x: 1.0 / (1.0 + gamma * ((Z - x) ** 2).sum(axis=1))
+
+
+def sigmoid(gamma, offset):
+    return lambda Z, x: np.tanh(gamma * (Z @ x) + offset)
+
+
+def mean(kernels):
+    return lambda Z, x: sum(kernel(Z, x) for kernel in kernels) / len(kernels)
+
+
+def omkc16():
+    """Hoi, Jin, Zhao, Yang (2013), section 5.1: (x.z)^p and sigma = 2^-6 ... 2^6."""
+    gaussians = [gaussian(1.0 / (2.0 * (2.0**i) ** 2)) for i in range(-6, 7)]
+    return [polynomial(1), polynomial(2), polynomial(3), *gaussians]
+
+
+def amkl17():
+    """Chae and Hong (2021): sigma_i^2 = 10^((i - 9) / 2), i = 1 ... 17."""
+    return [gaussian(1.0 / (2.0 * 10.0 ** ((i - 9) / 2))) for i in range(1, 18)]
