@@ -115,7 +115,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         for name in _LEARNED:
             self.__dict__.pop(name, None)
         y = column_or_1d(y, warn=True)
-        if sample_weight is not None and not np.any(sample_weight):
+        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
             raise InputError("sample_weight: all weights are zero, there is nothing to learn")
         return self.partial_fit(X, y, classes=np.unique(y), sample_weight=sample_weight)
 
