@@ -71,7 +71,7 @@ def test_chunks_of_other_recipes(stream, recipe):
 
 @pytest.mark.parametrize("d", [3, 17, 45, 123, 700])
 def test_an_inner_product_does_not_depend_on_its_place(d):
-    """Bit by bit: BLAS sums in another order at the edge of a product, or where one side is 1."""
+    """Bit by bit, dense and CSR: BLAS would sum in another order at the edge of a product."""
     rng = np.random.default_rng(0)
     z, x = rng.normal(size=(2, d)) + 300.0
     found = set()

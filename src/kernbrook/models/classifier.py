@@ -312,7 +312,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
 
     def _canonical(self, X: Any) -> Any:
         if sp.issparse(X):
-            X = X.tocsr().astype(np.float64)
+            X = X.tocsr().astype(np.float64, copy=False)
             if not X.has_canonical_format:
                 X = X.copy()
                 X.sum_duplicates()

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from kernbrook._jit.freshness import discard_stale
 from kernbrook._jit.sums import add_points
@@ -25,32 +24,22 @@ from kernbrook.models.points import Block, Floats, Rows, SupportVectors
 
 discard_stale()
 
-BLOCK = 256  # examples processed together
-LANES = 128  # examples that a thread takes: their sums stay in its first-level cache
+BLOCK = 512  # examples processed together
+LANES = 256  # the most that a thread takes at a time: its sums stay in its caches
 TILE = 256  # support vectors processed together: with the lanes, what a second-level cache holds
 WORTH_A_THREAD = 1 << 17  # pairs in a block below which threads cost more than they save
 
 
 @cache
-def _pool(process: int) -> ThreadPoolExecutor | None:
-    """Threads for the kernel sums: OMP_NUM_THREADS of them if set, else one a core."""
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """Threads for the kernel sums; a forked process makes its own."""
+    return ThreadPoolExecutor(threads)
+
+
+def _wished_threads() -> int:
+    """OMP_NUM_THREADS if set, else one a core."""
     wished = os.environ.get("OMP_NUM_THREADS", "")
-    threads = int(wished) if wished.isdigit() else available_cores()
-    return ThreadPoolExecutor(threads) if threads > 1 else None
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def _plain_blas() -> Any:
-    """BLAS in the calling thread only: the threads here are our own.
-
-    The threads of OpenBLAS wait for each other at every product, and where another process
-    takes a core that costs a hundred times the product.
-    """
-    return _libraries().limit(limits=1, user_api="blas")
+    return int(wished) if wished.isdigit() and int(wished) > 0 else available_cores()
 
 
 def available_cores() -> int:
@@ -78,11 +67,13 @@ class Engine:
 
     def sums(self, rows: Rows) -> tuple[Floats, Floats]:
         """Kernel sums of the stored support vectors, and of their terms' sizes, (o, b) each."""
-        parts = [rows.part(lo, min(lo + LANES, len(rows))) for lo in range(0, len(rows), LANES)]
-        work = self.support.n * len(rows)
-        pool = _pool(os.getpid()) if work >= WORTH_A_THREAD and len(parts) > 1 else None
-        with _plain_blas():
-            results = list((map if pool is None else pool.map)(self._lane_sums, parts))
+        b = len(rows)
+        alone = self.support.n * b < WORTH_A_THREAD or self.layout.given  # Python kernels: in turn
+        threads = 1 if alone else _wished_threads()
+        lanes = min(-(-b // (16 * threads)) * 16, LANES)  # whole vectors
+        parts = [rows.part(lo, min(lo + lanes, b)) for lo in range(0, b, lanes)]
+        runs = map if threads == 1 else _pool(os.getpid(), threads).map
+        results = list(runs(self._lane_sums, parts))
         scores, sizes = (np.concatenate(sums, axis=1) for sums in zip(*results, strict=True))
         return scores, sizes
 
@@ -129,8 +120,7 @@ class Engine:
             where = slice(start, min(start + BLOCK, len(rows)))
             part = rows.part(where.start, where.stop)
             scores, sizes = self.sums(part)
-            with _plain_blas():
-                pairs = Block(part, self.layout).own_pairs()
+            pairs = Block(part, self.layout).own_pairs()
             self.check_finite(sizes)
             coefficients = np.zeros((len(part), self.support.coefficients.shape[1]))
             before = [array.copy() for array in state]

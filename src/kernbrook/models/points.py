@@ -17,8 +17,6 @@ from kernbrook.kernels.planning import Layout
 
 Floats = NDArray[np.float64]
 
-EDGE = 16  # a multiple of the rows and columns that a BLAS keeps in registers together
-
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
     """The array with room for `size` rows, at least half as much again as before."""
@@ -27,13 +25,6 @@ def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
     larger = np.zeros((max(size, len(array) * 3 // 2, 64), *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
     return larger
-
-
-def _padded(X: Floats) -> Floats:
-    """A copy with rows of zeros up to the next multiple of EDGE."""
-    rows = np.zeros((-(-len(X) // EDGE) * EDGE, X.shape[1]))
-    rows[: len(X)] = X
-    return rows
 
 
 def _checked(norms: Floats) -> Floats:
@@ -120,7 +111,7 @@ class Block:
     def __init__(self, rows: Rows, layout: Layout):
         self.rows = rows
         self.layout = layout
-        self.columns: Floats | None = None
+        self.columns: Floats
         if isinstance(rows, SparseRows):
             self.csr = rows.csr()
             present = np.unique(self.csr[1])
@@ -128,9 +119,7 @@ class Block:
             self.place[present] = np.arange(len(present))
             self.columns = compiled.feature_major(*self.csr, self.place, len(present))
         else:
-            self.padded = _padded(rows.X)
-            if MANHATTAN in layout.channels:
-                self.columns = np.ascontiguousarray(rows.X.T)
+            self.columns = np.ascontiguousarray(rows.X.T)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -155,23 +144,11 @@ class Block:
         rows, reach = self.rows, self.layout.plan.reach
         assert isinstance(rows, DenseRows)
         if channel == INNER:
-            self._dense_inner(points, out)
+            compiled.dense_inner(points.X, self.columns, out)
         elif channel == SQUARED:
             compiled.dense_squared(points.X, points.norms, rows.X, rows.norms, inner, reach, out)
         elif channel == MANHATTAN:
             compiled.dense_manhattan(points.X, self.columns, out)
-
-    def _dense_inner(self, points: DenseRows, out: Floats) -> None:
-        """Inner products whose bits do not depend on the numbers of points and of examples.
-
-        BLAS sums in another order at the edges of a product, and in products with itself; in
-        whole multiples of its register tiles the order is that of the features.
-        """
-        n, b = out.shape
-        if n % EDGE == 0 and len(self.padded) == b:
-            np.matmul(points.X, self.padded.T, out=out)
-        else:
-            out[:] = (_padded(points.X) @ self.padded.T)[:n, :b]
 
     def _sparse_channel(self, channel: int, points: SparseRows, inner: Floats, out: Floats) -> None:
         csr = points.data, points.indices, points.indptr, points.start
