@@ -1,0 +1,45 @@
+"""Every task of the project: `nox -l` lists them, `nox -s NAME` runs one."""
+
+import nox
+
+nox.options.sessions = ["lint", "types", "layers", "tests"]
+
+
+def _install(session: nox.Session) -> None:
+    session.install("-e", ".[dev]")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """The test suite, doctests included; data sets by KERNBROOK_DATA."""
+    _install(session)
+    session.run("python", "-m", "pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style and format."""
+    _install(session)
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Static types."""
+    _install(session)
+    session.run("mypy")
+
+
+@nox.session
+def layers(session: nox.Session) -> None:
+    """Imports point one way."""
+    _install(session)
+    session.run("lint-imports")
+
+
+@nox.session
+def benchmarks(session: nox.Session) -> None:
+    """One script: `nox -s benchmarks -- omkc_a9a`."""
+    _install(session)
+    session.run("python", f"benchmarks/{session.posargs[0]}.py", *session.posargs[1:])
