@@ -203,19 +203,24 @@ def _check_targets(*paths: Path | None) -> None:
 
 
 def _show(json: Path | None, as_json: Callable[[], Any], as_table: Callable[[int], Any]) -> None:
-    """The table on standard output, or the JSON object; or the table there and JSON in a file."""
+    """The table on standard output, or the JSON object; or the table there and JSON in a file.
+
+    The table comes first: a file that cannot be written must not cost the result.
+    """
+    to_stdout = json is not None and str(json) == "-"
+    if not to_stdout:
+        console = _console()
+        console.print(as_table(console.width))
     if json is not None:
         from json import dumps
 
-        text = dumps(as_json(), allow_nan=False, ensure_ascii=False)
-        if str(json) == "-":
-            typer.echo(text)
-            return
         from kernbrook.reports.atomic import write_text
 
-        write_text(json, text + "\n")
-    console = _console()
-    console.print(as_table(console.width))
+        text = dumps(as_json(), allow_nan=False, ensure_ascii=False)
+        if to_stdout:
+            typer.echo(text)
+        else:
+            write_text(json, text + "\n")
 
 
 def _console(stderr: bool = False) -> Console:
