@@ -9,6 +9,7 @@ from numba import njit
 PURPOSE = 1 << 20
 DRAW_VOTE = 0
 DRAW_UPDATE = 1
+DRAW_ADMISSION = 2
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_A = np.uint64(0xBF58476D1CE4E5B9)

@@ -7,31 +7,25 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from kernbrook._jit.combining import MISTAKES, update_weights
 from kernbrook._jit.draws import DRAW_UPDATE, DRAW_VOTE, PURPOSE, uniform
+from kernbrook._jit.learning import coefficient, errs, needs_diagonal
 from kernbrook._jit.sums import add_points
 from kernbrook._jit.zero import zero_or
-
-# Learners: codes and their rows of parameters.
-PERCEPTRON = 0  # (tie,)
-TIE_MARGIN = 0.0  # errs where y f <= 0
-TIE_LABEL = 1.0  # errs where sign(f) != y, with sign(0) = +1
-
-# Combiners.
-UNIFORM = 0
-HEDGE_MISTAKES = 1  # (log discount,)
 
 # Kernel selection: flags of what is drawn, or the best kernel of a prefix.
 UPDATE_DRAWN = 1
 VOTE_DRAWN = 2
 VOTE_UNWEIGHTED = 4
 BEST_OF_PREFIX = 8
+SMOOTHING_UNSPREAD = 16
 
 
 class Machine(NamedTuple):
     """What a run does, as codes: fixed during the run.
 
-    learner : (e,) int; learner_parameters : (e, 1) float
-    combiner : int; combiner_parameters : (1,) float
+    learner : (e,) int; learner_parameters : (e, N_PARAMETERS) float
+    combiner : int; combiner_parameters : (k,) float; loss : int, what the combiner looks at
     selection : int, sum of flags; smoothing : float; prefix : int, rounds of the prefix
     """
 
@@ -39,6 +33,7 @@ class Machine(NamedTuple):
     learner_parameters: NDArray[np.float64]
     combiner: int
     combiner_parameters: NDArray[np.float64]
+    loss: int
     selection: int
     smoothing: float
     prefix: int
@@ -62,17 +57,13 @@ class Progress(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def learner_step(code, parameters, score, label):
-    """(loss, coefficient of the example) of one expert."""
-    by_label = parameters[0] == TIE_LABEL
-    errs = (score >= 0.0) != (label > 0.0) if by_label else label * score <= 0.0
-    return (1.0, label) if errs else (0.0, 0.0)
-
-
-@njit(cache=True, nogil=True)
 def draw_probability(machine, weight):
-    """p = (1 - smoothing) q + smoothing / m: Hoi et al. (2013), algorithm 3."""
-    return (1.0 - machine.smoothing) * weight + machine.smoothing / machine.learner.shape[0]
+    """p = (1 - smoothing) q + smoothing / m: Hoi et al. (2013), algorithm 3.
+
+    Unspread, smoothing is not divided by m: Lu et al. (2015), algorithm 1.
+    """
+    share = 1.0 if machine.selection & SMOOTHING_UNSPREAD else machine.learner.shape[0]
+    return (1.0 - machine.smoothing) * weight + machine.smoothing / share
 
 
 @njit(cache=True, nogil=True)
@@ -111,20 +102,27 @@ def select(machine, progress, votes_of, updates):
 
 
 @njit(cache=True, nogil=True)
-def combine(machine, progress, losses, updates):
-    """Learn the experts' weights from their losses, (e,); `updates` as `select` gives it."""
-    log_weights = progress.log_weights
-    if machine.combiner == HEDGE_MISTAKES:
-        for e in range(losses.shape[0]):
-            if updates[e]:
-                log_weights[e] += machine.combiner_parameters[0] * losses[e]
-        greatest = np.max(log_weights)
-        for e in range(losses.shape[0]):
-            log_weights[e] -= greatest
+def finish_round(machine, progress):
+    """Count the round; at the end of a prefix, choose."""
     counters = progress.counters
     counters[1] += 1
     if machine.selection & BEST_OF_PREFIX and counters[2] < 0 and counters[1] >= machine.prefix:
         counters[2] = np.argmin(progress.losses)
+
+
+@njit(cache=True, nogil=True)
+def diagonals(machine, plan, pairs, out):
+    """out[e, t] = k_e(x_t, x_t), (e, b), if some learner looks at it."""
+    needed = False
+    for e in range(machine.learner.shape[0]):
+        needed |= needs_diagonal(machine.learner[e], machine.learner_parameters[e])
+    if needed:
+        b = out.shape[1]
+        ones = np.ones((b, out.shape[0]))
+        spare = np.zeros_like(out)
+        values = np.empty((2, b))
+        for t in range(b):
+            add_points(plan, pairs, t, t + 1, t, t + 1, ones, out, spare, values)
 
 
 @njit(cache=True, nogil=True)
@@ -141,39 +139,55 @@ def expert_rounds(
         date round by round
     labels : (b,) +1 or -1
     importance : (b,) sample weights
-    decisions : (b,) out, the combined vote before the label was seen, in [-1, 1]
+    decisions : (b,) out, the combined vote before the label was seen
     coefficients : (b, e) out, zeros on entry: what each example was added with
     """
     n_experts, b = scores.shape
     votes_of = np.empty(n_experts)
     updates = np.empty(n_experts, dtype=np.bool_)
+    counted = np.ones(n_experts, dtype=np.bool_)
+    current = np.empty(n_experts)
     losses = np.empty(n_experts)
     values = np.empty((2, b))
+    diagonal = np.zeros((n_experts, b))
+    diagonals(machine, plan, pairs, diagonal)
     for t in range(b):
         select(machine, progress, votes_of, updates)
-        total = 0.0
-        size = 0.0
+        total, size, weight = 0.0, 0.0, 0.0
         for e in range(n_experts):
+            current[e] = zero_or(scores[e, t], sizes[e, t])
             if progress.used[e]:
-                positive = zero_or(scores[e, t], sizes[e, t]) >= 0.0
-                total += votes_of[e] if positive else -votes_of[e]
-                size += votes_of[e]
-        decisions[t] = zero_or(total, size) / size if size > 0.0 else 0.0
+                weight += votes_of[e]
+                if machine.loss == MISTAKES:
+                    total += votes_of[e] if current[e] >= 0.0 else -votes_of[e]
+                    size += votes_of[e]
+                else:
+                    total += votes_of[e] * current[e]
+                    size += votes_of[e] * sizes[e, t]
+        decisions[t] = zero_or(total, size) / weight if weight > 0.0 else 0.0
 
         added = False
         for e in range(n_experts):
             losses[e] = 0.0
             if machine.selection & BEST_OF_PREFIX and not updates[e]:
                 continue
-            score = zero_or(scores[e, t], sizes[e, t])
-            loss, coefficient = learner_step(
-                machine.learner[e], machine.learner_parameters[e], score, labels[t]
-            )
-            losses[e] = importance[t] * loss
-            progress.losses[e] += losses[e]
-            if updates[e] and coefficient != 0.0 and importance[t] > 0.0:
-                coefficients[t, e] = importance[t] * coefficient
-                added = True
-        combine(machine, progress, losses, updates)
+            code, parameters = machine.learner[e], machine.learner_parameters[e]
+            mistake = errs(code, parameters, current[e], labels[t])
+            progress.losses[e] += importance[t] * mistake
+            if machine.loss == MISTAKES:
+                losses[e] = importance[t] * mistake
+                counted[e] = updates[e]  # a discount goes with an update: Hoi et al. (2013)
+            else:
+                losses[e] = importance[t] * max(0.0, 1.0 - labels[t] * current[e])
+            if updates[e] and importance[t] > 0.0:
+                coefficients[t, e] = importance[t] * coefficient(
+                    code, parameters, current[e], diagonal[e, t], labels[t],
+                    progress.counters[0], progress.counters[1], e,
+                )  # fmt: skip
+                added |= coefficients[t, e] != 0.0
+        update_weights(
+            machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted
+        )
+        finish_round(machine, progress)
         if added:
             add_points(plan, pairs, t, t + 1, t + 1, b, coefficients, scores, sizes, values)

@@ -31,6 +31,9 @@ class Selection(BaseEstimator):
     ----------
     update, vote : "all" or "drawn"
     smoothing : float in [0, 1], delta of the paper
+    spread : bool
+        False does not divide smoothing by m: p_i = (1 - smoothing) q_i + smoothing, as SPA
+        (Lu et al., 2015) has it.
     weighted : bool
         False leaves q_i out of the sums: every vote counts the same.
 
@@ -59,11 +62,13 @@ class Selection(BaseEstimator):
         vote: str = "all",
         smoothing: float = 0.01,
         weighted: bool = True,
+        spread: bool = True,
     ):
         self.update = update
         self.vote = vote
         self.smoothing = smoothing
         self.weighted = weighted
+        self.spread = spread
 
     def codes(self) -> tuple[int, float, int]:
         """(flags, smoothing, rounds of the prefix) for the compiled pass."""
@@ -78,13 +83,15 @@ class Selection(BaseEstimator):
         flags = rounds.UPDATE_DRAWN * (self.update == "drawn")
         flags += rounds.VOTE_DRAWN * (self.vote == "drawn")
         flags += rounds.VOTE_UNWEIGHTED * (not self.weighted)
+        flags += rounds.SMOOTHING_UNSPREAD * (not self.spread)
         return flags, float(smoothing), 0
 
     def expected_votes(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """(m,) each expert's weight in the vote, in expectation over the draws; q as above."""
         votes = q if self.weighted else np.ones_like(q)
         if self.vote == "drawn":
-            votes = votes * ((1 - self.smoothing) * q + self.smoothing / len(q))
+            share = len(q) if self.spread else 1
+            votes = votes * ((1 - self.smoothing) * q + self.smoothing / share)
         return votes
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit import rounds
+from kernbrook._jit import combining
 
 
 class Uniform(BaseEstimator):
@@ -19,8 +19,9 @@ class Uniform(BaseEstimator):
     """
 
     choice = "combiner"
-    code = rounds.UNIFORM
+    code = combining.UNIFORM
+    loss_code = combining.MISTAKES
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        return np.zeros(1)
+        return np.zeros(2)

@@ -1,5 +1,7 @@
 """Component learners: one short file each, with its parameters, its paper and its step."""
 
+from kernbrook.learners.passive_aggressive import PassiveAggressive
 from kernbrook.learners.perceptron import Perceptron
+from kernbrook.learners.sparse_pa import SparsePA
 
-__all__ = ["Perceptron"]
+__all__ = ["PassiveAggressive", "Perceptron", "SparsePA"]

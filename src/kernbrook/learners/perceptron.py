@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit import rounds
+from kernbrook._jit import learning
 from kernbrook.errors import InputError
 
-TIES = {"margin": rounds.TIE_MARGIN, "label": rounds.TIE_LABEL}
+TIES = {"margin": learning.TIE_MARGIN, "label": learning.TIE_LABEL}
 
 
 class Perceptron(BaseEstimator):
@@ -36,7 +36,7 @@ class Perceptron(BaseEstimator):
     """
 
     choice = "learner"
-    code = rounds.PERCEPTRON
+    code = learning.PERCEPTRON
 
     def __init__(self, tie: str = "margin"):
         self.tie = tie

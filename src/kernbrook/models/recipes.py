@@ -13,7 +13,7 @@ from typing import Any
 from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.kernels import Linear, Mean, resolve
-from kernbrook.learners import Perceptron
+from kernbrook.learners import Perceptron, SparsePA
 from kernbrook.models.classifier import OnlineMKClassifier
 from kernbrook.models.trivial import TrivialClassifier
 
@@ -84,6 +84,25 @@ def _om2(
     return OnlineMKClassifier(kernels, combiner=GroupNorm(q=q), random_state=random_state)
 
 
+def _spa(
+    kernels: Any = "omkc16",
+    random_state: Any = None,
+    step: float = 0.1,
+    cap: float = 1.0,
+    divisor: float = 3.0,
+    discount: float = 0.99,
+    smoothing: float = 0.001,
+    unit_diagonal: bool = True,
+) -> OnlineMKClassifier:
+    return OnlineMKClassifier(
+        kernels,
+        SparsePA(step=step, cap=cap, divisor=divisor, unit_diagonal=unit_diagonal),
+        Hedge(discount=discount, loss="hinge"),
+        Selection(update="drawn", smoothing=smoothing, spread=False),
+        random_state=random_state,
+    )
+
+
 def _trivial(strategy: str) -> Callable[..., TrivialClassifier]:
     def build(kernels: Any = None, random_state: Any = None) -> TrivialClassifier:
         return TrivialClassifier(strategy)
@@ -102,6 +121,7 @@ _RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "perceptron-u": ("Perceptron(u)", _perceptron_u, {"tie": "margin"}),
     "perceptron-best": ("Perceptron(*)", _perceptron_best, {"tie": "margin", "fraction": None}),
     "om2": ("OM-2", _om2, {"q": None}),
+    "spa": ("SPA", _spa, {"unit_diagonal": False}),
     "majority": ("majority so far", _trivial("majority"), {}),
     "last-label": ("last label", _trivial("last-label"), {}),
 }

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook._jit.combining import MISTAKES
 from kernbrook._jit.group_norm import group_norm_rounds, group_norm_weights
+from kernbrook._jit.learning import N_PARAMETERS
 from kernbrook._jit.rounds import Machine, Progress, expert_rounds
 from kernbrook._jit.zero import ZERO
 from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection
@@ -128,9 +130,10 @@ class ExpertRun(Run):
         flags, smoothing, prefix = selection.codes()
         self.machine = Machine(
             learner=np.full(m, learner.code),
-            learner_parameters=np.tile(learner.row(), (m, 1)),
+            learner_parameters=np.tile(np.resize(learner.row(), N_PARAMETERS), (m, 1)),
             combiner=combiner.code,
             combiner_parameters=combiner.row(),
+            loss=combiner.loss_code,
             selection=flags,
             smoothing=smoothing,
             prefix=prefix,
@@ -176,9 +179,12 @@ class ExpertRun(Run):
 
     def combine(self, scores: Floats, sizes: Floats) -> Floats:
         weights = self.selection.expected_votes(self._relative_weights())
-        signs = np.where((scores >= 0) | (np.abs(scores) <= ZERO * sizes), 1.0, -1.0)
-        votes = weights @ signs
-        votes[np.abs(votes) <= ZERO * weights.sum()] = 0.0
+        current = np.where(np.abs(scores) <= ZERO * sizes, 0.0, scores)
+        if self.machine.loss == MISTAKES:
+            current = np.where(current >= 0, 1.0, -1.0)
+            sizes = np.ones_like(sizes)
+        votes = weights @ current
+        votes[np.abs(votes) <= ZERO * (weights @ sizes)] = 0.0
         return votes / weights.sum()
 
 
