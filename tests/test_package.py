@@ -9,6 +9,7 @@ import pytest
 import kernbrook as kb
 
 HEAVY = ["sklearn", "numba", "scipy", "matplotlib", "pyarrow", "rich", "typer", "joblib", "jinja2"]
+HEAVY += ["safetensors"]
 
 
 def test_the_namespace_is_sorted_and_whole():

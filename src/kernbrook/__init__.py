@@ -9,44 +9,64 @@ __version__ = "0.1.0"
 
 # Public name -> module that defines it. Imported on first use: `import kernbrook` stays light.
 _HOMES = {
+    "AdaHedge": "kernbrook.combiners",
+    "BOGD": "kernbrook.learners",
+    "BPAS": "kernbrook.learners",
     "BestOfPrefix": "kernbrook.combiners",
     "Callable": "kernbrook.kernels",
     "Cauchy": "kernbrook.kernels",
+    "FixedShare": "kernbrook.combiners",
+    "Forgetron": "kernbrook.learners",
     "Gaussian": "kernbrook.kernels",
     "GroupNorm": "kernbrook.combiners",
     "Hedge": "kernbrook.combiners",
     "Laplacian": "kernbrook.kernels",
     "Linear": "kernbrook.kernels",
+    "MLPoly": "kernbrook.combiners",
     "Mean": "kernbrook.kernels",
     "OnlineMKClassifier": "kernbrook.models.classifier",
+    "PassiveAggressive": "kernbrook.learners",
     "Perceptron": "kernbrook.learners",
     "Polynomial": "kernbrook.kernels",
     "Precomputed": "kernbrook.kernels",
+    "RBP": "kernbrook.learners",
     "Selection": "kernbrook.combiners",
     "Sigmoid": "kernbrook.kernels",
+    "SparsePA": "kernbrook.learners",
     "Uniform": "kernbrook.combiners",
     "compare": "kernbrook.evaluation.comparing",
+    "load": "kernbrook.models.saving",
     "open_stream": "kernbrook.streams",
     "prequential": "kernbrook.evaluation.prequential",
+    "save": "kernbrook.models.saving",
 }
 _MODULES = ("combiners", "errors", "evaluation", "kernels", "learners", "recipes", "streams")
 
 __all__ = [
+    "AdaHedge",
+    "BOGD",
+    "BPAS",
     "BestOfPrefix",
     "Callable",
     "Cauchy",
+    "FixedShare",
+    "Forgetron",
     "Gaussian",
     "GroupNorm",
     "Hedge",
     "Laplacian",
     "Linear",
+    "MLPoly",
     "Mean",
     "OnlineMKClassifier",
+    "PassiveAggressive",
     "Perceptron",
     "Polynomial",
     "Precomputed",
+    "RBP",
     "Selection",
     "Sigmoid",
+    "SparsePA",
     "Uniform",
     "__version__",
     "combiners",
@@ -55,15 +75,26 @@ __all__ = [
     "evaluation",
     "kernels",
     "learners",
+    "load",
     "open_stream",
     "prequential",
     "recipes",
+    "save",
     "streams",
 ]
 
 if TYPE_CHECKING:
     from kernbrook import combiners, errors, evaluation, kernels, learners, streams
-    from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
+    from kernbrook.combiners import (
+        AdaHedge,
+        BestOfPrefix,
+        FixedShare,
+        GroupNorm,
+        Hedge,
+        MLPoly,
+        Selection,
+        Uniform,
+    )
     from kernbrook.evaluation.comparing import compare
     from kernbrook.evaluation.prequential import prequential
     from kernbrook.kernels import (
@@ -77,9 +108,18 @@ if TYPE_CHECKING:
         Precomputed,
         Sigmoid,
     )
-    from kernbrook.learners import Perceptron
+    from kernbrook.learners import (
+        BOGD,
+        BPAS,
+        RBP,
+        Forgetron,
+        PassiveAggressive,
+        Perceptron,
+        SparsePA,
+    )
     from kernbrook.models import recipes
     from kernbrook.models.classifier import OnlineMKClassifier
+    from kernbrook.models.saving import load, save
     from kernbrook.streams import open_stream
 
 

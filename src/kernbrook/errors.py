@@ -6,6 +6,7 @@
     ├── InputError (ValueError)        an argument or an array is not what was expected
     │   └── NonFiniteError             NaN or infinity, in the data or from an overflowing kernel
     ├── DataFileError (ValueError)     a data file that cannot be read; names the file and the line
+    ├── ModelFileError (ValueError)    a saved model that cannot be read; names the file
     └── UnknownNameError (ValueError)  a recipe, dictionary or data name that does not exist
 """
 
@@ -47,6 +48,24 @@ class DataFileError(KernbrookError, ValueError):
 
     def __reduce__(self) -> tuple[type[DataFileError], tuple[object, ...]]:
         return type(self), (self.path, self.problem, self.line)
+
+
+class ModelFileError(KernbrookError, ValueError):
+    """A file that cannot be read as a saved model.
+
+    Parameters
+    ----------
+    path : path of the file
+    problem : what was expected and what was found
+    """
+
+    def __init__(self, path: str | PathLike[str], problem: str):
+        self.path = path
+        self.problem = problem
+        super().__init__(f"{path}: {problem}")
+
+    def __reduce__(self) -> tuple[type[ModelFileError], tuple[object, ...]]:
+        return type(self), (self.path, self.problem)
 
 
 class UnknownNameError(KernbrookError, ValueError):

@@ -3,10 +3,16 @@
 from numba import njit
 
 from kernbrook._jit.draws import DRAW_ADMISSION, PURPOSE, uniform
+from kernbrook._jit.zero import ZERO
 
 PERCEPTRON = 0  # (tie,)
 PASSIVE_AGGRESSIVE = 1  # (variant, aggressiveness, unit diagonal)
 SPARSE_PA = 2  # (step, cap, divisor, unit diagonal)
+# Under a budget; their steps are in `budget`.
+RBP = 3  # (tie,)
+FORGETRON = 4  # (tie,)
+BOGD = 5  # (step, regularization)
+BPAS = 6  # (aggressiveness,)
 N_PARAMETERS = 4
 
 TIE_MARGIN = 0.0  # errs where y f <= 0
@@ -27,23 +33,26 @@ def needs_diagonal(code, parameters):
 
 @njit(cache=True, nogil=True)
 def errs(code, parameters, score, label):
-    """Is the score a mistake, by the learner's own rule? Only the perceptron's ties vary."""
-    if code == PERCEPTRON and parameters[0] == TIE_MARGIN:
+    """Is the score a mistake, by the learner's own rule? Only the perceptrons' ties vary."""
+    by_tie = code in (PERCEPTRON, RBP, FORGETRON)
+    if by_tie and parameters[0] == TIE_MARGIN:
         return label * score <= 0.0
     return (score >= 0.0) != (label > 0.0)
 
 
 @njit(cache=True, nogil=True)
-def coefficient(code, parameters, score, diagonal, label, seed, round_, expert):
+def coefficient(code, parameters, score, size, diagonal, label, seed, round_, expert):
     """What the example is added with; 0 where it is not.
 
+    size : sum of |coefficient * kernel| behind the score; a loss within its rounding is none, or
+        an example that comes again would be added for ever
     diagonal : k(x, x), where `needs_diagonal`
     seed, round_, expert : of the learner's own draws
     """
     if code == PERCEPTRON:
         return label if errs(code, parameters, score, label) else 0.0
     loss = max(0.0, 1.0 - label * score)
-    if loss == 0.0:
+    if loss <= ZERO * (1.0 + size):
         return 0.0
     if code == PASSIVE_AGGRESSIVE:  # Crammer et al. (2006), figure 1
         square = diagonal if parameters[2] == 0.0 else 1.0

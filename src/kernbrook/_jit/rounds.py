@@ -181,13 +181,14 @@ def expert_rounds(
                 losses[e] = importance[t] * max(0.0, 1.0 - labels[t] * current[e])
             if updates[e] and importance[t] > 0.0:
                 coefficients[t, e] = importance[t] * coefficient(
-                    code, parameters, current[e], diagonal[e, t], labels[t],
+                    code, parameters, current[e], sizes[e, t], diagonal[e, t], labels[t],
                     progress.counters[0], progress.counters[1], e,
                 )  # fmt: skip
                 added |= coefficients[t, e] != 0.0
         update_weights(
-            machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted
-        )
+            machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
+            progress.state,
+        )  # fmt: skip
         finish_round(machine, progress)
         if added:
             add_points(plan, pairs, t, t + 1, t + 1, b, coefficients, scores, sizes, values)

@@ -89,6 +89,7 @@ def compare(
     """
     from kernbrook.evaluation.comparing import compare as run
     from kernbrook.evaluation.comparing import load_orders
+    from kernbrook.reports import comparison_json, comparison_table, write_report
     from kernbrook.streams import open_stream
 
     _check_targets(json, report)
@@ -106,8 +107,6 @@ def compare(
             in_order=in_order,
             progress=lambda rounds: announce(stream.name, rounds),
         )
-    from kernbrook.reports import comparison_json, comparison_table, write_report
-
     _show(
         json, lambda: comparison_json(result), lambda width: comparison_table(result, width=width)
     )
@@ -140,6 +139,13 @@ def reproduce(
     """
     from kernbrook.evaluation.reproducing import reproduce as run
     from kernbrook.evaluation.reproduction_records import DiscountCurves, Reproduction
+    from kernbrook.reports import (
+        discount_table,
+        ratio_table,
+        reproduction_json,
+        reproduction_table,
+        write_discount_report,
+    )
 
     _check_targets(json, report)
     if report is not None and not table.startswith("omkc-figure"):
@@ -154,13 +160,6 @@ def reproduce(
             jobs=jobs,
             announce=announce,
         )
-    from kernbrook.reports import (
-        discount_table,
-        ratio_table,
-        reproduction_json,
-        reproduction_table,
-        write_discount_report,
-    )
 
     def as_table(width: int) -> Any:
         if isinstance(result, Reproduction):
@@ -214,7 +213,7 @@ def _show(json: Path | None, as_json: Callable[[], Any], as_table: Callable[[int
     if json is not None:
         from json import dumps
 
-        from kernbrook.reports.atomic import write_text
+        from kernbrook.atomic import write_text
 
         text = dumps(as_json(), allow_nan=False, ensure_ascii=False)
         if to_stdout:

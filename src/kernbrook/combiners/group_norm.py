@@ -47,6 +47,10 @@ class GroupNorm(BaseEstimator):
     def __init__(self, q: float | None = None):
         self.q = q
 
+    def state_size(self, n_kernels: int) -> int:
+        """How many numbers it keeps besides the support vectors: the kernels' squared norms."""
+        return n_kernels
+
     def exponent(self, n_kernels: int) -> float:
         """q for m kernels."""
         if self.q is None:

@@ -6,12 +6,10 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from kernbrook._jit import combining
+from kernbrook.combiners.losses import LossCombiner
 from kernbrook.errors import InputError
-
-LOSSES = {"mistakes": combining.MISTAKES, "hinge": combining.HINGE}
 
 
 def theoretical_discount(horizon: int, n_experts: int) -> float:
@@ -32,7 +30,7 @@ def theoretical_discount(horizon: int, n_experts: int) -> float:
     return math.sqrt(horizon) / (math.sqrt(horizon) + math.sqrt(math.log(n_experts)))
 
 
-class Hedge(BaseEstimator):
+class Hedge(LossCombiner):
     """w_i <- w_i * discount^loss_i: weights that fall with every loss of their expert.
 
     Weights live in the log domain, so they never underflow.
@@ -61,7 +59,6 @@ class Hedge(BaseEstimator):
     Hedge(discount=0.9)
     """
 
-    choice = "combiner"
     code = combining.HEDGE
 
     def __init__(self, discount: float = 0.8, loss: str = "mistakes", cap: float | None = None):
@@ -69,19 +66,6 @@ class Hedge(BaseEstimator):
         self.loss = loss
         self.cap = cap
 
-    @property
-    def loss_code(self) -> int:
-        """What the compiled pass takes as the loss."""
-        if self.loss not in LOSSES:
-            raise InputError(f"Hedge: loss must be 'mistakes' or 'hinge', got {self.loss!r}")
-        return LOSSES[self.loss]
-
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        if not isinstance(self.discount, (int, float, np.number)) or not 0 < self.discount <= 1:
-            raise InputError(f"Hedge: discount must lie in (0, 1], got {self.discount!r}")
-        if self.cap is not None and not (
-            isinstance(self.cap, (int, float, np.number)) and 0 < self.cap < math.inf
-        ):
-            raise InputError(f"Hedge: cap must be None or a positive number, got {self.cap!r}")
-        return np.array([math.log(self.discount), self.cap or 0.0])
+        return np.array([self._cap(), self._log_discount(self.discount)])

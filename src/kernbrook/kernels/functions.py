@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,10 @@ class Kernel:
         """The kernels this one is a weighted sum of, with their weights: itself, once."""
         yield 1.0, self
 
+    def parameters(self) -> dict[str, Any]:
+        """The arguments that make this kernel again: `type(kernel)(**kernel.parameters())`."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class _Width(Kernel):
@@ -91,6 +96,9 @@ class _Width(Kernel):
     @staticmethod
     def _gamma_of(sigma: np.float64) -> np.float64:
         raise NotImplementedError
+
+    def parameters(self) -> dict[str, Any]:
+        return {"gamma": self.gamma} if self.sigma is None else {"sigma": self.sigma}
 
     def _formula(self, by_sigma: str, by_gamma: str) -> str:
         """One of two formulas, the width filled in at the %."""

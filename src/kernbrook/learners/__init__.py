@@ -1,7 +1,8 @@
 """Component learners: one short file each, with its parameters, its paper and its step."""
 
+from kernbrook.learners.budgeted import BOGD, BPAS, RBP, Forgetron
 from kernbrook.learners.passive_aggressive import PassiveAggressive
 from kernbrook.learners.perceptron import Perceptron
 from kernbrook.learners.sparse_pa import SparsePA
 
-__all__ = ["PassiveAggressive", "Perceptron", "SparsePA"]
+__all__ = ["BOGD", "BPAS", "RBP", "Forgetron", "PassiveAggressive", "Perceptron", "SparsePA"]

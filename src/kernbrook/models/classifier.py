@@ -261,7 +261,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def memory_bytes_(self) -> int:
-        return self._run.support.nbytes
+        return self._run.nbytes
 
     # -- inside -----------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kernbrook._jit import pairs as compiled
 from kernbrook._jit.plan import FIRST_GIVEN, INNER, MANHATTAN, SQUARED
-from kernbrook.errors import NonFiniteError
+from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels.planning import Layout
 
 Floats = NDArray[np.float64]
@@ -236,3 +236,59 @@ class SupportVectors:
         rows = self.rows
         self.__init__(coefficients.shape[1], self.width, self.sparse)  # type: ignore[misc]
         self.append(rows, used, coefficients[used])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The part in use of every array, by name; `restore` takes them back."""
+        n = self.n
+        arrays = {"coefficients": self._coefficients[:n], "norms": self._norms[:n]}
+        if not self.sparse:
+            return {**arrays, "X": self._X[:n]}
+        filled = int(self._indptr[n])
+        indices, indptr = self._indices[:filled], self._indptr[: n + 1]
+        return {**arrays, "data": self._data[:filled], "indices": indices, "indptr": indptr}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Hold the points that `arrays` of other support vectors of this form gave.
+
+        Raises
+        ------
+        InputError
+            An array is missing, or they do not fit each other; compiled code trusts them later.
+        """
+        n, filled = (len(arrays.get(name, ())) for name in ("coefficients", "data"))
+        shapes: dict[str, tuple[int, ...]] = {
+            "coefficients": (n, self._coefficients.shape[1]), "norms": (n,)
+        }  # fmt: skip
+        form = {"data": (filled,), "indices": (filled,), "indptr": (n + 1,)}
+        shapes.update(form if self.sparse else {"X": (n, self.width)})
+        for name, shape in shapes.items():
+            kind = np.int64 if name in ("indices", "indptr") else np.float64
+            check_array(f"support.{name}", arrays.get(name), shape, kind)
+            if not np.isfinite(arrays[name]).all():
+                raise InputError(f"support.{name}: NaN or infinity")
+        if self.sparse:
+            _check_csr(arrays["indices"], arrays["indptr"], self.width)
+        for name in shapes:
+            setattr(self, f"_{name}", arrays[name])
+        self.n = n
+
+
+def check_array(name: str, array: NDArray[Any] | None, shape: tuple[int, ...], kind: Any) -> None:
+    """Raise InputError where the array is missing or of another shape or type."""
+    expected = f"expected {np.dtype(kind)} of shape {shape}"
+    if array is None:
+        raise InputError(f"{name} is missing, {expected}")
+    if array.shape != shape or array.dtype != kind:
+        raise InputError(f"{name}: {expected}, got {array.dtype} of shape {array.shape}")
+
+
+def _check_csr(indices: NDArray[np.int64], indptr: NDArray[np.int64], width: int) -> None:
+    """Raise InputError unless these are those of a CSR matrix with rising indices in each row."""
+    falls = indptr[1:] < indptr[:-1]  # compared, not subtracted: no overflow
+    if indptr[0] != 0 or indptr[-1] != len(indices) or falls.any():
+        raise InputError("support.indptr: does not cut the entries into rows")
+    rises = np.ones(len(indices), dtype=bool)
+    rises[1:] = indices[1:] > indices[:-1]
+    rises[indptr[:-1][indptr[1:] > indptr[:-1]]] = True  # the first of each row
+    if not (rises & (indices >= 0) & (indices < width)).all():
+        raise InputError(f"support.indices: expected rising ones from 0 to {width - 1} in each row")

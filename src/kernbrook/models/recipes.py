@@ -13,7 +13,7 @@ from typing import Any
 from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.kernels import Linear, Mean, resolve
-from kernbrook.learners import Perceptron, SparsePA
+from kernbrook.learners import BOGD, BPAS, RBP, Forgetron, Perceptron, SparsePA
 from kernbrook.models.classifier import OnlineMKClassifier
 from kernbrook.models.trivial import TrivialClassifier
 
@@ -103,6 +103,52 @@ def _spa(
     )
 
 
+def _rbp(
+    kernels: Any = "omkc16",
+    random_state: Any = None,
+    budget: int = 100,
+    discount: float = 0.99,
+    tie: str = "margin",
+) -> OnlineMKClassifier:
+    learner = RBP(budget=budget, tie=tie)
+    return OnlineMKClassifier(kernels, learner, Hedge(discount=discount), random_state=random_state)
+
+
+def _forgetron(
+    kernels: Any = "omkc16",
+    random_state: Any = None,
+    budget: int = 100,
+    discount: float = 0.99,
+    tie: str = "margin",
+) -> OnlineMKClassifier:
+    learner = Forgetron(budget=budget, tie=tie)
+    return OnlineMKClassifier(kernels, learner, Hedge(discount=discount), random_state=random_state)
+
+
+def _bogd(
+    kernels: Any = "omkc16",
+    random_state: Any = None,
+    budget: int = 100,
+    discount: float = 0.99,
+    step: float = 0.1,
+    regularization: float = 0.01,
+) -> OnlineMKClassifier:
+    learner = BOGD(budget=budget, step=step, regularization=regularization)
+    return OnlineMKClassifier(kernels, learner, Hedge(discount=discount), random_state=random_state)
+
+
+def _bpas(
+    kernels: Any = "omkc16",
+    random_state: Any = None,
+    budget: int = 100,
+    discount: float = 0.99,
+    aggressiveness: float = 0.1,
+) -> OnlineMKClassifier:
+    learner = BPAS(budget=budget, aggressiveness=aggressiveness)
+    combiner = Hedge(discount=discount, loss="hinge")
+    return OnlineMKClassifier(kernels, learner, combiner, random_state=random_state)
+
+
 def _trivial(strategy: str) -> Callable[..., TrivialClassifier]:
     def build(kernels: Any = None, random_state: Any = None) -> TrivialClassifier:
         return TrivialClassifier(strategy)
@@ -122,6 +168,10 @@ _RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "perceptron-best": ("Perceptron(*)", _perceptron_best, {"tie": "margin", "fraction": None}),
     "om2": ("OM-2", _om2, {"q": None}),
     "spa": ("SPA", _spa, {"unit_diagonal": False}),
+    "rbp": ("RBP", _rbp, {}),
+    "forgetron": ("Forgetron", _forgetron, {}),
+    "bogd": ("BOGD", _bogd, {}),
+    "bpas": ("BPAS", _bpas, {}),
     "majority": ("majority so far", _trivial("majority"), {}),
     "last-label": ("last label", _trivial("last-label"), {}),
 }

@@ -35,6 +35,7 @@ class Run:
     columns : coefficients of a support vector
     width, sparse : of the features
     seed : of the draws
+    state_size : numbers that the combiner keeps
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Run:
         width: int,
         sparse: bool,
         seed: int,
+        state_size: int,
     ):
         m = len(kernels)
         self.engine = Engine(kernels, layout, SupportVectors(columns, width, sparse))
@@ -52,7 +54,7 @@ class Run:
             log_weights=np.zeros(m),
             losses=np.zeros(m),
             used=np.ones(m, dtype=bool),
-            state=np.zeros(m),
+            state=np.zeros(state_size),
             counters=np.array([seed, 0, -1]),
         )
 
@@ -64,6 +66,11 @@ class Run:
     def counts(self) -> NDArray[np.int64]:
         """(columns,) support vectors with a coefficient in each column."""
         return np.count_nonzero(self.support.coefficients, axis=0)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the support vectors take."""
+        return self.support.nbytes
 
     @property
     def rounds(self) -> int:
@@ -139,7 +146,8 @@ class ExpertRun(Run):
             prefix=prefix,
         )
         self.selection = selection
-        super().__init__(kernels, lay_out(kernels), m, width, sparse, seed)
+        state_size = combiner.state_size(m)
+        super().__init__(kernels, lay_out(kernels), m, width, sparse, seed, state_size)
 
     @property
     def n_active(self) -> int:
@@ -196,7 +204,8 @@ class GroupNormRun(Run):
     ):
         self.q = combiner.exponent(len(kernels))
         layout = lay_out(kernels, columns=[0] * len(kernels))
-        super().__init__(kernels, layout, 1, width, sparse, seed)
+        state_size = combiner.state_size(len(kernels))
+        super().__init__(kernels, layout, 1, width, sparse, seed, state_size)
 
     def _group_weights(self) -> Floats:
         weights = np.empty(len(self.progress.state))
@@ -242,7 +251,14 @@ def make_run(
             raise InputError(f"selection: GroupNorm uses all kernels, got {selection!r}")
         return GroupNormRun(kernels, combiner, width, sparse, seed)
     learner = _choice("learner", learner, Perceptron())
-    return ExpertRun(kernels, learner, combiner, selection, width, sparse, seed)
+    arguments = (kernels, learner, combiner, selection, width, sparse, seed)
+    if hasattr(learner, "slots"):
+        from kernbrook.models.budget_runs import BudgetRun
+
+        if isinstance(selection, BestOfPrefix):
+            raise InputError("selection: BestOfPrefix does not go with a budget")
+        return BudgetRun(*arguments)
+    return ExpertRun(*arguments)
 
 
 def _choice(name: str, given: Any, default: Any) -> Any:

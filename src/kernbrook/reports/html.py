@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kernbrook.atomic import write_text
 from kernbrook.reports import drawing, figures
 from kernbrook.reports.as_json import plain
-from kernbrook.reports.atomic import write_text
 from kernbrook.reports.summary import (
     Column,
     checked,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from os import PathLike
 from pathlib import Path
 
@@ -11,16 +12,21 @@ from kernbrook.errors import InputError
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:
+    """`write_bytes` of the text as UTF-8, with the line ends it has."""
+    write_bytes(path, text.encode("utf-8", errors="replace"))
+
+
+def write_bytes(path: str | PathLike[str], data: bytes) -> None:
     """Write a file so that it is either the old one or the new one, never a part.
 
-    The text goes to a temporary file in the same folder, which then takes the place of `path`.
+    The data go to a temporary file in the same folder, which then takes the place of `path`.
     A link is followed. Whatever fails, the temporary file is removed and an existing file
     stays as it was.
 
     Parameters
     ----------
     path : an ordinary file, existing or not, in an existing folder
-    text : written as UTF-8 with the line ends it has
+    data : what the file will hold
 
     Raises
     ------
@@ -32,11 +38,12 @@ def write_text(path: str | PathLike[str], text: str) -> None:
         raise InputError(f"cannot write {str(path)!r}: there is no folder {str(target.parent)!r}")
     if target.exists() and not target.is_file():
         raise InputError(f"cannot write {str(path)!r}: it is there and is not an ordinary file")
-    draft = target.with_name(f".{target.name[:64]}.{os.getpid()}.tmp")
+    writer = f"{os.getpid()}-{threading.get_ident()}"  # two at a time must not share a draft
+    draft = target.with_name(f".{target.name[:32]}.{writer}.tmp")
     try:
         try:
-            with open(draft, "w", encoding="utf-8", newline="", errors="replace") as file:
-                file.write(text)
+            with open(draft, "wb") as file:
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(draft, target)

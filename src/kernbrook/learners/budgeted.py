@@ -1,0 +1,179 @@
+"""Learners that hold a fixed number of support vectors: RBP, Forgetron, BOGD, BPAS."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from kernbrook._jit import learning
+from kernbrook.errors import InputError
+from kernbrook.learners.perceptron import TIES
+
+
+class _Budgeted(BaseEstimator):
+    """A learner with `budget` slots for each kernel."""
+
+    choice = "learner"
+    budget: int
+
+    def slots(self) -> int:
+        """The budget, checked."""
+        whole = isinstance(self.budget, (int, np.integer)) and not isinstance(self.budget, bool)
+        if not whole or self.budget < 1:
+            raise InputError(
+                f"{type(self).__name__}: budget must be an integer from 1, got {self.budget!r}"
+            )
+        return int(self.budget)
+
+    def _positive(self, name: str, least: float = 0.0, strict: bool = True) -> float:
+        value = getattr(self, name)
+        fits = isinstance(value, (int, float, np.number)) and least <= value < np.inf
+        if not fits or (strict and value == least):
+            kind = "a positive" if strict else "a non-negative"
+            raise InputError(f"{type(self).__name__}: {name} must be {kind} number, got {value!r}")
+        return float(value)
+
+    def _tie(self) -> float:
+        tie = getattr(self, "tie", None)
+        if tie not in TIES:
+            raise InputError(f"{type(self).__name__}: tie must be 'margin' or 'label', got {tie!r}")
+        return TIES[tie]
+
+
+class RBP(_Budgeted):
+    """Randomised budget perceptron: when full, a random support vector makes room.
+
+    Step: 1. Admission: the score errs. Upkeep: drop one uniformly.
+
+    Parameters
+    ----------
+    budget : int, support vectors of each kernel
+    tie : "margin" or "label", as for `Perceptron`
+
+    References
+    ----------
+    Cavallanti, Cesa-Bianchi, Gentile (2007), Tracking the best hyperplane with a simple budget
+    perceptron.
+
+    Examples
+    --------
+    >>> RBP(budget=50)
+    RBP(budget=50)
+    """
+
+    code = learning.RBP
+
+    def __init__(self, budget: int = 100, tie: str = "margin"):
+        self.budget = budget
+        self.tie = tie
+
+    def row(self) -> NDArray[np.float64]:
+        """The parameters as the compiled pass reads them."""
+        return np.array([self._tie()])
+
+
+class Forgetron(_Budgeted):
+    """The self-tuned Forgetron: old support vectors shrink, and the oldest makes room.
+
+    Step: 1. Admission: the score errs. Upkeep: shrink all by the largest phi that keeps the
+    damage within (15/32) of the mistakes, then drop the oldest.
+
+    Parameters
+    ----------
+    budget : int, support vectors of each kernel
+    tie : "margin" or "label", as for `Perceptron`
+
+    References
+    ----------
+    Dekel, Shalev-Shwartz, Singer (2008), The Forgetron: a kernel-based perceptron on a budget,
+    section 6.
+
+    Examples
+    --------
+    >>> Forgetron(budget=50)
+    Forgetron(budget=50)
+    """
+
+    code = learning.FORGETRON
+
+    def __init__(self, budget: int = 100, tie: str = "margin"):
+        self.budget = budget
+        self.tie = tie
+
+    def row(self) -> NDArray[np.float64]:
+        """The parameters as the compiled pass reads them."""
+        return np.array([self._tie()])
+
+
+class BOGD(_Budgeted):
+    """Bounded online gradient descent on the hinge loss.
+
+    Step: f <- (1 - step * regularization) f + step y k(x, .). Admission: positive hinge loss.
+    Upkeep: drop one uniformly and multiply the others by B / (B - 1).
+
+    Parameters
+    ----------
+    budget : int, support vectors of each kernel
+    step : positive float, eta of the paper
+    regularization : non-negative float, lambda of the paper
+
+    References
+    ----------
+    Zhao, Wang, Wu, Jin, Hoi (2012), Fast bounded online gradient descent algorithms for scalable
+    kernel-based online learning.
+
+    Examples
+    --------
+    >>> BOGD(budget=50)
+    BOGD(budget=50)
+    """
+
+    code = learning.BOGD
+
+    def __init__(self, budget: int = 100, step: float = 0.1, regularization: float = 0.01):
+        self.budget = budget
+        self.step = step
+        self.regularization = regularization
+
+    def row(self) -> NDArray[np.float64]:
+        """The parameters as the compiled pass reads them."""
+        row = [self._positive("step"), self._positive("regularization", strict=False)]
+        if row[0] * row[1] >= 1:
+            raise InputError(
+                f"BOGD: step * regularization must be below 1, got {row[0]} * {row[1]}"
+            )
+        return np.array(row)
+
+
+class BPAS(_Budgeted):
+    """Budgeted passive-aggressive learning, the simple variant.
+
+    Step: min(C, loss / k(x, x)), plus what the removed support vector leaves on x. Admission:
+    positive hinge loss. Upkeep: drop the one whose removal, made good on x as far as possible,
+    changes f least.
+
+    Parameters
+    ----------
+    budget : int, support vectors of each kernel
+    aggressiveness : positive float, C of the paper
+
+    References
+    ----------
+    Wang and Vucetic (2010), Online passive-aggressive algorithms on a budget, BPA-S.
+
+    Examples
+    --------
+    >>> BPAS(budget=50)
+    BPAS(budget=50)
+    """
+
+    code = learning.BPAS
+
+    def __init__(self, budget: int = 100, aggressiveness: float = 0.1):
+        self.budget = budget
+        self.aggressiveness = aggressiveness
+
+    def row(self) -> NDArray[np.float64]:
+        """The parameters as the compiled pass reads them."""
+        return np.array([self._positive("aggressiveness")])

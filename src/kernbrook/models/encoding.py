@@ -1,0 +1,156 @@
+"""Values as JSON with tensors beside it, and back: plain data and kernbrook's own public classes.
+
+In the JSON a number, a string, true, false, null and a list stand for themselves, and an object
+with one key for anything else: {"float": "inf"}, {"tuple": [...]}, {"array": name of a tensor},
+{"labels": {"dtype", "values"}}, or {"kernels.Gaussian": {parameter: value}}.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.kernels import Callable, Kernel
+
+_FAMILIES = ("kernels", "learners", "combiners")  # their public classes may stand in a file
+_LABELS = re.compile(r"[<>=|]?U\d{1,6}|object")
+_NUMBERS = "biuf"
+
+
+def _known() -> dict[str, type[Any]]:
+    """The classes whose objects a file may hold, by family and name: "kernels.Gaussian"."""
+    known = {}
+    for family in _FAMILIES:
+        module = import_module(f"kernbrook.{family}")
+        for name in module.__all__:
+            kind = getattr(module, name)
+            if isinstance(kind, type) and issubclass(kind, (Kernel, BaseEstimator)):
+                known[f"{family}.{name}"] = kind
+    return known
+
+
+class Writer:
+    """Turns values into JSON, and their arrays into tensors."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, NDArray[Any]] = {}
+        self._names: dict[int, tuple[Any, str]] = {}  # by identity; the array is kept alive
+        self._kinds = {kind: name for name, kind in _known().items()}
+
+    def values(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self.value(value, name) for name, value in values.items()}
+
+    def value(self, value: Any, where: str) -> Any:
+        """JSON of a value; `where` names it in tensors and errors."""
+        if isinstance(value, np.generic) and value.dtype.kind in _NUMBERS + "U":
+            value = value.item()
+        if value is None or isinstance(value, (bool, int, str)):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": str(value)}
+        if isinstance(value, (list, tuple)):
+            items = [self.value(item, f"{where}[{i}]") for i, item in enumerate(value)]
+            return items if isinstance(value, list) else {"tuple": items}
+        if isinstance(value, np.ndarray):
+            return self._array_or_labels(value, where)
+        if isinstance(value, Callable) or (
+            callable(value) and not isinstance(value, (Kernel, type))
+        ):
+            shown = value if isinstance(value, Callable) else Callable(value)
+            raise InputError(f"save: {where} is the Python function {shown}; no file can hold it")
+        name = self._kinds.get(type(value))
+        if name is None:
+            hint = ", use an int" if isinstance(value, np.random.RandomState) else ""
+            raise InputError(f"save: {where} is {value!r}, which a file cannot hold{hint}")
+        is_kernel = isinstance(value, Kernel)
+        parameters = value.parameters() if is_kernel else value.get_params(deep=False)
+        return {name: {k: self.value(v, f"{where}.{k}") for k, v in parameters.items()}}
+
+    def _array_or_labels(self, array: NDArray[Any], where: str) -> dict[str, Any]:
+        if array.dtype.kind in "UO" and array.ndim == 1:
+            dtype = "object" if array.dtype.kind == "O" else array.dtype.str
+            values = [self.value(item, f"{where}[{i}]") for i, item in enumerate(array)]
+            return {"labels": {"dtype": dtype, "values": values}}
+        return {"array": self.array(array, where)}
+
+    def array(self, array: NDArray[Any], name: str) -> str:
+        """Name of the tensor that holds the array; the same array is held once."""
+        if array.dtype.kind not in _NUMBERS or array.dtype.itemsize > 8:
+            raise InputError(f"save: {name} is an array of {array.dtype}, which a file cannot hold")
+        if id(array) not in self._names:
+            native = array.astype(array.dtype.newbyteorder("="), copy=False)
+            self.tensors[name] = np.require(native, requirements="C")
+            self._names[id(array)] = array, name
+        return self._names[id(array)][1]
+
+
+class Reader:
+    """Turns JSON back into values, of known classes only."""
+
+    def __init__(self, tensors: dict[str, NDArray[Any]]):
+        self.tensors = tensors
+        self.used: set[str] = set()
+        self._known = _known()
+        self._kernels: dict[str, Kernel] = {}  # one object for one kernel: they are immutable
+
+    def array(self, name: str) -> NDArray[Any]:
+        if name not in self.tensors:
+            raise InputError(f"the tensor {name!r} is missing")
+        self.used.add(name)
+        return self.tensors[name]
+
+    def value(self, node: Any) -> Any:
+        if isinstance(node, list):
+            return [self.value(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if len(node) != 1:
+            raise InputError(f"expected an object with one key, got {', '.join(map(repr, node))}")
+        ((kind, body),) = node.items()
+        if kind == "tuple":
+            return tuple(map(self.value, body))
+        if kind == "float":
+            return float({"inf": "inf", "-inf": "-inf", "nan": "nan"}[body])
+        if kind == "array":
+            return self.array(body)
+        if kind == "labels":
+            return self._labels(body["dtype"], body["values"])
+        if kind not in self._known:
+            raise UnknownNameError("class in the file", kind, self._known)
+        if not issubclass(self._known[kind], Kernel):
+            return self._object(kind, body)
+        key = json.dumps(node, sort_keys=True)
+        if key not in self._kernels:
+            self._kernels[key] = self._object(kind, body)
+        return self._kernels[key]
+
+    def _object(self, kind: str, parameters: dict[str, Any]) -> Any:
+        if self._known[kind] is Callable:
+            raise InputError("a kernel that is a Python function cannot come from a file")
+        return built(self._known[kind], {k: self.value(v) for k, v in parameters.items()})
+
+    def _labels(self, dtype: str, values: list[Any]) -> NDArray[Any]:
+        if not _LABELS.fullmatch(dtype):
+            raise InputError(f"labels: {dtype!r} is no type of labels")
+        labels = np.empty(len(values), dtype=np.dtype(dtype))
+        labels[:] = [self.value(value) for value in values]
+        return labels
+
+
+def built(kind: type[Any], parameters: Mapping[str, Any]) -> Any:
+    """An object of a known class; UnknownNameError for a parameter that it has not."""
+    known = signature(kind).parameters
+    for name in parameters:
+        if name not in known:
+            raise UnknownNameError(f"parameter of {kind.__name__}", name, known)
+    return kind(**parameters)

@@ -1,0 +1,302 @@
+"""Models as files: named arrays in the safetensors format, everything else as JSON beside them.
+
+The file's metadata have one entry, `kernbrook`: a JSON object of `format`, `version`, `written_by`
+(a version of kernbrook), `model`, and `sha256` of the model and the arrays. How the values of a
+model are put in JSON is said in `encoding`. Loading makes objects of kernbrook's own public classes
+and nothing else: no code runs, and no name is imported, because a file says so.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as as_bytes
+from sklearn.base import BaseEstimator
+
+from kernbrook.atomic import write_bytes
+from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError
+from kernbrook.kernels import resolve
+from kernbrook.models.classifier import OnlineMKClassifier
+from kernbrook.models.encoding import Reader, Writer, built
+from kernbrook.models.points import check_array
+from kernbrook.models.runs import Run, make_run
+from kernbrook.models.trivial import TrivialClassifier
+
+FORMAT = "kernbrook-model"
+VERSION = 1  # of the format; goes up when a file of the new kind means nothing to the old code
+
+_ESTIMATORS: dict[str, type[Any]] = {
+    kind.__name__: kind for kind in (OnlineMKClassifier, TrivialClassifier)
+}
+_FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was learned
+_DERIVED = "kernels_"  # follows from the parameters
+_STATE = ("progress", "slots")  # of a run, where it has them: tuples of arrays changed in place
+
+
+def save(estimator: Any, path: str | PathLike[str]) -> None:
+    """Write a model to a file, with all it needs to go on exactly as if nothing had happened.
+
+    The file is written whole or not at all: whatever fails, an existing file stays as it was.
+
+    Parameters
+    ----------
+    estimator : OnlineMKClassifier or TrivialClassifier, fitted or not
+    path : an ordinary file, existing or not, in an existing folder; no suffix is added
+
+    Raises
+    ------
+    InputError
+        Something of the model cannot be written (a kernel that is a Python function, an object
+        of a class that is not kernbrook's, parameters changed since learning began), or the file
+        cannot be.
+
+    Notes
+    -----
+    A RandomState is refused before learning begins. Afterwards the seed drawn from it is part of
+    what was learned, so learning goes on with the same draws; the parameter `random_state` of
+    the loaded model is then None.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "yes", "no", "yes"]
+    >>> model = kb.OnlineMKClassifier([kb.Linear(), kb.Gaussian(sigma=0.5)]).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kb.save(model, Path(folder) / "model.kernbrook")
+    ...     loaded = kb.load(Path(folder) / "model.kernbrook")
+    >>> loaded.partial_fit(X, y).predict([[1.0], [2.0]])
+    array(['yes', 'no'], dtype='<U3')
+    """
+    name = type(estimator).__name__
+    if _ESTIMATORS.get(name) is not type(estimator):
+        raise InputError(f"save: expected one of {', '.join(_ESTIMATORS)}, got {estimator!r}")
+    run = vars(estimator).get("_run")
+    parameters = estimator.get_params(deep=False)
+    if run is not None and isinstance(parameters.get("random_state"), np.random.RandomState):
+        parameters["random_state"] = None
+    writer = Writer()
+    model = {
+        "estimator": name,
+        "parameters": writer.values(parameters),
+        "fitted": writer.values(
+            {k: v for k, v in vars(estimator).items() if _FITTED.fullmatch(k) and k != _DERIVED}
+        ),
+        "run": None if run is None else _write_run(estimator, run, writer),
+    }
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": version("kernbrook"),
+        "sha256": _digest(model, writer.tensors),
+        "model": model,
+    }
+    # One entry: safetensors writes several in any order, and the same model is the same bytes.
+    metadata = {"kernbrook": json.dumps(header, allow_nan=False)}
+    write_bytes(path, as_bytes(writer.tensors, metadata=metadata))
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """The model that `save` wrote; it predicts and learns on as the saved one would have.
+
+    Parameters
+    ----------
+    path : a file that `save` wrote
+
+    Raises
+    ------
+    ModelFileError
+        There is no such file, it is damaged or not a saved model, or a newer kernbrook wrote it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kb.save(kb.recipes.make("omkc-dd", discount=0.7), Path(folder) / "fresh")
+    ...     kb.load(Path(folder) / "fresh").combiner
+    Hedge(discount=0.7)
+    """
+    try:
+        model, tensors = _read(Path(path))
+        return _estimator(model, Reader(tensors))
+    except MemoryError:
+        raise
+    except Exception as error:  # known classes refuse values each in its own way
+        raise ModelFileError(path, _problem(error)) from error
+
+
+def _problem(error: Exception) -> str:
+    """What is wrong with a file, from the error that reading it ended in."""
+    if isinstance(error, (KernbrookError, RecursionError)):
+        return str(error)
+    if isinstance(error, SafetensorError):
+        return f"empty, damaged or not a saved model ({error})"
+    if isinstance(error, OSError):
+        return f"cannot be read: {error.strerror or error}"
+    return f"not a description of a model: {error!r}"
+
+
+# -- the file ---------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The model and the tensors of a file whose format, version and digest are right."""
+    if not path.is_file():
+        raise InputError("it is not an ordinary file" if path.exists() else "there is no such file")
+    with safe_open(path, framework="np") as file:
+        text = (file.metadata() or {}).get("kernbrook", "{}")
+        header = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise InputError("a safetensors file, but not a model that kernbrook saved")
+        found = header.get("version")
+        if type(found) is not int or found < 1:
+            raise InputError(f"expected a format version from 1, got {found!r}")
+        if found > VERSION:
+            raise InputError(
+                f"format version {found}, written by kernbrook {header.get('written_by')}; "
+                f"this is kernbrook {version('kernbrook')}, which reads up to version {VERSION}"
+            )
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    model = header["model"]
+    if header["sha256"] != _digest(model, tensors):
+        raise InputError("damaged: the contents do not match their checksum")
+    return model, tensors
+
+
+def _digest(model: dict[str, Any], tensors: Mapping[str, NDArray[Any]]) -> str:
+    """SHA-256 of the model in sorted JSON and of each tensor's name, type, shape and bytes."""
+    digest = sha256(json.dumps(model, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"\n{name} {tensor.dtype.name} {tensor.shape}\n".encode())
+        digest.update(tensor.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+# -- what a run has learned -------------------------------------------------------------------
+
+
+def _write_run(estimator: OnlineMKClassifier, run: Run, writer: Writer) -> dict[str, Any]:
+    """The state as tensors; what follows from the parameters is made again on loading."""
+    support = run.support
+    twin = _new_run(estimator, support.width, support.sparse)
+    fixed = [name for name in vars(twin) if name not in ("engine", *_STATE)]
+    if run.engine.kernels != twin.engine.kernels or not all(
+        _same(getattr(run, name, None), getattr(twin, name)) for name in fixed
+    ):
+        raise InputError(
+            "save: the parameters were changed after learning had begun, and a file could not "
+            "go on as this model does; set them back, or fit again"
+        )
+    for name, array in {**_state(run), **_named("support", support.arrays())}.items():
+        writer.array(array, name)
+    return {"width": int(support.width), "sparse": bool(support.sparse)}
+
+
+def _state(run: Run) -> dict[str, NDArray[Any]]:
+    """Every array that learning changes, but for the support vectors', by name."""
+    parts = {name: vars(run)[name]._asdict() for name in _STATE if name in vars(run)}
+    return {k: v for name, arrays in parts.items() for k, v in _named(name, arrays).items()}
+
+
+def _named(part: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {f"{part}.{name}": array for name, array in arrays.items()}
+
+
+def _new_run(estimator: OnlineMKClassifier, width: int, sparse: bool) -> Run:
+    kernels = resolve(estimator.kernels)
+    choices = estimator.learner, estimator.combiner, estimator.selection
+    return make_run(kernels, *choices, width, sparse, seed=0)
+
+
+def _same(held: Any, made: Any) -> bool:
+    """Whether two parts of a run say the same: numbers, arrays, kernels, choices, tuples."""
+    if type(held) is not type(made):
+        return False
+    if isinstance(held, tuple):
+        return len(held) == len(made) and all(map(_same, held, made))
+    if isinstance(held, np.ndarray):
+        return np.array_equal(held, made, equal_nan=True)
+    if isinstance(held, BaseEstimator):
+        ours, theirs = held.get_params(), made.get_params()
+        return ours.keys() == theirs.keys() and all(_same(ours[k], theirs[k]) for k in ours)
+    return bool(held == made)
+
+
+def _read_run(estimator: OnlineMKClassifier, run: dict[str, Any], reader: Reader) -> None:
+    """Set the run of an estimator that has its parameters and fitted attributes already."""
+    width, sparse = run["width"], run["sparse"]
+    if not (type(width) is int and width >= 0 and type(sparse) is bool):
+        raise InputError(f"run: expected a width and whether sparse, got {width!r} and {sparse!r}")
+    classes = estimator.classes_
+    if not (isinstance(classes, np.ndarray) and len(classes) == 2):
+        raise InputError(f"classes_: expected two labels, got {classes!r}")
+    names = getattr(estimator, "feature_names_in_", None)
+    if estimator.n_features_in_ != width or not (names is None or names.shape == (width,)):
+        raise InputError(f"n_features_in_, feature_names_in_: not those of {width} features")
+    made = _new_run(estimator, width, sparse)
+    for name, array in _state(made).items():
+        saved = reader.array(name)
+        check_array(name, saved, array.shape, array.dtype)
+        array[...] = saved
+    made.support.restore({name: reader.array(f"support.{name}") for name in made.support.arrays()})
+    if hasattr(made, "check_state"):  # a run whose compiled pass trusts more than shapes
+        made.check_state()
+    with np.errstate(all="ignore"):
+        sensible = made.rounds >= 0 and np.isfinite(made.weights()).all()
+    if not sensible:
+        raise InputError("progress: no state that a run can be in")
+    estimator._run = made
+    estimator.kernels_ = made.engine.kernels
+
+
+def _estimator(model: dict[str, Any], reader: Reader) -> Any:
+    if model["estimator"] not in _ESTIMATORS:
+        raise UnknownNameError("estimator in the file", model["estimator"], _ESTIMATORS)
+    kind = _ESTIMATORS[model["estimator"]]
+    estimator = built(kind, {k: reader.value(v) for k, v in model["parameters"].items()})
+    for name, value in model["fitted"].items():
+        if not _FITTED.fullmatch(name) or hasattr(kind, name) or name == _DERIVED:
+            raise InputError(f"{name!r} is nothing that {kind.__name__} learns")
+        setattr(estimator, name, reader.value(value))
+    if kind is TrivialClassifier:
+        _check_trivial(estimator)
+    elif model["run"] is None and model["fitted"]:
+        raise InputError("it has learned something, but has no state")
+    if model["run"] is not None:
+        _read_run(estimator, model["run"], reader)
+    for name in reader.tensors.keys() - reader.used:
+        raise InputError(f"the tensor {name!r} belongs to nothing")
+    return estimator
+
+
+def _check_trivial(estimator: TrivialClassifier) -> None:
+    if learned := {k: v for k, v in vars(estimator).items() if _FITTED.fullmatch(k)}:
+        classes = learned["classes_"]
+        check_array("counts_", learned["counts_"], (len(classes),), np.int64)
+        if not (learned["last_"] in range(len(classes)) and learned["labels_asked_"] >= 0):
+            raise InputError(f"last_, labels_asked_: not those of {len(classes)} classes")
+
+
+def _no_constant(name: str) -> float:
+    raise InputError(f"{name} in the JSON text")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise InputError(f"{digits} in the JSON text is not a finite number")
+    return value

@@ -1,0 +1,399 @@
+"""Combiners against their naive twins, and against the bounds of their papers."""
+
+import math
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import combiners as naive
+from naive import kernels as naive_kernels
+
+import kernbrook as kb
+from kernbrook._jit.combining import update_weights
+from kernbrook.errors import InputError
+from kernbrook.evaluation.oracles import best_fixed, best_shifting
+
+SEED = 11
+PAIRS = {
+    "Hedge": (kb.Hedge(0.8), lambda m: naive.Hedge(m, 0.8)),
+    "Hedge, slow": (kb.Hedge(0.99), lambda m: naive.Hedge(m, 0.99)),
+    "FixedShare": (kb.FixedShare(0.8, 0.05), lambda m: naive.FixedShare(m, 0.8, 0.05)),
+    "FixedShare, rare": (kb.FixedShare(0.9, 1e-9), lambda m: naive.FixedShare(m, 0.9, 1e-9)),
+    "AdaHedge": (kb.AdaHedge(), naive.AdaHedge),
+    "MLPoly": (kb.MLPoly(), naive.MLPoly),
+}
+NEW = ["FixedShare", "AdaHedge", "MLPoly"]
+
+
+class Compiled:
+    """The compiled combiner, round by round."""
+
+    def __init__(self, combiner, m):
+        self.code, self.row = combiner.code, combiner.row()
+        self.log_weights = np.zeros(m)
+        self.state = np.zeros(combiner.state_size(m))
+        self.counted = np.ones(m, dtype=bool)
+
+    def weights(self):
+        assert self.log_weights.max() == 0
+        w = np.exp(self.log_weights)
+        return w / w.sum()
+
+    def learn(self, losses, counted=None):
+        counted = self.counted if counted is None else counted
+        update_weights(
+            self.code, self.row, self.log_weights, np.array(losses, float), counted, self.state
+        )
+
+
+def stream(kind, rng, T, m):
+    """Losses (T, m) of one kind."""
+    if kind == "mistakes":
+        return rng.integers(0, 2, (T, m)).astype(float)
+    if kind == "hinge":
+        return np.maximum(0, 1 - rng.normal(rng.normal(size=m), 1.0, (T, m)))
+    if kind == "heavy tails":
+        return np.minimum(rng.pareto(0.6, (T, m)), 1e6)
+    if kind == "huge":
+        return 1e6 * rng.integers(0, 2, (T, m)) * rng.random((T, m))
+    if kind == "tiny":
+        return 1e-9 * rng.random((T, m))
+    if kind == "mostly zeros":
+        return np.where(rng.random((T, m)) < 0.1, rng.random((T, m)), 0.0)
+    if kind == "equal":
+        return np.repeat(10 ** rng.uniform(-3, 6, (T, 1)), m, axis=1)
+    if kind == "tenths":  # sums and regrets that are equal, or 0, but for rounding
+        return rng.integers(0, 4, (T, m)) / 10
+    assert kind == "weighted"  # sample weights
+    return rng.choice([0.0, 0.25, 1.0, 3.0], (T, 1)) * rng.integers(0, 2, (T, m))
+
+
+KINDS = ["mistakes", "hinge", "heavy tails", "huge", "tiny", "mostly zeros", "equal", "tenths"]
+KINDS += ["weighted"]
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@settings(max_examples=60, deadline=None)
+@given(
+    kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=3),
+    m=st.sampled_from([1, 2, 3, 5, 16]),
+    T=st.integers(1, 60),
+    seed=st.integers(0, 2**31 - 1),
+)
+def test_compiled_equals_its_twin(name, kinds, m, T, seed):
+    """Kinds one after the other: small losses after 1e6, ties after a lead."""
+    rng = np.random.default_rng(seed)
+    losses = np.concatenate([stream(kind, rng, T, m) for kind in kinds])
+    combiner, twin = PAIRS[name]
+    expected = naive.run(twin(m), losses)
+    got = naive.run(Compiled(combiner, m), losses)
+    assert np.isfinite(got).all()
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_many_rounds(name):
+    """Neither underflow nor drift from the twin over 2,000 rounds."""
+    rng = np.random.default_rng(0)
+    losses = np.concatenate([stream(kind, rng, 1000, 4) for kind in ("hinge", "mistakes")])
+    combiner, twin = PAIRS[name]
+    fast, slow = Compiled(combiner, 4), twin(4)
+    for t, loss in enumerate(losses):
+        fast.learn(loss)
+        slow.learn(loss)
+        if t % 100 == 99:
+            np.testing.assert_allclose(fast.weights(), slow.weights().astype(float), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_all_equal_losses_leave_the_weights_equal(name):
+    run = Compiled(PAIRS[name][0], 7)
+    for loss in (0.0, 0.1, 1.0, 1e6, 1e300, 0.0):
+        run.learn(np.full(7, loss))
+        np.testing.assert_allclose(run.weights(), 1 / 7, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_losses_of_any_size(name):
+    """1e300 counts as 1e100, whose square can be summed."""
+    rng = np.random.default_rng(1)
+    run = Compiled(PAIRS[name][0], 3)
+    for t in range(300):
+        run.learn(rng.random(3) * 10.0 ** rng.integers(-300, 301, 3))
+        assert np.isfinite(run.weights()).all(), t
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_cap(name):
+    combiner = PAIRS[name][0]
+    losses = stream("heavy tails", np.random.default_rng(2), 50, 4)
+    capped = type(combiner)(**(combiner.get_params() | {"cap": 2.0}))
+    np.testing.assert_array_equal(
+        naive.run(Compiled(capped, 4), losses),
+        naive.run(Compiled(combiner, 4), np.minimum(losses, 2.0)),
+    )
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_whose_losses_count(name):
+    """Under drawn updates Hedge takes the losses of the drawn ones; the others take all."""
+    run, everyone = Compiled(PAIRS[name][0], 2), Compiled(PAIRS[name][0], 2)
+    run.learn([1.0, 0.0], counted=np.array([False, True]))
+    everyone.learn([1.0, 0.0])
+    if name.startswith("Hedge"):
+        assert run.weights()[0] == 0.5
+    else:
+        np.testing.assert_array_equal(run.weights(), everyone.weights())
+        assert run.weights()[0] < 0.5
+
+
+def test_no_share_is_hedge():
+    """Weights far below the smallest float come back as they do under Hedge."""
+    losses = np.concatenate([np.tile([1.0, 0.0], (5000, 1)), np.tile([0.0, 1.0], (5000, 1))])
+    np.testing.assert_array_equal(
+        naive.run(Compiled(kb.FixedShare(0.8, share=0), 2), losses),
+        naive.run(Compiled(kb.Hedge(0.8), 2), losses),
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**31 - 1),
+    factor=st.sampled_from([2.0**-20, 0.125, 1024.0, 2.0**40]),
+    offset=st.sampled_from([0.0, 1.0, 1024.0]),
+)
+def test_adahedge_is_scale_and_translation_free(seed, factor, offset):
+    """The invariance that de Rooij et al. (2014) show; on losses that scaling does not round."""
+    losses = np.random.default_rng(seed).integers(0, 9, (80, 5)) / 8
+    got = naive.run(Compiled(kb.AdaHedge(), 5), factor * (losses + offset))
+    expected = naive.run(Compiled(kb.AdaHedge(), 5), losses)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12)
+
+
+# -- bounds ---------------------------------------------------------------------------------------
+
+
+def against_the_heaviest(weights, rng, t):
+    return np.eye(len(weights))[weights.argmax()]
+
+
+def against_the_heavier_half(weights, rng, t):
+    return (weights > np.median(weights)).astype(float)
+
+
+def by_weight(weights, rng, t):
+    return weights / weights.max() * rng.random(len(weights))
+
+
+def alternating(weights, rng, t):
+    """The worst case of follow-the-leader."""
+    losses = np.ones(len(weights))
+    losses[:2] = (0.5, 0.0) if t == 0 else (t % 2, (t + 1) % 2)
+    return losses
+
+
+def at_random(weights, rng, t):
+    return rng.random(len(weights))
+
+
+def mistakes_at_random(weights, rng, t):
+    return (rng.random(len(weights)) < np.linspace(0.2, 0.6, len(weights))).astype(float)
+
+
+def in_turns(weights, rng, t):
+    """The best expert changes every 50 rounds."""
+    losses = (rng.random(len(weights)) < 0.7).astype(float)
+    losses[(t // 50) % len(weights)] = float(rng.random() < 0.05)
+    return losses
+
+
+ADVERSARIES = [
+    *(against_the_heaviest, against_the_heavier_half, by_weight, alternating),
+    *(at_random, mistakes_at_random, in_turns),
+]
+
+
+def play(combiner, adversary, m, T, seed, scales=(1.0,)):
+    """Losses (T, m), and the weights (T, m) that met them."""
+    run, rng = Compiled(combiner, m), np.random.default_rng(seed)
+    losses, weights = np.empty((T, m)), np.empty((T, m))
+    for t in range(T):
+        weights[t] = run.weights()
+        losses[t] = rng.choice(scales) * adversary(weights[t], rng, t)
+        run.learn(losses[t])
+    return losses, weights
+
+
+bounded = pytest.mark.parametrize("adversary", ADVERSARIES)
+games = given(
+    m=st.sampled_from([2, 3, 10]), T=st.sampled_from([1, 20, 300]), seed=st.integers(0, 10**6)
+)
+few = settings(max_examples=12, deadline=None)
+
+
+@bounded
+@pytest.mark.parametrize("discount", [0.3, 0.8, 0.99])
+@few
+@games
+def test_bound_of_hedge(adversary, discount, m, T, seed):
+    """Freund, Schapire (1997), theorem 2: (ln(1/beta) min L + ln m) / (1 - beta)."""
+    losses, weights = play(kb.Hedge(discount), adversary, m, T, seed)
+    bound = (math.log(1 / discount) * best_fixed(losses).loss + math.log(m)) / (1 - discount)
+    assert (losses * weights).sum() <= bound + 1e-9
+
+
+@bounded
+@pytest.mark.parametrize("scales", [(1.0,), (1e6,), (1e-3, 1.0, 1e3)])
+@few
+@games
+def test_bound_of_adahedge(adversary, scales, m, T, seed):
+    """De Rooij et al. (2014), theorem 6, and V <= S^2 T / 4."""
+    losses, weights = play(kb.AdaHedge(), adversary, m, T, seed, scales)
+    loss = (losses * weights).sum()
+    S = np.ptp(losses, axis=1).max()
+    V = ((losses - (losses * weights).sum(axis=1, keepdims=True)) ** 2 * weights).sum()
+    assert V <= S**2 * T / 4 * (1 + 1e-9)
+    regret = loss - best_fixed(losses).loss
+    second = S * (4 / 3 * math.log(m) + 2)
+    assert regret <= 2 * math.sqrt(V * math.log(m)) + second + 1e-9 * losses.max()
+
+
+@bounded
+@pytest.mark.parametrize("scales", [(1.0,), (1e6,), (1e-3, 1.0, 1e3)])
+@few
+@games
+def test_bound_of_ml_poly(adversary, scales, m, T, seed):
+    """Gaillard et al. (2014), for losses in [0, 1]; and its proof's last line for any losses."""
+    losses, weights = play(kb.MLPoly(), adversary, m, T, seed, scales)
+    r = (losses * weights).sum(axis=1, keepdims=True) - losses
+    R, squares = r.sum(axis=0), (r**2).sum(axis=0)
+    earlier = np.cumsum(r**2, axis=0) - r**2
+    proved = (1 + squares) * (r**2 / (1 + earlier)).sum()
+    assert (np.sqrt(proved) * (1 + 1e-9) >= R).all()
+    if max(scales) <= 1:
+        printed = np.sqrt(m * (1 + math.log(1 + T)) * (1 + squares))
+        assert (printed * (1 + 1e-9) >= R).all()
+
+
+@bounded
+@pytest.mark.parametrize(("discount", "share"), [(0.5, 0.02), (0.8, 0.3), (0.99, 1e-4)])
+@few
+@games
+def test_bound_of_fixed_share(adversary, discount, share, m, T, seed):
+    """Herbster, Warmuth (1998): against the best sequence with k shifts, for every k."""
+    losses, weights = play(kb.FixedShare(discount, share), adversary, m, T, seed)
+    loss = (losses * weights).sum()
+    for k in range(min(T, 8)):
+        oracle = best_shifting(losses, k)
+        path = math.log(m) + oracle.shifts * math.log((m - 1) / share)
+        path += (T - 1 - oracle.shifts) * math.log(1 / (1 - share))
+        bound = (math.log(1 / discount) * oracle.loss + path) / (1 - discount)
+        assert loss <= bound + 1e-9
+
+
+def test_fixed_share_tracks_where_hedge_does_not():
+    """What it is for: three experts that are the best in turns."""
+    totals = {}
+    for combiner in (kb.Hedge(0.5), kb.FixedShare(0.5, 0.02)):
+        losses, weights = play(combiner, in_turns, 3, 1500, 0)
+        totals[type(combiner).__name__] = (losses * weights).sum()
+    tracked = best_shifting(losses, 29).loss
+    assert tracked < totals["FixedShare"] < 4 * tracked < totals["Hedge"]
+
+
+# -- through the machine -------------------------------------------------------------------------
+
+
+def learned(combiner, learner, X, y, size, selection=None):
+    model = kb.OnlineMKClassifier("omkc16", learner, combiner, selection, random_state=SEED)
+    predicted = [
+        model.learn(X[i : i + size], y[i : i + size], classes=[-1, 1])[0]
+        for i in range(0, len(y), size)
+    ]
+    return model, np.concatenate(predicted)
+
+
+@pytest.mark.parametrize("loss", ["mistakes", "hinge"])
+@pytest.mark.parametrize("update", ["all", "drawn"])
+@pytest.mark.parametrize("vote", ["all", "drawn"])
+@pytest.mark.parametrize("name", NEW)
+def test_the_machine_equals_its_twin(name, vote, update, loss):
+    """Every selection, both losses: predictions, support vectors, weights."""
+    X, y = hard_streams.gaussian_clouds(120)
+    y = np.where(np.random.default_rng(0).random(120) < 0.1, -y, y)
+    choice, twin = PAIRS[name]
+    combiner = type(choice)(**(choice.get_params() | {"loss": loss}))
+    selection = kb.Selection(update=update, vote=vote, smoothing=0.05)
+    model, predictions = learned(combiner, kb.Perceptron("label"), X, y, 50, selection)
+    seed = int(np.random.RandomState(SEED).randint(2**31 - 1))
+    expected = naive.machine(
+        *(X, y, naive_kernels.omkc16(), twin(16), loss, 0.05, update, vote, seed)
+    )
+    np.testing.assert_array_equal(predictions, expected.predictions)
+    kept = expected.coefficients.any(axis=1)
+    np.testing.assert_array_equal(model.support_vectors_, X[kept])
+    np.testing.assert_array_equal(model.dual_coef_, expected.coefficients[kept])
+    np.testing.assert_allclose(model.kernel_weights_, np.exp(expected.log_weights), atol=1e-9)
+    np.testing.assert_array_equal(model.expert_mistakes_, expected.mistakes)
+
+
+SELECTIONS = [kb.Selection(), kb.Selection("drawn", "drawn", 0.05, spread=False)]
+
+
+@pytest.mark.parametrize("stream", ["wdbc", "binary_features"])
+@pytest.mark.parametrize("selection", SELECTIONS, ids=["all", "drawn"])
+@pytest.mark.parametrize("learner", [kb.Perceptron(), kb.SparsePA()], ids=["Perceptron", "SPA"])
+@pytest.mark.parametrize("loss", ["mistakes", "hinge"])
+@pytest.mark.parametrize("kind", [kb.AdaHedge, kb.FixedShare, kb.MLPoly])
+def test_chunks_and_sparse_rows_change_nothing(kind, loss, learner, selection, stream):
+    X, y = (hard_streams.DRAWN | {"wdbc": hard_streams.wdbc})[stream](300)
+    first, expected = learned(kind(loss=loss), learner, X, y, 1, selection)
+    assert np.isfinite(first.kernel_weights_).all()
+    assert first.kernel_weights_.sum() == pytest.approx(1)
+    for size in (7, 256):
+        for rows in (X, sp.csr_matrix(X)):
+            model, predictions = learned(kind(loss=loss), learner, rows, y, size, selection)
+            np.testing.assert_array_equal(predictions, expected)
+            np.testing.assert_array_equal(model.support_vectors_, first.support_vectors_)
+            np.testing.assert_array_equal(model.dual_coef_, first.dual_coef_)
+            np.testing.assert_allclose(model.kernel_weights_, first.kernel_weights_, atol=1e-9)
+            assert np.isfinite(model.decision_function(rows)).all()
+
+
+@pytest.mark.parametrize("kind", [kb.AdaHedge, kb.FixedShare, kb.MLPoly])
+def test_one_kernel(kind):
+    X, y = hard_streams.gaussian_clouds(60)
+    model = kb.OnlineMKClassifier([kb.Gaussian(sigma=1)], kb.Perceptron(), kind()).fit(X, y)
+    assert model.kernel_weights_ == [1.0]
+
+
+@pytest.mark.parametrize("kind", [kb.AdaHedge, kb.FixedShare, kb.MLPoly])
+def test_best_of_prefix_and_saving(kind, tmp_path):
+    X, y = hard_streams.gaussian_clouds(120)
+    selection = kb.BestOfPrefix(rounds=30)
+    model, _ = learned(kind(), kb.Perceptron(), X, y, 50, selection)
+    assert model.kernel_weights_.max() == 1
+    model, _ = learned(kind(loss="hinge"), kb.Perceptron(), X, y, 50)
+    kb.save(model, tmp_path / "model")
+    loaded = kb.load(tmp_path / "model")
+    np.testing.assert_array_equal(model.learn(X, -y)[0], loaded.learn(X, -y)[0])
+    np.testing.assert_array_equal(model.kernel_weights_, loaded.kernel_weights_)
+
+
+WRONG = [
+    (kb.AdaHedge(loss="log"), "AdaHedge: loss must be 'mistakes' or 'hinge', got 'log'"),
+    (kb.MLPoly(cap=0), "MLPoly: cap must be None or a positive number, got 0"),
+    (kb.AdaHedge(cap="1"), "AdaHedge: cap must be None or a positive number, got '1'"),
+    (kb.FixedShare(discount=2), r"FixedShare: discount must lie in \(0, 1\], got 2"),
+    (kb.FixedShare(share=1.0), r"FixedShare: share must lie in \[0, 1\), got 1.0"),
+    (kb.FixedShare(share=math.nan), r"FixedShare: share must lie in \[0, 1\), got nan"),
+]
+
+
+@pytest.mark.parametrize(("combiner", "message"), WRONG, ids=[str(pair[0]) for pair in WRONG])
+def test_wrong_parameters(combiner, message):
+    with pytest.raises(InputError, match=message):
+        kb.OnlineMKClassifier(combiner=combiner).fit([[0.0], [1.0]], [0, 1])

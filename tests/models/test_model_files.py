@@ -1,0 +1,277 @@
+"""Files that are no model, or a damaged or dishonest one: each is refused in words."""
+
+import copy
+import hashlib
+import json
+import pickle
+import random
+import struct
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+import kernbrook as kb
+from kernbrook.errors import ModelFileError
+
+X, Y = hard_streams.gaussian_clouds(160, 4)
+POOL = [kb.Linear(), kb.Polynomial(2, 1.0), kb.Gaussian(sigma=1.5), kb.Gaussian(gamma=0.1)]
+
+
+@pytest.fixture
+def saved(tmp_path):
+    kb.save(kb.OnlineMKClassifier(POOL, random_state=0).fit(X, Y), tmp_path / "model")
+    return tmp_path / "model"
+
+
+def rewrite(path, change):
+    """Change what a file says, with a checksum that is right."""
+    with safe_open(path, framework="np") as file:
+        metadata = file.metadata()
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    header = json.loads(metadata["kernbrook"])
+    text = change(header["model"], tensors, header)
+    if not isinstance(text, str):
+        digest = hashlib.sha256(json.dumps(header["model"], sort_keys=True).encode())
+        for name in sorted(tensors):
+            array = tensors[name]
+            digest.update(f"\n{name} {array.dtype} {array.shape}\n".encode() + array.tobytes())
+        header["sha256"] = digest.hexdigest()
+        text = json.dumps(header)
+    save_file(tensors, path, metadata={"kernbrook": text})
+
+
+def test_the_way_these_tests_rewrite_a_file(saved):
+    before = saved.read_bytes()
+    rewrite(saved, lambda model, tensors, header: None)
+    assert saved.read_bytes() == before
+
+
+def at(name, index, value):
+    """Change one number of a tensor."""
+
+    def change(model, tensors, header):
+        tensors[name][index] = value
+
+    return change
+
+
+def put(name, function):
+    """Replace a tensor by a function of it."""
+
+    def change(model, tensors, header):
+        tensors[name] = np.ascontiguousarray(function(tensors[name]))
+
+    return change
+
+
+def say(*keys, value):
+    """Change what the JSON says under these keys."""
+
+    def change(model, tensors, header):
+        for key in keys[:-1]:
+            model = model[key]
+        model[keys[-1]] = value
+
+    return change
+
+
+WRONG = [
+    (lambda m, t, d: d.update(format="other"), "not a model that kernbrook saved"),
+    (lambda m, t, d: d.update(format=None), "not a model that kernbrook saved"),
+    (
+        lambda m, t, d: d.update(version=2, written_by="9.1"),
+        r"format version 2, written by kernbrook 9\.1; this is .* reads up to version 1",
+    ),
+    (lambda m, t, d: d.update(version="zwei"), "expected a format version from 1, got 'zwei'"),
+    (lambda m, t, d: d.pop("version"), "expected a format version from 1, got None"),
+    (lambda m, t, d: t.pop("progress.losses") * 0, "'progress.losses' is missing"),
+    (lambda m, t, d: t.pop("support.X") * 0, "'support.X' is missing"),
+    (lambda m, t, d: t.pop("classes_") * 0, "'classes_' is missing"),
+    (lambda m, t, d: t.update(extra=np.zeros(2)), "'extra' belongs to nothing"),
+    (put("progress.losses", lambda a: a[:-1]), r"losses: expected float64 of shape \(4,\), got"),
+    (put("progress.losses", lambda a: a.astype("f4")), "expected float64 .* got float32"),
+    (put("progress.used", lambda a: a.astype("i8")), "used: expected bool .* got int64"),
+    (at("progress.log_weights", 1, np.nan), "no state that a run can be in"),
+    (at("progress.counters", 1, -1), "no state that a run can be in"),
+    (put("support.X", lambda a: a[:-1]), r"support.X: expected float64 of shape"),
+    (put("support.X", lambda a: a[:, :-1]), r"support.X: expected float64 of shape"),
+    (put("support.X", lambda a: a.astype("i8")), "support.X: expected float64"),
+    (at("support.X", (3, 2), np.nan), "support.X: NaN or infinity"),
+    (at("support.norms", 3, np.inf), "support.norms: NaN or infinity"),
+    (put("support.norms", lambda a: a[1:]), "support.norms: expected float64"),
+    (put("support.coefficients", lambda a: a[1:]), "expected float64 of shape"),
+    (put("support.coefficients", lambda a: a[:, 1:]), r"coefficients: expected .*, 4\)"),
+    (put("support.coefficients", lambda a: a[0, 0]), "coefficients: expected float64"),
+    (put("classes_", lambda a: a[:1]), "expected two labels"),
+    (say("run", "width", value=5), "features"),
+    (say("run", "width", value=-1), "expected a width"),
+    (say("run", "width", value=True), "expected a width"),
+    (say("run", "sparse", value=True), "is missing"),
+    (say("run", value=None), "no state"),
+    (say("fitted", value={}), "classes_"),
+    (say("fitted", "predict", value=1), "'predict' is nothing that OnlineMKClassifier learns"),
+    (say("fitted", "labels_asked_", value=1), "'labels_asked_' is nothing"),
+    (say("fitted", "_run", value=1), "'_run' is nothing"),
+    (say("fitted", "__class__", value=1), "'__class__' is nothing"),
+    (say("fitted", "n_features_in_", value=3), "not those of 4 features"),
+    (say("fitted", "feature_names_in_", value={"array": "classes_"}), "not those of 4 features"),
+    (say("estimator", value="Pipeline"), "unknown estimator in the file 'Pipeline'"),
+    (say("estimator", value=["Pipeline"]), "not a description of a model"),
+    (say("parameters", "kernel", value=1), "unknown parameter of OnlineMKClassifier 'kernel'"),
+    (say("parameters", "kernels", value=[]), "expected a dictionary's name"),
+    (say("parameters", "kernels", value="omkc99"), "unknown kernel dictionary"),
+    (say("parameters", "kernels", value=[{"os.system": {}}]), "unknown class .*'os.system'"),
+    (say("parameters", "kernels", value=[{"kernels.Gaussian": {}}]), "give either sigma or gamma"),
+    (say("parameters", "kernels", value=[{"kernels.Gaussian": {"gamma": "x"}}]), "gamma must be"),
+    (
+        say("parameters", "kernels", value=[{"kernels.Callable": {"function": "eval"}}]),
+        "Python function cannot come from a file",
+    ),
+    (say("parameters", "kernels", value=[{"kernels.Linear": {}, "b": 1}]), "one key"),
+    (say("parameters", "kernels", value=[{"kernels.Precomputed": {"matrix": 1}}]), "square"),
+    (say("parameters", "learner", value={"learners.Perceptron": {"tie": 3}}), "tie must be"),
+    (say("parameters", "learner", value={"combiners.Hedge": {}}), "learner: expected an object"),
+    (say("parameters", "combiner", value={"combiners.Hedge": {"discount": 7}}), "must lie in"),
+    (say("parameters", "random_state", value={"float": "1e5"}), "not a description of a model"),
+    (say("parameters", "random_state", value={"array": "none"}), "'none' is missing"),
+    (say("parameters", "random_state", value={"labels": {"dtype": "V8", "values": []}}), "V8"),
+    (lambda m, t, d: "", "not a description of a model"),
+    (lambda m, t, d: "[]", "not a model that kernbrook saved"),
+    (lambda m, t, d: "{}", "not a model that kernbrook saved"),
+    (lambda m, t, d: d.update(model=[]), "not a description of a model"),
+    (lambda m, t, d: d.update(model={}), "not a description of a model"),
+    (lambda m, t, d: json.dumps(d)[:-1], "not a description of a model"),
+    (lambda m, t, d: "[" * 99_999, "recursion"),
+    (say("parameters", "random_state", value=float("nan")), "NaN in the JSON text"),
+    (say("parameters", "random_state", value=float("-inf")), "-Infinity in the JSON text"),
+    (
+        lambda m, t, d: json.dumps(d).replace('"random_state": 0', '"random_state": 1e999'),
+        "1e999 in the JSON text",
+    ),
+]
+
+
+@pytest.mark.parametrize("number", range(len(WRONG)), ids=lambda i: f"{i} {WRONG[i][1][:40]}")
+def test_a_file_that_says_something_wrong(number, saved):
+    """Each with a right checksum, so that it is the content that is judged."""
+    change, message = WRONG[number]
+    rewrite(saved, change)
+    with pytest.raises(ModelFileError, match=message) as caught:
+        kb.load(saved)
+    assert str(saved) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        at("support.indptr", 0, 1),
+        at("support.indptr", -1, 10**9),
+        at("support.indptr", 2, 2**63 - 1),
+        at("support.indptr", 2, -3),
+        at("support.indices", 5, 4),
+        at("support.indices", 5, -1),
+        at("support.indices", slice(0, 4), [0, 2, 1, 3]),
+        put("support.indices", lambda a: a[:-1]),
+        put("support.indices", lambda a: a.astype("i4")),
+        put("support.data", lambda a: a[:-1]),
+    ],
+)
+def test_rows_that_are_no_csr_matrix(change, saved):
+    """Compiled code goes by these numbers without looking."""
+    kb.save(kb.OnlineMKClassifier(POOL).fit(sp.csr_matrix(X), Y), saved)
+    rewrite(saved, change)
+    with pytest.raises(ModelFileError, match="support"):
+        kb.load(saved)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        put("counts_", lambda a: a[:1]),
+        put("counts_", lambda a: a.astype(float)),
+        say("fitted", "last_", value=2),
+        say("fitted", "labels_asked_", value=-1),
+        say("fitted", "kernels_", value=[]),
+        say("run", value={"width": 1, "sparse": False}),
+        lambda m, t, d: m["fitted"].pop("last_") * 0,
+    ],
+)
+def test_trivial_models_that_are_wrong(change, saved):
+    kb.save(kb.recipes.make("last-label").fit(X, Y), saved)
+    rewrite(saved, change)
+    with pytest.raises(ModelFileError):
+        kb.load(saved)
+
+
+def test_every_truncation(saved):
+    data = saved.read_bytes()
+    places = {*range(0, len(data), 97), *range(40), *range(len(data) - 20, len(data))}
+    for size in sorted(places):
+        saved.write_bytes(data[:size])
+        with pytest.raises(ModelFileError, match=r"empty, damaged or not a saved model"):
+            kb.load(saved)
+
+
+def test_any_changed_byte(saved):
+    """Refused, or a byte that says nothing about the model, as in the version that wrote it."""
+    data = saved.read_bytes()
+    rng = random.Random(0)
+    harmless = 0
+    for _ in range(400):
+        place, bit = rng.randrange(len(data)), 1 << rng.randrange(8)
+        saved.write_bytes(data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :])
+        try:
+            loaded = kb.load(saved)
+        except ModelFileError:
+            continue
+        harmless += 1
+        kb.save(loaded, saved)
+        assert saved.read_bytes() == data
+    assert harmless < 20
+
+
+def test_files_that_are_something_else(tmp_path, saved):
+    rng = random.Random(0)
+    other = tmp_path / "other"
+    for size in (1, 7, 8, 9, 100, 10_000):
+        other.write_bytes(rng.randbytes(size))
+        with pytest.raises(ModelFileError, match="damaged or not a saved model"):
+            kb.load(other)
+    other.write_bytes(struct.pack("<Q", 2) + b"{}")
+    with pytest.raises(ModelFileError, match="not a model that kernbrook saved"):
+        kb.load(other)
+    other.write_bytes(pickle.dumps(kb.recipes.make("omkc-dd")))
+    with pytest.raises(ModelFileError, match="not a saved model"):
+        kb.load(str(other))
+    with pytest.raises(ModelFileError, match="there is no such file"):
+        kb.load(tmp_path / "absent")
+    with pytest.raises(ModelFileError, match="not an ordinary file"):
+        kb.load(tmp_path)
+    for metadata in (None, {"format": "pt"}):
+        save_file({"weight": np.zeros(3)}, other, metadata=metadata)
+        with pytest.raises(ModelFileError, match="a safetensors file, but not a model"):
+            kb.load(other)
+
+
+def test_the_error_travels(tmp_path):
+    with pytest.raises(ModelFileError) as caught:
+        kb.load(tmp_path / "absent")
+    for twin in (copy.copy(caught.value), pickle.loads(pickle.dumps(caught.value))):
+        assert str(twin) == str(caught.value)
+        assert twin.path == tmp_path / "absent"
+
+
+@pytest.mark.parametrize(("field", "value"), [("place", 10**6), ("place", -1), ("filled", 99)])
+def test_slots_that_point_outside(tmp_path, field, value):
+    """Compiled code indexes by them: a file that lies about them is refused."""
+    model = kb.recipes.make("rbp", budget=5, random_state=0)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model.fit(X, np.where(X[:, 0] > 0, 1, -1))
+    getattr(model._run.slots, field)[0] = value
+    kb.save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match=f"slots.{field}"):
+        kb.load(tmp_path / "model")

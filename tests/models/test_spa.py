@@ -1,0 +1,287 @@
+"""Passive-aggressive learners and SPA in the classifier: parameters, recipe, looking, votes."""
+
+import hard_streams
+import numpy as np
+import pytest
+from naive import kernels as naive_kernels
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.learners import PassiveAggressive, SparsePA
+
+X, Y = hard_streams.gaussian_clouds(120, 3)
+
+NUMBERS = [0, -1.0, np.inf, np.nan, "a", None]
+BAD = [
+    *(
+        (
+            {"learner": PassiveAggressive("PA-I", value)},
+            f"PassiveAggressive: aggressiveness must be a positive number, got {value!r}",
+        )
+        for value in NUMBERS
+    ),
+    *(
+        ({"learner": SparsePA(**{name: value})}, f"SparsePA: {name} must be .*, got {value!r}")
+        for name in ("step", "cap", "divisor")
+        for value in NUMBERS
+    ),
+    *(
+        (
+            {"combiner": kb.Hedge(loss="hinge", cap=value)},
+            f"Hedge: cap must be None or a positive number, got {value!r}",
+        )
+        for value in NUMBERS
+        if value is not None
+    ),
+    (
+        {"learner": PassiveAggressive("PA-III")},
+        "PassiveAggressive: variant must be one of PA, PA-I, PA-II, got 'PA-III'",
+    ),
+    ({"learner": PassiveAggressive(None)}, "variant must be one of PA, PA-I, PA-II, got None"),
+    (
+        {"learner": SparsePA(cap=2.0, divisor=1.5)},
+        r"SparsePA: divisor must be at least cap \(2.0\), got 1.5",
+    ),
+    ({"combiner": kb.Hedge(loss="squared")}, "loss must be 'mistakes' or 'hinge', got 'squared'"),
+    (
+        {"learner": SparsePA(), "combiner": kb.GroupNorm()},
+        "learner: GroupNorm is its own learner",
+    ),
+    ({"learner": SparsePA}, "learner: expected an object such as Perceptron"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD)
+def test_bad_parameters(parameters, message):
+    """The parameter is named, with what was found, and nothing is learned."""
+    model = kb.OnlineMKClassifier(**parameters)
+    with pytest.raises(InputError, match=message):
+        model.partial_fit(X, Y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    model.set_params(learner=SparsePA(), combiner=kb.Hedge(loss="hinge")).fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64, int])
+def test_numbers_of_any_kind(kind):
+    one = kind(1)
+    for learner in (PassiveAggressive("PA-I", one), SparsePA(one, one, one)):
+        plain = type(learner)(
+            **{k: v if isinstance(v, (str, bool)) else 1.0 for k, v in learner.get_params().items()}
+        )
+        found = [
+            kb.OnlineMKClassifier(
+                learner=each, combiner=kb.Hedge(loss="hinge", cap=one), random_state=0
+            ).fit(X, Y)
+            for each in (learner, plain)
+        ]
+        np.testing.assert_array_equal(found[0].dual_coef_, found[1].dual_coef_)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        PassiveAggressive("PA-II", 0.5, unit_diagonal=True),
+        SparsePA(0.2, 0.5, 2.5, unit_diagonal=True),
+        kb.Hedge(0.9, "hinge", 3.0),
+        kb.Selection("drawn", "drawn", 0.1, False, False),
+    ],
+    ids=repr,
+)
+def test_parameters_survive_a_clone(estimator):
+    copied = clone(estimator)
+    assert copied.get_params() == estimator.get_params()
+    for name, value in estimator.get_params().items():
+        assert value != type(estimator)().get_params()[name]
+        assert f"{name}={value!r}" in repr(copied)
+
+
+def test_cloning_a_model_gives_the_same_run():
+    model = kb.recipes.make("spa", random_state=3).fit(X, Y)
+    again = clone(model).fit(X, Y)
+    np.testing.assert_array_equal(again.dual_coef_, model.dual_coef_)
+    np.testing.assert_array_equal(again.kernel_weights_, model.kernel_weights_)
+
+
+# -- the recipe -------------------------------------------------------------------------------
+
+
+def test_recipe():
+    """The settings of the paper, section 4; the library's default divides by k(x, x)."""
+    table, library = kb.recipes.make("spa"), kb.recipes.make("spa", mode="library")
+    assert kb.recipes.title("spa") == "SPA"
+    assert table.learner.get_params() == {
+        "step": 0.1, "cap": 1.0, "divisor": 3.0, "unit_diagonal": True,
+    }  # fmt: skip
+    assert table.combiner.get_params() == {"discount": 0.99, "loss": "hinge", "cap": None}
+    assert table.selection.get_params() == {
+        "update": "drawn", "vote": "all", "smoothing": 0.001, "spread": False, "weighted": True,
+    }  # fmt: skip
+    assert not library.learner.unit_diagonal
+    assert library.learner.set_params(unit_diagonal=True).get_params() == table.learner.get_params()
+    assert library.combiner.get_params() == table.combiner.get_params()
+    assert library.selection.get_params() == table.selection.get_params()
+    given = {"step": 0.3, "cap": 2.0, "divisor": 30.0, "discount": 0.9, "smoothing": 0.2}
+    other = kb.recipes.make("spa", **given)
+    found = {
+        **other.learner.get_params(),
+        "discount": other.combiner.discount,
+        "smoothing": other.selection.smoothing,
+    }
+    assert {name: found[name] for name in given} == given
+    with pytest.raises(InputError, match="recipe spa: no parameter 'tie'; it has"):
+        kb.recipes.make("spa", tie="label")
+
+
+def test_seeds_and_sparsity():
+    """Another seed draws other additions; a larger divisor keeps fewer support vectors."""
+
+    def model_of(**parameters):
+        return kb.recipes.make("spa", **parameters).fit(X, Y)
+
+    one, again, other = (model_of(random_state=seed) for seed in (1, 1, 2))
+    assert one.dual_coef_.tobytes() == again.dual_coef_.tobytes()
+    assert one.dual_coef_.tobytes() != other.dual_coef_.tobytes()
+    counts = [
+        model_of(random_state=1, divisor=divisor).n_support_stored_ for divisor in (1, 3, 10, 100)
+    ]
+    assert counts == sorted(counts, reverse=True)
+    assert len(set(counts)) == 4
+
+
+# -- looking and voting -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learner", [PassiveAggressive(), SparsePA()], ids=repr)
+@pytest.mark.parametrize("vote", ["all", "drawn"])
+def test_looking_changes_nothing(learner, vote):
+    watched, plain = (
+        kb.OnlineMKClassifier(
+            learner=learner,
+            combiner=kb.Hedge(0.9, "hinge"),
+            selection=kb.Selection("drawn", vote, spread=False),
+            random_state=4,
+        )
+        for _ in range(2)
+    )
+    for start in range(0, 120, 30):
+        part = slice(start, start + 30)
+        for model in (watched, plain):
+            model.learn(X[part], Y[part], classes=[-1, 1])
+        first = watched.decision_function(X)
+        np.testing.assert_array_equal(watched.predict(X), np.where(first >= 0, 1, -1))
+        np.testing.assert_array_equal(watched.decision_function(X), first)
+    np.testing.assert_array_equal(watched.dual_coef_, plain.dual_coef_)
+    np.testing.assert_array_equal(watched.kernel_weights_, plain.kernel_weights_)
+    np.testing.assert_array_equal(watched.expert_mistakes_, plain.expert_mistakes_)
+    assert watched.n_support_active_ == plain.n_support_active_
+
+
+@pytest.mark.parametrize("name", ["gaussian_clouds", "binary_features", "with_zero_rows"])
+def test_predict_is_what_learn_would_say(name):
+    """SPA's vote is not drawn: the next example's prediction, asked for or learned from."""
+    A, y = hard_streams.DRAWN[name](120)
+    model = kb.recipes.make("spa", random_state=0)
+    model.learn(A[:60], y[:60], classes=[-1, 1])
+    said = []
+    for t in range(60, 120):
+        said.append(model.predict(A[t : t + 1])[0])
+        assert model.learn(A[t : t + 1], y[t : t + 1])[0][0] == said[-1]
+    assert len(set(said)) == 2
+
+
+@pytest.mark.parametrize("spread", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("vote", ["all", "drawn"])
+@pytest.mark.parametrize("loss", ["hinge", "mistakes"])
+def test_decisions(loss, vote, weighted, spread):
+    """sum theta_i f_i, or of signs where Hedge counts mistakes; a drawn vote by its chance p_i."""
+    model = kb.OnlineMKClassifier(
+        "omkc16",
+        PassiveAggressive("PA-I", 0.2),
+        kb.Hedge(0.95, loss),
+        kb.Selection("drawn", vote, 0.2, weighted, spread),
+        random_state=1,
+    ).fit(X[:80], Y[:80])
+    Z, A = model.support_vectors_, X[80:]
+    kernels = naive_kernels.omkc16()
+    f = np.array(
+        [[k(Z, x) @ a for x in A] for k, a in zip(kernels, model.dual_coef_.T, strict=True)]
+    )
+    voices = f if loss == "hinge" else np.where(f >= 0, 1.0, -1.0)
+    q = model.kernel_weights_ / model.kernel_weights_.max()
+    votes = q if weighted else np.ones(16)
+    if vote == "drawn":
+        votes = votes * (0.8 * q + 0.2 / (16 if spread else 1))
+    expected = votes @ voices / votes.sum()
+    np.testing.assert_allclose(model.decision_function(A), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_smoothing_spread_or_not():
+    """A kernel without weight is drawn with chance smoothing / m, or smoothing."""
+    rng = np.random.default_rng(0)
+    A, y = rng.normal(size=(4000, 3)) * 100, rng.choice([-1, 1], 4000)
+    pool = [kb.Gaussian(sigma=s) for s in (1, 2)] + [kb.Polynomial(3), kb.Polynomial(3, offset=1)]
+    for spread, chance in ((True, 0.1), (False, 0.4)):
+        model = kb.OnlineMKClassifier(
+            pool,
+            SparsePA(cap=1, divisor=1, unit_diagonal=True),
+            kb.Hedge(0.5, "hinge"),
+            kb.Selection("drawn", smoothing=0.4, spread=spread),
+            random_state=0,
+        )
+        model.learn(A[:300], y[:300])
+        assert (model.kernel_weights_[2:] == 0).all()
+        before = np.count_nonzero(model.dual_coef_, axis=0)
+        model.learn(A[300:], y[300:])
+        added = (np.count_nonzero(model.dual_coef_, axis=0) - before)[2:]
+        # Losses of the cubic kernels are 0 on about half of the rounds, else above the cap.
+        wrong = model.expert_mistakes_[2:] / 4000
+        expected = chance * wrong * 3700
+        assert (np.abs(added - expected) < 4 * np.sqrt(expected) + 0.02 * expected).all()
+
+
+# -- under other combiners and selections -----------------------------------------------------
+
+
+def test_best_of_prefix():
+    """The chosen kernel's column is that of a run with this kernel alone."""
+    model = kb.OnlineMKClassifier(
+        "omkc16", PassiveAggressive(), kb.Uniform(), kb.BestOfPrefix(rounds=50)
+    ).fit(X, Y)
+    best = int(model.kernel_weights_.argmax())
+    alone = kb.OnlineMKClassifier([model.kernels_[best]], PassiveAggressive(), kb.Uniform())
+    alone.fit(X, Y)
+    np.testing.assert_array_equal(model.support_vectors_, alone.support_vectors_)
+    np.testing.assert_array_equal(model.dual_coef_[:, best], alone.dual_coef_[:, 0])
+    assert model.n_support_stored_ == alone.n_support_stored_ > 10
+
+
+@pytest.mark.parametrize("learner", [PassiveAggressive("PA"), SparsePA()], ids=repr)
+def test_a_uniform_vote_leaves_weights_alone(learner):
+    model = kb.OnlineMKClassifier(learner=learner, combiner=kb.Uniform(), random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.kernel_weights_, np.full(16, 1 / 16))
+    plain = kb.OnlineMKClassifier(
+        learner=learner, combiner=kb.Hedge(discount=1.0, loss="hinge"), random_state=0
+    ).fit(X, Y)
+    np.testing.assert_array_equal(model.dual_coef_, plain.dual_coef_)
+
+
+@pytest.mark.parametrize("factor", [0.5, 3.0])
+def test_a_sample_weight_scales_step_and_loss(factor):
+    """A weight on the only example: that multiple of the step; a loss of 1 becomes the weight."""
+    model = kb.OnlineMKClassifier(
+        [kb.Linear(), kb.Gaussian(sigma=1)], PassiveAggressive("PA"), kb.Hedge(0.9, "hinge")
+    )
+    model.learn([[2.0]], [1], classes=[-1, 1], sample_weight=[factor])
+    np.testing.assert_allclose(model.dual_coef_, [[factor / 4, factor]], rtol=1e-12)
+    # Scores of [1.0] are factor / 2 and factor * exp(-1/2).
+    model.learn([[1.0]], [-1], sample_weight=[factor])
+    losses = 1 + factor * np.array([1 / 2, np.exp(-1 / 2)])
+    ratio = 0.9 ** (factor * (losses[1] - losses[0]))
+    assert model.kernel_weights_[1] / model.kernel_weights_[0] == pytest.approx(ratio, rel=1e-9)
+    model.learn([[5.0]], [-1], sample_weight=[0.0])
+    assert model.n_support_stored_ == 4
+    assert model.kernel_weights_[1] / model.kernel_weights_[0] == pytest.approx(ratio, rel=1e-9)

@@ -1,0 +1,142 @@
+"""Combiners of experts, one round at a time: `weights`, then `learn(losses)`.
+
+In extended precision where numpy has it, so that what is compared is the other's rounding.
+"""
+
+import numpy as np
+
+from . import draws
+from .omkc import Result, errs, score_of, sign, zero_or
+
+EXACT = np.longdouble
+
+
+class Hedge:
+    """Freund, Schapire (1997), figure 1, Hedge(beta): w_i <- w_i beta^loss_i."""
+
+    def __init__(self, m, discount=0.8):
+        self.log_weights = np.zeros(m, EXACT)
+        self.discount = discount
+
+    def weights(self):
+        w = np.exp(self.log_weights - self.log_weights.max())
+        return w / w.sum()
+
+    def learn(self, losses):
+        self.log_weights = self.log_weights + losses * np.log(EXACT(self.discount))
+
+
+class FixedShare:
+    """Herbster, Warmuth (1998), Fixed-Share: loss update, then share update."""
+
+    def __init__(self, m, discount=0.8, share=0.01):
+        self.w = np.ones(m, EXACT) / m
+        self.discount, self.share = discount, share
+
+    def weights(self):
+        return self.w / self.w.sum()
+
+    def learn(self, losses):
+        m = len(self.w)
+        # The factor discount^min(losses) is the same for all: leaving it out keeps 1e6 in range.
+        middle = self.weights() * EXACT(self.discount) ** (losses - np.min(losses))
+        if middle.sum() == 0:  # the best expert's weight was below the smallest number
+            raise AssertionError("a share keeps every weight above share / m")
+        if m == 1:
+            return
+        pool = self.share * middle.sum()
+        self.w = (1 - self.share) * middle + (pool - self.share * middle) / (m - 1)
+
+
+class AdaHedge:
+    """De Rooij, van Erven, Grunwald, Koolen (2014), section 2 and the code of figure 1."""
+
+    def __init__(self, m):
+        self.L = np.zeros(m, EXACT)
+        self.Delta = EXACT(0)
+
+    def mix(self, L):
+        """Weights and cumulative mix loss at the present rate; both by `eta` -> infinity at 0."""
+        m = len(L)
+        least = L.min()
+        if self.Delta == 0:
+            w = (least == L).astype(EXACT)
+            return w / w.sum(), least
+        eta = np.log(EXACT(m)) / self.Delta
+        w = np.exp(-eta * (L - least))
+        return w / w.sum(), least - np.log(w.sum() / m) / eta
+
+    def weights(self):
+        return self.mix(self.L)[0]
+
+    def learn(self, losses):
+        losses = losses - np.min(losses)  # the weights are invariant under translation
+        w, before = self.mix(self.L)
+        loss = w @ losses
+        _, after = self.mix(self.L + losses)
+        self.Delta += max(loss - (after - before), 0)
+        self.L = self.L + losses
+        self.L = self.L - self.L.min()
+
+
+class MLPoly:
+    """Gaillard, Stoltz, van Erven (2014), ML-Poly with rates 1 / (1 + sum of r^2)."""
+
+    def __init__(self, m):
+        self.r = []
+        self.m = m
+
+    def weights(self):
+        r = np.array(self.r, EXACT).reshape(-1, self.m)
+        w = np.maximum(r.sum(axis=0), 0) / (1 + (r**2).sum(axis=0))
+        return w / w.sum() if w.any() else np.ones(self.m, EXACT) / self.m
+
+    def learn(self, losses):
+        losses = np.array(losses, EXACT)
+        losses -= losses.min()  # regrets are differences; equal losses then give 0 exactly
+        self.r.append(self.weights() @ losses - losses)
+
+
+def run(combiner, losses):
+    """(T + 1, m) weights before each round, and after the last."""
+    rows = [combiner.weights()]
+    for loss in losses:
+        combiner.learn(loss)
+        rows.append(combiner.weights())
+    return np.array(rows, dtype=float)
+
+
+def machine(
+    X, y, kernels, combiner, loss="mistakes", smoothing=0.01, update="all", vote="all", seed=0
+):
+    """Perceptrons under any combiner that counts all experts' losses: y in {+1, -1}, tie "label".
+
+    The draws and votes are those of `omkc`; on "hinge", scores are added where it adds signs.
+    """
+    T, m = len(y), len(kernels)
+    coefficients, mistakes = np.zeros((T, m)), np.zeros(m)
+    predictions, votes = np.zeros(T), np.zeros(T)
+    for t in range(T):
+        w = np.asarray(combiner.weights(), dtype=float)
+        q = w / w.max()
+        p = (1 - smoothing) * q + smoothing / m
+        updated, used = np.ones(m, dtype=bool), np.ones(m, dtype=bool)
+        for i in range(m):
+            if update == "drawn":
+                updated[i] = draws.bernoulli(seed, t, draws.UPDATE, i, p[i])
+            if vote == "drawn" and update == "drawn":
+                used[i] = updated[i]
+            elif vote == "drawn":
+                used[i] = draws.bernoulli(seed, t, draws.VOTE, i, p[i])
+        f = np.array([score_of(kernels[i], X[:t], coefficients[:t, i], X[t]) for i in range(m)])
+        weights = np.where(used, q, 0.0)
+        said = np.array([sign(f_i) for f_i in f]) if loss == "mistakes" else f
+        votes[t] = zero_or(weights * said) / weights.sum() if weights.any() else 0.0
+        predictions[t] = sign(votes[t])
+        wrong = np.array([errs(f_i, y[t], "label") for f_i in f])
+        mistakes += wrong
+        coefficients[t] = np.where(wrong & updated, y[t], 0.0)
+        combiner.learn(wrong.astype(float) if loss == "mistakes" else np.maximum(0, 1 - y[t] * f))
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(np.asarray(combiner.weights(), dtype=float))
+    return Result(predictions, votes, coefficients, log_weights, mistakes, used)
