@@ -190,7 +190,7 @@ def test_bpas_removes_what_costs_least(stream):
 
     step = partial(naive.bpas, aggressiveness=0.5, choose=choose)
     expected = naive.run(X, y, twins, step, 8, discount=1.0)
-    # The twin's coefficient is the better of two by its objective: good to the root of the rounding.
+    # The twin takes the better coefficient by its objective: good to the root of the rounding.
     assert_same(model, np.concatenate(said), expected, X, 1e-7)
     assert followed > 20
 
