@@ -13,11 +13,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from kernbrook._jit.arithmetic import exp_negative, fma
-from kernbrook._jit.combining import MISTAKES, update_weights
+from kernbrook._jit.combining import update_weights
 from kernbrook._jit.draws import DRAW_REMOVAL, PURPOSE, uniform
 from kernbrook._jit.learning import BOGD, FORGETRON, RBP, SMALLEST_DIAGONAL, errs
 from kernbrook._jit.plan import CAUCHY, EXPONENTIAL, GIVEN, POLYNOMIAL, TANH
-from kernbrook._jit.rounds import finish_round, select
+from kernbrook._jit.rounds import count_loss, finish_round, select, vote
 from kernbrook._jit.zero import ZERO, zero_or
 
 
@@ -279,30 +279,16 @@ def budget_rounds(
     zero = np.uintp(0)
     for t in range(b):
         select(machine, progress, votes_of, updates)
-        total, size, weight = 0.0, 0.0, 0.0
         for e in range(n_experts):
             score, sizes[e] = score_of(slots.alpha[e], slots.filled[e], values[e, t])
             current[e] = zero_or(score, sizes[e])
-            if progress.used[e]:
-                weight += votes_of[e]
-                if machine.loss == MISTAKES:
-                    total += votes_of[e] if current[e] >= 0.0 else -votes_of[e]
-                    size += votes_of[e]
-                else:
-                    total += votes_of[e] * current[e]
-                    size += votes_of[e] * sizes[e]
-        decisions[t] = zero_or(total, size) / weight if weight > 0.0 else 0.0
+        decisions[t] = vote(machine, progress, votes_of, current, sizes)
 
         label = labels[t]
         for e in range(n_experts):
-            code, parameters = machine.learner[e], machine.learner_parameters[e]
-            mistake = errs(code, parameters, current[e], label)
-            progress.losses[e] += importance[t] * mistake
-            if machine.loss == MISTAKES:
-                losses[e] = importance[t] * mistake
-                counted[e] = updates[e]
-            else:
-                losses[e] = importance[t] * max(0.0, 1.0 - label * current[e])
+            count_loss(
+                machine, progress, e, current[e], label, importance[t], updates[e], losses, counted
+            )
             if not updates[e] or importance[t] <= 0.0:
                 continue
             kernel_row(parts, e, pairs, np.uintp(t), np.uintp(t), np.uintp(t + 1), column, zero)

@@ -126,6 +126,34 @@ def diagonals(machine, plan, pairs, out):
 
 
 @njit(cache=True, nogil=True)
+def vote(machine, progress, votes_of, current, sizes):
+    """The combined vote of the experts in use; `current` their scores, `sizes` what is behind."""
+    total, size, weight = 0.0, 0.0, 0.0
+    for e in range(votes_of.shape[0]):
+        if progress.used[e]:
+            weight += votes_of[e]
+            if machine.loss == MISTAKES:
+                total += votes_of[e] if current[e] >= 0.0 else -votes_of[e]
+                size += votes_of[e]
+            else:
+                total += votes_of[e] * current[e]
+                size += votes_of[e] * sizes[e]
+    return zero_or(total, size) / weight if weight > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def count_loss(machine, progress, e, score, label, weight, updated, losses, counted):
+    """Expert e's mistake and, in `losses` and `counted`, what the combiner learns from."""
+    mistake = errs(machine.learner[e], machine.learner_parameters[e], score, label)
+    progress.losses[e] += weight * mistake
+    if machine.loss == MISTAKES:
+        losses[e] = weight * mistake
+        counted[e] = updated  # a discount goes with an update: Hoi et al. (2013)
+    else:
+        losses[e] = weight * max(0.0, 1.0 - label * score)
+
+
+@njit(cache=True, nogil=True)
 def expert_rounds(
     machine, progress, plan, pairs, scores, sizes, labels, importance, decisions, coefficients
 ):
@@ -147,42 +175,31 @@ def expert_rounds(
     updates = np.empty(n_experts, dtype=np.bool_)
     counted = np.ones(n_experts, dtype=np.bool_)
     current = np.empty(n_experts)
+    own_sizes = np.empty(n_experts)
     losses = np.empty(n_experts)
     values = np.empty((2, b))
     diagonal = np.zeros((n_experts, b))
     diagonals(machine, plan, pairs, diagonal)
     for t in range(b):
         select(machine, progress, votes_of, updates)
-        total, size, weight = 0.0, 0.0, 0.0
         for e in range(n_experts):
-            current[e] = zero_or(scores[e, t], sizes[e, t])
-            if progress.used[e]:
-                weight += votes_of[e]
-                if machine.loss == MISTAKES:
-                    total += votes_of[e] if current[e] >= 0.0 else -votes_of[e]
-                    size += votes_of[e]
-                else:
-                    total += votes_of[e] * current[e]
-                    size += votes_of[e] * sizes[e, t]
-        decisions[t] = zero_or(total, size) / weight if weight > 0.0 else 0.0
+            own_sizes[e] = sizes[e, t]
+            current[e] = zero_or(scores[e, t], own_sizes[e])
+        decisions[t] = vote(machine, progress, votes_of, current, own_sizes)
 
         added = False
         for e in range(n_experts):
             losses[e] = 0.0
             if machine.selection & BEST_OF_PREFIX and not updates[e]:
                 continue
-            code, parameters = machine.learner[e], machine.learner_parameters[e]
-            mistake = errs(code, parameters, current[e], labels[t])
-            progress.losses[e] += importance[t] * mistake
-            if machine.loss == MISTAKES:
-                losses[e] = importance[t] * mistake
-                counted[e] = updates[e]  # a discount goes with an update: Hoi et al. (2013)
-            else:
-                losses[e] = importance[t] * max(0.0, 1.0 - labels[t] * current[e])
+            count_loss(
+                machine, progress, e, current[e], labels[t], importance[t], updates[e], losses,
+                counted,
+            )  # fmt: skip
             if updates[e] and importance[t] > 0.0:
                 coefficients[t, e] = importance[t] * coefficient(
-                    code, parameters, current[e], sizes[e, t], diagonal[e, t], labels[t],
-                    progress.counters[0], progress.counters[1], e,
+                    machine.learner[e], machine.learner_parameters[e], current[e], own_sizes[e],
+                    diagonal[e, t], labels[t], progress.counters[0], progress.counters[1], e,
                 )  # fmt: skip
                 added |= coefficients[t, e] != 0.0
         update_weights(

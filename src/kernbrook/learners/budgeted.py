@@ -34,14 +34,24 @@ class _Budgeted(BaseEstimator):
             raise InputError(f"{type(self).__name__}: {name} must be {kind} number, got {value!r}")
         return float(value)
 
-    def _tie(self) -> float:
-        tie = getattr(self, "tie", None)
-        if tie not in TIES:
-            raise InputError(f"{type(self).__name__}: tie must be 'margin' or 'label', got {tie!r}")
-        return TIES[tie]
+
+class _BudgetPerceptron(_Budgeted):
+    """A learner that adds an example where the score errs."""
+
+    def __init__(self, budget: int = 100, tie: str = "margin"):
+        self.budget = budget
+        self.tie = tie
+
+    def row(self) -> NDArray[np.float64]:
+        """The parameters as the compiled pass reads them."""
+        if self.tie not in TIES:
+            raise InputError(
+                f"{type(self).__name__}: tie must be 'margin' or 'label', got {self.tie!r}"
+            )
+        return np.array([TIES[self.tie]])
 
 
-class RBP(_Budgeted):
+class RBP(_BudgetPerceptron):
     """Randomised budget perceptron: when full, a random support vector makes room.
 
     Step: 1. Admission: the score errs. Upkeep: drop one uniformly.
@@ -64,16 +74,8 @@ class RBP(_Budgeted):
 
     code = learning.RBP
 
-    def __init__(self, budget: int = 100, tie: str = "margin"):
-        self.budget = budget
-        self.tie = tie
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        return np.array([self._tie()])
-
-
-class Forgetron(_Budgeted):
+class Forgetron(_BudgetPerceptron):
     """The self-tuned Forgetron: old support vectors shrink, and the oldest makes room.
 
     Step: 1. Admission: the score errs. Upkeep: shrink all by the largest phi that keeps the
@@ -96,14 +98,6 @@ class Forgetron(_Budgeted):
     """
 
     code = learning.FORGETRON
-
-    def __init__(self, budget: int = 100, tie: str = "margin"):
-        self.budget = budget
-        self.tie = tie
-
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        return np.array([self._tie()])
 
 
 class BOGD(_Budgeted):

@@ -103,26 +103,19 @@ def _spa(
     )
 
 
-def _rbp(
-    kernels: Any = "omkc16",
-    random_state: Any = None,
-    budget: int = 100,
-    discount: float = 0.99,
-    tie: str = "margin",
-) -> OnlineMKClassifier:
-    learner = RBP(budget=budget, tie=tie)
-    return OnlineMKClassifier(kernels, learner, Hedge(discount=discount), random_state=random_state)
+def _budget_perceptron(learner: type) -> Callable[..., OnlineMKClassifier]:
+    def build(
+        kernels: Any = "omkc16",
+        random_state: Any = None,
+        budget: int = 100,
+        discount: float = 0.99,
+        tie: str = "margin",
+    ) -> OnlineMKClassifier:
+        chosen = learner(budget=budget, tie=tie)
+        combiner = Hedge(discount=discount)
+        return OnlineMKClassifier(kernels, chosen, combiner, random_state=random_state)
 
-
-def _forgetron(
-    kernels: Any = "omkc16",
-    random_state: Any = None,
-    budget: int = 100,
-    discount: float = 0.99,
-    tie: str = "margin",
-) -> OnlineMKClassifier:
-    learner = Forgetron(budget=budget, tie=tie)
-    return OnlineMKClassifier(kernels, learner, Hedge(discount=discount), random_state=random_state)
+    return build
 
 
 def _bogd(
@@ -168,8 +161,8 @@ _RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "perceptron-best": ("Perceptron(*)", _perceptron_best, {"tie": "margin", "fraction": None}),
     "om2": ("OM-2", _om2, {"q": None}),
     "spa": ("SPA", _spa, {"unit_diagonal": False}),
-    "rbp": ("RBP", _rbp, {}),
-    "forgetron": ("Forgetron", _forgetron, {}),
+    "rbp": ("RBP", _budget_perceptron(RBP), {}),
+    "forgetron": ("Forgetron", _budget_perceptron(Forgetron), {}),
     "bogd": ("BOGD", _bogd, {}),
     "bpas": ("BPAS", _bpas, {}),
     "majority": ("majority so far", _trivial("majority"), {}),
