@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 # Public name -> module that defines it. Imported on first use: `import kernbrook` stays light.
 _HOMES = {
     "AdaHedge": "kernbrook.combiners",
+    "Ahpatron": "kernbrook.learners",
     "BOGD": "kernbrook.learners",
     "BPAS": "kernbrook.learners",
     "BestOfPrefix": "kernbrook.combiners",
@@ -29,6 +30,8 @@ _HOMES = {
     "Perceptron": "kernbrook.learners",
     "Polynomial": "kernbrook.kernels",
     "Precomputed": "kernbrook.kernels",
+    "Projectron": "kernbrook.learners",
+    "ProjectronPlusPlus": "kernbrook.learners",
     "RBP": "kernbrook.learners",
     "Selection": "kernbrook.combiners",
     "Sigmoid": "kernbrook.kernels",
@@ -44,6 +47,7 @@ _MODULES = ("combiners", "errors", "evaluation", "kernels", "learners", "recipes
 
 __all__ = [
     "AdaHedge",
+    "Ahpatron",
     "BOGD",
     "BPAS",
     "BestOfPrefix",
@@ -63,6 +67,8 @@ __all__ = [
     "Perceptron",
     "Polynomial",
     "Precomputed",
+    "Projectron",
+    "ProjectronPlusPlus",
     "RBP",
     "Selection",
     "Sigmoid",
@@ -112,9 +118,12 @@ if TYPE_CHECKING:
         BOGD,
         BPAS,
         RBP,
+        Ahpatron,
         Forgetron,
         PassiveAggressive,
         Perceptron,
+        Projectron,
+        ProjectronPlusPlus,
         SparsePA,
     )
     from kernbrook.models import recipes

@@ -40,6 +40,16 @@ LEARNERS = {
         partial(naive.bpas, aggressiveness=5.0),
         "label",
     ),
+    "spa": (
+        lambda B: kb.SparsePA(divisor=1.5, budget=B),
+        partial(naive.sparse_pa, divisor=1.5),
+        "label",
+    ),
+    "spa, unit diagonal": (
+        lambda B: kb.SparsePA(0.5, divisor=1.0, unit_diagonal=True, budget=B),
+        partial(naive.sparse_pa, step=0.5, divisor=1.0, unit_diagonal=True),
+        "label",
+    ),
 }
 COMBINERS = {
     "mistakes": (lambda: kb.Hedge(discount=0.9), {"discount": 0.9}),
@@ -126,7 +136,9 @@ def wide_pool():
 
 
 def pools(learner):
-    return wide_pool() if learner.startswith("bpas") else ("omkc16", naive_kernels.omkc16())
+    return (
+        wide_pool() if learner.startswith(("bpas", "spa")) else ("omkc16", naive_kernels.omkc16())
+    )
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
@@ -141,7 +153,9 @@ def test_against_the_twin(learner, combiner, selection):
     assert_same(model, learn(model, X, y, 133), expected, X)
 
 
-@pytest.mark.parametrize("learner", [name for name in LEARNERS if not name.startswith("bpas")])
+@pytest.mark.parametrize(
+    "learner", [name for name in LEARNERS if name.startswith(("rbp", "forg", "bogd"))]
+)
 @pytest.mark.parametrize("stream", STREAMS)
 def test_hard_streams(stream, learner):
     """The Forgetron's phi magnifies rounding where kernels are huge: Q sums numbers of both signs.
@@ -327,6 +341,7 @@ def test_what_is_held_decides(learner, storage):
         (kb.RBP(500), kb.Perceptron()),
         (kb.RBP(500, tie="label"), kb.Perceptron("label")),
         (kb.Forgetron(500), kb.Perceptron()),
+        (kb.SparsePA(budget=500), kb.SparsePA()),
         (kb.BPAS(500, aggressiveness=0.3), kb.PassiveAggressive("PA-I", aggressiveness=0.3)),
     ],
     ids=repr,
@@ -336,7 +351,8 @@ def test_a_budget_that_is_never_full(budgeted, free):
     pool, _ = wide_pool()
     runs = []
     for learner in (budgeted, free):
-        model = kb.OnlineMKClassifier(pool, learner, kb.Hedge(loss="hinge", cap=20.0))
+        combiner = kb.Hedge(loss="hinge", cap=20.0)
+        model = kb.OnlineMKClassifier(pool, learner, combiner, random_state=SEED)
         runs.append((model, learn(model, X, y, 300)))
     (first, said), (second, wanted) = runs
     np.testing.assert_array_equal(said, wanted)
@@ -345,7 +361,7 @@ def test_a_budget_that_is_never_full(budgeted, free):
     np.testing.assert_allclose(first.kernel_weights_, second.kernel_weights_, atol=1e-9)
 
 
-@pytest.mark.parametrize("learner", ["rbp", "forgetron", "bogd", "bpas"])
+@pytest.mark.parametrize("learner", ["rbp", "forgetron", "bogd", "bpas", "spa"])
 def test_memory_on_a_long_stream(learner):
     X, y = kb.open_stream("checkerboard:20000").read()
     y = np.where(y == y.max(), 1.0, -1.0)
@@ -381,7 +397,7 @@ def test_phi_to_the_last_digits(eps):
     alpha, gram = np.array([[1.0, eps - 0.5]]), np.ones((1, 2, 2))
     slots = Slots(
         *(alpha, np.ones((1, 2)), np.array([[0, 1]]), np.zeros((1, 2), int), np.array([2])),
-        *(gram, np.array([[0.3, 2.0]])),
+        *(gram, np.zeros((1, 0, 0)), np.zeros((1, 0), int), np.array([[0.3, 2.0]])),
     )
     found = forgetron_scale(slots, 0, 0, 1.0, 1.0, np.zeros(2), 1.0)
     mu = 1.0 + (eps - 0.5)

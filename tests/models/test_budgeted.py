@@ -83,7 +83,7 @@ def test_a_stream_that_changes_its_form(learner):
         np.testing.assert_array_equal(model.support_vectors_, plain.support_vectors_)
 
 
-@pytest.mark.parametrize("recipe", ["rbp", "forgetron", "bogd", "bpas"])
+@pytest.mark.parametrize("recipe", ["rbp", "forgetron", "bogd", "bpas", "spa"])
 def test_recipes(recipe):
     """A recipe takes its budget, and learns what there is to learn."""
     X, y = hard_streams.wdbc()
@@ -95,7 +95,7 @@ def test_recipes(recipe):
     assert model.combiner.discount == 0.99
 
 
-BUDGETED = [kb.RBP, kb.Forgetron, kb.BOGD, kb.BPAS]
+BUDGETED = [kb.RBP, kb.Forgetron, kb.BOGD, kb.BPAS, kb.SparsePA]
 WRONG = [
     *(
         (learner(budget=budget), f"{learner.__name__}: budget must be .* got {budget}$")

@@ -69,7 +69,10 @@ def test_numbers_of_any_kind(kind):
     one = kind(1)
     for learner in (PassiveAggressive("PA-I", one), SparsePA(one, one, one)):
         plain = type(learner)(
-            **{k: v if isinstance(v, (str, bool)) else 1.0 for k, v in learner.get_params().items()}
+            **{
+                k: v if v is None or isinstance(v, (str, bool)) else 1.0
+                for k, v in learner.get_params().items()
+            }
         )
         found = [
             kb.OnlineMKClassifier(
@@ -84,7 +87,7 @@ def test_numbers_of_any_kind(kind):
     "estimator",
     [
         PassiveAggressive("PA-II", 0.5, unit_diagonal=True),
-        SparsePA(0.2, 0.5, 2.5, unit_diagonal=True),
+        SparsePA(0.2, 0.5, 2.5, unit_diagonal=True, budget=7),
         kb.Hedge(0.9, "hinge", 3.0),
         kb.Selection("drawn", "drawn", 0.1, False, False),
     ],
@@ -113,7 +116,7 @@ def test_recipe():
     table, library = kb.recipes.make("spa"), kb.recipes.make("spa", mode="library")
     assert kb.recipes.title("spa") == "SPA"
     assert table.learner.get_params() == {
-        "step": 0.1, "cap": 1.0, "divisor": 3.0, "unit_diagonal": True,
+        "step": 0.1, "cap": 1.0, "divisor": 3.0, "unit_diagonal": True, "budget": None,
     }  # fmt: skip
     assert table.combiner.get_params() == {"discount": 0.99, "loss": "hinge", "cap": None}
     assert table.selection.get_params() == {

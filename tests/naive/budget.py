@@ -14,7 +14,7 @@ import numpy as np
 from . import draws
 from .omkc import errs, sign, zero_or
 
-REMOVAL = 3
+ADMISSION, REMOVAL = 2, 3
 SMALLEST_DIAGONAL = 1e-12
 
 
@@ -181,6 +181,33 @@ def bpas(
         expert.replace(slot, t, trials[slot][0])
     else:
         expert.add(t, best_coefficient(0.0, 0.0, 0.0, square, f, y, cap)[0])
+
+
+def least_loss_of_norm(expert, t, square):
+    """The slot of the least alpha_r^2 (k_rr - k_rt^2 / k_tt), the oldest of equals; k_rt."""
+    costs, between = [], []
+    for r, alpha in zip(expert.rows, expert.alphas, strict=True):
+        between.append(expert.k(r, t))
+        costs.append(alpha * alpha * (expert.k(r, r) - between[-1] / square * between[-1]))
+    equal = [i for i, cost in enumerate(costs) if cost == min(costs)]
+    slot = min(equal, key=lambda i: expert.rows[i])
+    return slot, between[slot]
+
+
+def sparse_pa(expert, t, f, y, weight, seed, step=0.1, cap=1.0, divisor=3.0, unit_diagonal=False):
+    """Lu et al. (2015), algorithm 1; when full, with the upkeep of BPA-S."""
+    loss, square = max(0.0, 1 - y * f), expert.k(t, t)
+    if loss <= 0 or square <= SMALLEST_DIAGONAL:
+        return
+    rho = min(cap, loss) / divisor
+    if draws.uniform(seed, t, ADMISSION * 2**20 + expert.number) >= rho:
+        return
+    tau = weight * min(step / rho, loss / (1.0 if unit_diagonal else square))
+    if not expert.full():
+        expert.add(t, tau * y)
+        return
+    slot, between = least_loss_of_norm(expert, t, square)
+    expert.replace(slot, t, expert.alphas[slot] * (between / square) + tau * y)
 
 
 class Result(NamedTuple):

@@ -7,7 +7,9 @@ import numpy as np
 from kernbrook.evaluation.records import Comparison, History, Record, Row
 from kernbrook.evaluation.reproduction_records import (
     Cell,
+    ParameterStudy,
     Reproduction,
+    StudyPoint,
     TimeRatio,
     TimeReproduction,
 )
@@ -137,3 +139,22 @@ def make_discounts(data=("ionosphere", "splice", "a3a", "mushrooms"), seed=0):
             for place, title in enumerate(("OMKC(D,D)", "OMKC(D,S)", "OMKC(S,D)", "OMKC(S,S)"))
         }
     return result
+
+
+def make_study(permutations=3):
+    deviation = 0.12 if permutations > 1 else None
+    sizes = 150.5 if permutations > 1 else None
+    points = [
+        StudyPoint("a9a", "cap", cap, f"divisor {divisor}", "spa", 15 + divisor / 3 + 1 / cap,
+                   deviation, 20000.0 * min(cap, 1.2) / divisor, sizes, 2.5 / divisor)
+        for divisor in (3, 6) for cap in (0.5, 1.0, 2.0)
+    ] + [
+        StudyPoint("a9a", "divisor", divisor, curve, curve.lower(), level + divisor / 4, deviation,
+                   20000.0 / divisor, sizes if curve == "SPA" else deviation and 0.0, 5.0 / divisor)
+        for divisor in (1.0, 4.0, 12.0)
+        for curve, level in (("SPA", 15.5), ("RBP", 20.0), ("BPAS", 16.5))
+    ]  # fmt: skip
+    return ParameterStudy(
+        "bomkl-figure-1", "cap and divisor", {"a9a": "seeded"}, tuple(points),
+        manifest={"seed": 0}, remarks=("no numbers are printed",),
+    )  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reports.synthetic import make_comparison, make_ratios, make_reproduction
+from reports.synthetic import make_comparison, make_ratios, make_reproduction, make_study
 
 from kernbrook.reports import comparison_json, reproduction_json
 
@@ -74,3 +74,7 @@ def test_reproductions_round_trip():
     ratios = reproduction_json(make_ratios())
     strict(ratios)
     assert ratios["ratios"][-1]["ratio_printed"] == 18.8
+    study = reproduction_json(make_study(permutations=1))
+    strict(study)
+    assert study["points"][0]["parameter"] == "cap"
+    assert study["points"][0]["error_std"] is None

@@ -12,10 +12,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reports.synthetic import make_comparison, make_discounts
+from reports.synthetic import make_comparison, make_discounts, make_study
 
 from kernbrook.errors import InputError
-from kernbrook.reports import discount_curve, kernel_weights, learning_curves, support_vectors
+from kernbrook.reports import (
+    discount_curve,
+    kernel_weights,
+    learning_curves,
+    parameter_curves,
+    support_vectors,
+)
 from kernbrook.reports.drawing import spread, svg
 
 DRAW = [learning_curves, support_vectors, kernel_weights]
@@ -125,6 +131,25 @@ def test_discounts_need_a_curve():
         discount_curve({})
     figure = painted(discount_curve(make_discounts([f"d{i}" for i in range(16)])))
     assert len(figure.axes) == 16
+
+
+@pytest.mark.parametrize("permutations", [1, 3])
+def test_a_parameter_has_a_panel_for_each_quantity(permutations):
+    points = [p for p in make_study(permutations).points if p.parameter == "divisor"]
+    figure = painted(parameter_curves(points))
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["mistakes (%)", "support vectors", "seconds"]
+    assert figure.get_supxlabel() == "divisor of SPA"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["SPA", "RBP", "BPAS"]
+    for axes, values in zip(figure.axes, ("error", "n_support", "seconds"), strict=True):
+        spa = axes.lines[-1]  # drawn last, so on top
+        own = [point for point in points if point.curve == "SPA"]
+        np.testing.assert_allclose(spa.get_xdata(), [point.value for point in own])
+        np.testing.assert_allclose(spa.get_ydata(), [getattr(point, values) for point in own])
+        banded = permutations > 1 and values != "seconds"
+        assert len(axes.collections) == (3 if banded else 0)
+    with pytest.raises(InputError, match="at least one point"):
+        parameter_curves([])
 
 
 def test_the_readers_settings_are_neither_used_nor_changed():

@@ -11,10 +11,15 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from reports.synthetic import make_comparison, make_discounts
+from reports.synthetic import make_comparison, make_discounts, make_study
 
 from kernbrook.errors import InputError
-from kernbrook.reports import verdict, write_discount_report, write_report
+from kernbrook.reports import (
+    verdict,
+    write_discount_report,
+    write_report,
+    write_study_report,
+)
 
 HOSTILE = '<img src="http://evil.example/x" onerror=alert(1)>&amp;"\''
 VOID = {"meta", "br", "img", "hr", "link", "input"}
@@ -141,6 +146,15 @@ def test_discounts(target):
     assert page.tags["svg"] == 1
     assert "best discount" in page.text
     assert "mushrooms" in page.text
+
+
+@pytest.mark.parametrize("permutations", [1, 3])
+def test_a_study(target, permutations):
+    write_study_report(make_study(permutations), target)
+    page = check(target.read_text("utf-8"))
+    assert page.tags["svg"] == 2
+    for part in ("The cap on a9a", "The divisor on a9a", "divisor 12", "no numbers are printed"):
+        assert part in page.text
 
 
 def disk_full(*args, **kwargs):

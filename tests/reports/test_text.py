@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reports.synthetic import make_comparison, make_ratios, make_reproduction
+from reports.synthetic import make_comparison, make_ratios, make_reproduction, make_study
 from rich.console import Console
 
 from kernbrook.errors import InputError
-from kernbrook.reports import comparison_table, ratio_table, reproduction_table
+from kernbrook.reports import comparison_table, ratio_table, reproduction_table, study_table
 
 
 def printed(table, width=80, **options):
@@ -144,3 +144,55 @@ def test_time_ratios():
     assert row.split() == ["w5a", "9888", "98.6", "99.1", "37.5", "41.0", "18.8", "22.4"]
     assert "not present: a3a" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_differences_beyond_two_printed_deviations_are_marked():
+    reproduction = make_reproduction()
+    assert "!" not in printed(reproduction_table(reproduction))
+    first, second, *rest = reproduction.cells  # printed 17.41 ± 1.20 and 128.5 ± 4.4
+    far = replace(second, error=19.83, n_support=119.6)
+    text = printed(reproduction_table(replace(reproduction, cells=(first, far, *rest))))
+    row = next(line for line in text.splitlines() if "OM-2" in line)
+    assert "+2.42!" in row
+    assert row.rstrip().endswith("-6.9!")
+    assert text.count("!") == 3
+    assert "! more than two printed deviations" in text
+    near = replace(second, error=19.81, n_support=119.7)
+    assert "!" not in printed(reproduction_table(replace(reproduction, cells=(first, near, *rest))))
+
+
+def test_seconds_stand_where_the_paper_prints_them_and_there_is_room():
+    reproduction = make_reproduction()
+    assert "seconds" not in printed(reproduction_table(reproduction, width=140), width=140)
+    cells = (replace(reproduction.cells[0], seconds_printed=1178.5, seconds=9.85),)
+    timed = replace(reproduction, cells=(*cells, *reproduction.cells[1:]), remarks=("a remark",))
+    text = printed(reproduction_table(timed, width=140), width=140)
+    row = next(line for line in text.splitlines() if "16.07" in line)
+    assert row.split()[-2:] == ["1178", "9.85"]
+    assert "a remark" in text
+    for width in (80, 100):
+        lines = printed(reproduction_table(timed, width=width), width=width).splitlines()
+        assert max(map(len, lines)) <= width
+        assert ("seconds" in lines[1] + lines[2]) == (width == 100)
+
+
+def test_one_permutation_of_a_reproduction_allows_no_test():
+    reproduction = make_reproduction()
+    cells = tuple(replace(cell, error_std=None) for cell in reproduction.cells)
+    assert "allows no test" in printed(reproduction_table(replace(reproduction, cells=cells)))
+    assert "allows no test" not in printed(reproduction_table(reproduction))
+
+
+def test_a_study_groups_by_divisor():
+    text = printed(study_table(make_study()))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert lines.index("a9a, divisor 3") < lines.index("a9a, divisor 6")
+    assert lines.index("a9a, divisor 1") < lines.index("a9a, divisor 12")
+    at = lines.index("a9a, divisor 4")
+    assert lines[at + 1] == "SPA 16.50 ± 0.12 5000.0 ± 150.5 1.25"
+    assert lines[at + 2].startswith("RBP 21.00")
+    assert lines[lines.index("a9a, divisor 6") + 1].startswith("cap 0.5 19.00 ± 0.12 1666.7")
+    assert "no numbers are printed" in text
+    alone = printed(study_table(make_study(permutations=1)))
+    assert "±" not in alone
+    assert " 5000 " in alone

@@ -14,10 +14,22 @@ from numpy.typing import NDArray
 
 from kernbrook._jit.arithmetic import exp_negative, fma
 from kernbrook._jit.combining import update_weights
-from kernbrook._jit.draws import DRAW_REMOVAL, PURPOSE, uniform
-from kernbrook._jit.learning import BOGD, FORGETRON, RBP, SMALLEST_DIAGONAL, errs
+from kernbrook._jit.learning import (
+    AHPATRON,
+    BOGD,
+    FORGETRON,
+    PROJECTRON,
+    PROJECTRON_PLUS,
+    RBP,
+    SMALLEST_DIAGONAL,
+    SPARSE_PA,
+    coefficient,
+    errs,
+)
 from kernbrook._jit.plan import CAUCHY, EXPONENTIAL, GIVEN, POLYNOMIAL, TANH
-from kernbrook._jit.rounds import count_loss, finish_round, select, vote
+from kernbrook._jit.projecting import ahpatron, projectron
+from kernbrook._jit.rounds import count_losses, finish_round, select, vote
+from kernbrook._jit.upkeep import oldest, random_slot, scale
 from kernbrook._jit.zero import ZERO, zero_or
 
 
@@ -42,6 +54,7 @@ class Slots(NamedTuple):
     alpha : (e, B) coefficients; diagonal : (e, B) k(x, x); born : (e, B) round of arrival
     place : (e, B) number of the point, block rows counted after the stored points
     filled : (e,) slots in use; gram : (e, B, B) kernel values of slots, or (e, 0, 0)
+    factor, order : (e, B, B) and (e, B) as in `projection`, or (e, 0, 0) and (e, 0)
     memory : (e, 2) what else a learner keeps
     """
 
@@ -51,102 +64,76 @@ class Slots(NamedTuple):
     place: NDArray[np.int64]
     filled: NDArray[np.int64]
     gram: NDArray[np.float64]
+    factor: NDArray[np.float64]
+    order: NDArray[np.int64]
     memory: NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
-def kernel_row(parts, e, pairs, point, lo, hi, out, row):
-    """out[row, lo:hi] = expert e's kernel of a point and the examples lo..hi-1."""
-    for j in range(lo, hi):
-        out[row, j] = 0.0
+def kernel_rows(parts, e, pairs, points, lo, hi, out):
+    """out[s, lo:hi] = expert e's kernel of points[s] and the examples lo..hi-1."""
+    n, lo, hi = np.uintp(points.shape[0]), np.uintp(lo), np.uintp(hi)
+    for s in range(n):
+        for j in range(lo, hi):
+            out[s, j] = 0.0
     for part in range(parts.first[e], parts.first[e + 1]):
         code = parts.code[part]
-        channel = np.uintp(parts.channel[part])
+        values = pairs[parts.channel[part]]
         parameter, factor = parts.parameter[part], parts.factor[part]
-        if code == EXPONENTIAL:
-            for j in range(lo, hi):
-                value = exp_negative(-parameter * pairs[channel, point, j])
-                out[row, j] = fma(factor, value, out[row, j])
-        elif code == POLYNOMIAL:
-            for j in range(lo, hi):
-                base = pairs[channel, point, j] + parameter
-                value = base
-                for _ in range(parts.power[part] - 1):
-                    value *= base
-                out[row, j] = fma(factor, value, out[row, j])
-        elif code == CAUCHY:
-            for j in range(lo, hi):
-                value = 1.0 / (1.0 + parameter * pairs[channel, point, j])
-                out[row, j] = fma(factor, value, out[row, j])
-        elif code == TANH:
-            for j in range(lo, hi):
-                value = math.tanh(fma(parameter, pairs[channel, point, j], parts.offset[part]))
-                out[row, j] = fma(factor, value, out[row, j])
-        elif code == GIVEN:
-            for j in range(lo, hi):
-                out[row, j] = fma(factor, pairs[channel, point, j], out[row, j])
+        for s in range(n):
+            point = np.uintp(points[s])
+            if code == EXPONENTIAL:
+                for j in range(lo, hi):
+                    value = exp_negative(-parameter * values[point, j])
+                    out[s, j] = fma(factor, value, out[s, j])
+            elif code == POLYNOMIAL:
+                for j in range(lo, hi):
+                    base = values[point, j] + parameter
+                    value = base
+                    for _ in range(parts.power[part] - 1):
+                        value *= base
+                    out[s, j] = fma(factor, value, out[s, j])
+            elif code == CAUCHY:
+                for j in range(lo, hi):
+                    value = 1.0 / (1.0 + parameter * values[point, j])
+                    out[s, j] = fma(factor, value, out[s, j])
+            elif code == TANH:
+                for j in range(lo, hi):
+                    value = math.tanh(fma(parameter, values[point, j], parts.offset[part]))
+                    out[s, j] = fma(factor, value, out[s, j])
+            elif code == GIVEN:
+                for j in range(lo, hi):
+                    out[s, j] = fma(factor, values[point, j], out[s, j])
 
 
 @njit(cache=True, nogil=True)
-def slot_values(parts, slots, pairs, values):
-    """values[e, j, s] = expert e's kernel of its slot s and example j, (e, b, B) out.
+def slot_values(parts, slots, pairs, start, values):
+    """values[e, start + j, s] = expert e's kernel of its slot s and the j-th of some examples.
 
-    pairs : (channels, points, b) pair values of the stored points and the examples
+    pairs : (channels, points, n) pair values of the stored points and these n examples
+    values : (e, b, B) out
     """
-    n_experts, b, budget = values.shape
-    lo, hi = np.uintp(0), np.uintp(b)
-    rows = np.empty((budget, b))
-    for e in range(n_experts):
+    n = pairs.shape[2]
+    rows = np.empty((values.shape[2], n))
+    for e in range(values.shape[0]):
         filled = slots.filled[e]
-        for s in range(filled):
-            point = np.uintp(slots.place[e, s])
-            kernel_row(parts, e, pairs, point, lo, hi, rows, np.uintp(s))
-        for start in range(0, b, 8):  # eight examples at a time: whole cache lines are read
+        kernel_rows(parts, e, pairs, slots.place[e, :filled], 0, n, rows)
+        out = values[e, start : start + n]
+        for first in range(0, n, 8):  # eight examples at a time: whole cache lines are read
             for s in range(filled):
-                for j in range(start, min(start + 8, b)):
-                    values[e, j, s] = rows[s, j]
+                for j in range(first, min(first + 8, n)):
+                    out[j, s] = rows[s, j]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
 def score_of(alpha, filled, row):
-    """(sum, size) of alpha[s] * row[s] over the slots in use, in four interleaved sums."""
-    a = b = c = d = 0.0
-    u = v = w = x = 0.0
-    whole = filled - filled % 4
-    for s in range(0, whole, 4):
-        p, q = alpha[s] * row[s], alpha[s + 1] * row[s + 1]
-        r, t = alpha[s + 2] * row[s + 2], alpha[s + 3] * row[s + 3]
-        a, b, c, d = a + p, b + q, c + r, d + t
-        u, v, w, x = u + abs(p), v + abs(q), w + abs(r), x + abs(t)
-    for s in range(whole, filled):
-        p = alpha[s] * row[s]
-        a += p
-        u += abs(p)
-    return (a + b) + (c + d), (u + v) + (w + x)
-
-
-@njit(cache=True, nogil=True)
-def oldest(slots, e):
-    """Expert e's slot that came first."""
-    found = 0
-    for s in range(1, slots.filled[e]):
-        if slots.born[e, s] < slots.born[e, found]:
-            found = s
-    return found
-
-
-@njit(cache=True, nogil=True)
-def scale(slots, e, factor):
-    """Shrink: every coefficient of expert e times a factor."""
-    for s in range(slots.filled[e]):
-        slots.alpha[e, s] *= factor
-
-
-@njit(cache=True, nogil=True)
-def random_slot(slots, e, counters):
-    """A slot of expert e, uniformly."""
-    u = uniform(counters[0], counters[1], DRAW_REMOVAL * PURPOSE + e)
-    return min(int(u * slots.filled[e]), slots.filled[e] - 1)
+    """(sum, size) of alpha[s] * row[s] over the slots in use, in an order fixed by their number."""
+    total, size = 0.0, 0.0
+    for s in range(filled):
+        term = alpha[s] * row[s]
+        total += term
+        size += abs(term)
+    return total, size
 
 
 @njit(cache=True, nogil=True)
@@ -174,6 +161,15 @@ def forgetron_scale(slots, e, old, new, label, row, diagonal):
     return phi
 
 
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def least(values, n):
+    """The least of the first n values; none is NaN."""
+    found = np.inf
+    for s in range(n):
+        found = min(found, values[s])
+    return found
+
+
 @njit(cache=True, nogil=True)
 def bpas_slot(slots, e, row, diagonal):
     """The slot whose removal costs least: the least alpha_r^2 (k_rr - k_rt^2 / k_tt).
@@ -181,27 +177,36 @@ def bpas_slot(slots, e, row, diagonal):
     Wang and Vucetic (2010), simple variant; the rest of its objective is the same for every r.
     Equal costs: the oldest, or narrow kernels would replace one slot for ever.
     """
-    best, cost = 0, np.inf
-    for s in range(slots.filled[e]):
-        alpha = slots.alpha[e, s]
-        value = alpha * alpha * (slots.diagonal[e, s] - row[s] / diagonal * row[s])
-        if value < cost or (value == cost and slots.born[e, s] < slots.born[e, best]):
-            best, cost = s, value
-    return best
+    filled, alpha, own, born = slots.filled[e], slots.alpha[e], slots.diagonal[e], slots.born[e]
+    costs = np.empty(filled)
+    for s in range(filled):
+        costs[s] = alpha[s] * alpha[s] * (own[s] - row[s] / diagonal * row[s])
+    cost = least(costs, filled)
+    best = -1
+    for s in range(filled):
+        if costs[s] == cost and (best < 0 or born[s] < born[best]):
+            best = s
+    return max(best, 0)
 
 
-@njit(cache=True, nogil=True)
-def learn_example(machine, slots, e, score, size, row, diagonal, label, weight, counters):
+@njit(inline="always")
+def learn_example(machine, slots, e, score, size, later, diagonal, label, weight, counters):
     """One expert's step: (slot, coefficient) for the example, slot -1 where it is not added.
 
     size : of the terms behind the score; a loss within its rounding is none
-    row : (B,) kernel values of the example with the expert's slots; diagonal : k(x, x)
+    later : (n, B) kernel values of the example and those after it with the expert's slots
+    diagonal : k(x, x)
     weight : importance of the example, a factor of the step
     """
     code, parameters = machine.learner[e], machine.learner_parameters[e]
     budget = slots.alpha.shape[1]
     full = slots.filled[e] == budget
     free = slots.filled[e]
+    row = later[0]
+    if code in (PROJECTRON, PROJECTRON_PLUS):
+        return projectron(code, parameters, slots, e, score, size, row, diagonal, label, weight)
+    if code == AHPATRON:
+        return ahpatron(parameters, slots, e, score, later, diagonal, label, weight)
     if code in (RBP, FORGETRON):
         if not errs(code, parameters, score, label):
             return -1, 0.0
@@ -218,6 +223,17 @@ def learn_example(machine, slots, e, score, size, row, diagonal, label, weight, 
     loss = max(0.0, 1.0 - label * score)
     if loss <= ZERO * (1.0 + size):
         return -1, 0.0
+    if code == SPARSE_PA:
+        if diagonal <= SMALLEST_DIAGONAL:
+            return -1, 0.0
+        seed, round_ = counters[0], counters[1]
+        step = coefficient(code, parameters, score, size, diagonal, label, seed, round_, e)
+        if step == 0.0:
+            return -1, 0.0
+        if not full:
+            return free, weight * step
+        gone = bpas_slot(slots, e, row, diagonal)
+        return gone, slots.alpha[e, gone] * (row[gone] / diagonal) + weight * step
     if code == BOGD:  # Zhao, Wang, Wu, Jin, Hoi (2012), uniform removal
         step, regularization = parameters[0], parameters[1]
         scale(slots, e, 1.0 - step * regularization)
@@ -253,10 +269,55 @@ def put(slots, e, s, alpha, diagonal, place, row, round_):
 
 
 @njit(cache=True, nogil=True)
+def learn_alone(
+    machine, parts, slots, experts, rounds, stored, pairs, values, labels, importance, counters,
+    scores, sizes,
+):  # fmt: skip
+    """Some experts learn from some examples of the block, whatever the others do.
+
+    experts, rounds : (2,) each, the first and the one after the last
+    counters : (seed, rounds before the block)
+    scores, sizes : (e, b) out, before each label was seen
+    others : as for `budget_rounds`
+    """
+    b = values.shape[1]
+    lo, hi = rounds
+    column, diagonal = np.empty((1, b)), np.empty((1, b))
+    own = np.empty((pairs.shape[0], 1, b))  # of every example with itself
+    for t in range(lo, hi):
+        own[:, 0, t] = pairs[:, t, t]
+    here = np.zeros(1, dtype=np.int64)
+    now = np.array([counters[0], counters[1]])
+    filled = slots.filled
+    for e in range(experts[0], experts[1]):
+        here[0] = 0
+        kernel_rows(parts, e, own, here, lo, hi, diagonal)
+        coefficients, rows = slots.alpha[e], values[e]
+        for t in range(lo, hi):
+            now[1] = counters[1] + t
+            row = rows[t]
+            score, sizes[e, t] = score_of(coefficients, filled[e], row)
+            scores[e, t] = zero_or(score, sizes[e, t])
+            if importance[t] <= 0.0:
+                continue
+            s, alpha = learn_example(
+                machine, slots, e, scores[e, t], sizes[e, t], rows[t:], diagonal[0, t], labels[t],
+                importance[t], now,
+            )  # fmt: skip
+            if s >= 0:
+                put(slots, e, s, alpha, diagonal[0, t], stored + t, row, now[1])
+                here[0] = t
+                kernel_rows(parts, e, pairs, here, t + 1, b, column)
+                for j in range(t + 1, b):
+                    rows[j, s] = column[0, j]
+
+
+@njit(cache=True, nogil=True)
 def budget_rounds(
-    machine, progress, parts, slots, stored, pairs, values, labels, importance, decisions
-):
-    """One block of rounds of experts under a budget.
+    machine, progress, parts, slots, stored, pairs, values, labels, importance, alone, scores,
+    sizes, decisions,
+):  # fmt: skip
+    """One block of rounds of experts under a budget: vote, weigh, and learn where not done.
 
     Parameters
     ----------
@@ -267,43 +328,32 @@ def budget_rounds(
     pairs : (channels, b, b) pair values of the block with itself
     values : (e, b, B) as `slot_values` gives it; brought up to date where a slot changes
     labels, importance, decisions : (b,) as for `expert_rounds`
+    alone : whether `learn_alone` has done the learning, and filled in scores and sizes
+    scores, sizes : (e, b)
     """
     n_experts, b, _ = values.shape
     votes_of = np.empty(n_experts)
     updates = np.empty(n_experts, dtype=np.bool_)
     counted = np.ones(n_experts, dtype=np.bool_)
     current = np.empty(n_experts)
-    sizes = np.empty(n_experts)
+    behind = np.empty(n_experts)
     losses = np.empty(n_experts)
-    column = np.empty((1, b))
-    zero = np.uintp(0)
+    counters = np.array([progress.counters[0], progress.counters[1]])
     for t in range(b):
         select(machine, progress, votes_of, updates)
         for e in range(n_experts):
-            score, sizes[e] = score_of(slots.alpha[e], slots.filled[e], values[e, t])
-            current[e] = zero_or(score, sizes[e])
-        decisions[t] = vote(machine, progress, votes_of, current, sizes)
-
-        label = labels[t]
+            if not alone:
+                score, sizes[e, t] = score_of(slots.alpha[e], slots.filled[e], values[e, t])
+                scores[e, t] = zero_or(score, sizes[e, t])
+            current[e], behind[e] = scores[e, t], sizes[e, t]
+        decisions[t] = vote(machine, progress, votes_of, current, behind)
+        count_losses(machine, progress, current, labels[t], importance[t], updates, losses, counted)
         for e in range(n_experts):
-            count_loss(
-                machine, progress, e, current[e], label, importance[t], updates[e], losses, counted
-            )
-            if not updates[e] or importance[t] <= 0.0:
-                continue
-            kernel_row(parts, e, pairs, np.uintp(t), np.uintp(t), np.uintp(t + 1), column, zero)
-            diagonal = column[0, t]
-            s, alpha = learn_example(
-                machine, slots, e, current[e], sizes[e], values[e, t], diagonal, label,
-                importance[t], progress.counters,
-            )  # fmt: skip
-            if s >= 0:
-                row = values[e, t]
-                put(slots, e, s, alpha, diagonal, stored + t, row, progress.counters[1])
-                lo, hi = np.uintp(t + 1), np.uintp(b)
-                kernel_row(parts, e, pairs, np.uintp(t), lo, hi, column, zero)
-                for j in range(t + 1, b):
-                    values[e, j, s] = column[0, j]
+            if not alone and updates[e]:
+                learn_alone(
+                    machine, parts, slots, (e, e + 1), (t, t + 1), stored, pairs, values, labels,
+                    importance, counters, scores, sizes,
+                )  # fmt: skip
         update_weights(
             machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
             progress.state,

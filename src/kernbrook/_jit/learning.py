@@ -8,11 +8,14 @@ from kernbrook._jit.zero import ZERO
 PERCEPTRON = 0  # (tie,)
 PASSIVE_AGGRESSIVE = 1  # (variant, aggressiveness, unit diagonal)
 SPARSE_PA = 2  # (step, cap, divisor, unit diagonal)
-# Under a budget; their steps are in `budget`.
+# Under a budget; their steps are in `budget` and `projecting`.
 RBP = 3  # (tie,)
 FORGETRON = 4  # (tie,)
 BOGD = 5  # (step, regularization)
 BPAS = 6  # (aggressiveness,)
+PROJECTRON = 7  # (tie, threshold)
+PROJECTRON_PLUS = 8  # (tie, threshold)
+AHPATRON = 9  # (margin, step, radius, ridge)
 N_PARAMETERS = 4
 
 TIE_MARGIN = 0.0  # errs where y f <= 0
@@ -31,10 +34,10 @@ def needs_diagonal(code, parameters):
     return code == SPARSE_PA and parameters[3] == 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def errs(code, parameters, score, label):
     """Is the score a mistake, by the learner's own rule? Only the perceptrons' ties vary."""
-    by_tie = code in (PERCEPTRON, RBP, FORGETRON)
+    by_tie = code in (PERCEPTRON, RBP, FORGETRON, PROJECTRON, PROJECTRON_PLUS)
     if by_tie and parameters[0] == TIE_MARGIN:
         return label * score <= 0.0
     return (score >= 0.0) != (label > 0.0)

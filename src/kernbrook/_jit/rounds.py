@@ -57,13 +57,13 @@ class Progress(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def draw_probability(machine, weight):
+def draw_probability(flags, smoothing, weight, experts):
     """p = (1 - smoothing) q + smoothing / m: Hoi et al. (2013), algorithm 3.
 
     Unspread, smoothing is not divided by m: Lu et al. (2015), algorithm 1.
     """
-    share = 1.0 if machine.selection & SMOOTHING_UNSPREAD else machine.learner.shape[0]
-    return (1.0 - machine.smoothing) * weight + machine.smoothing / share
+    share = 1.0 if flags & SMOOTHING_UNSPREAD else experts
+    return (1.0 - smoothing) * weight + smoothing / share
 
 
 @njit(cache=True, nogil=True)
@@ -81,23 +81,24 @@ def select(machine, progress, votes_of, updates):
     updates : (e,) out, True where the expert may be updated
     """
     seed, round_, chosen = progress.counters
+    flags, log_weights, used = machine.selection, progress.log_weights, progress.used
     for e in range(votes_of.shape[0]):
-        weight = math.exp(progress.log_weights[e])
-        p = draw_probability(machine, weight)
+        weight = math.exp(log_weights[e])
+        p = draw_probability(flags, machine.smoothing, weight, votes_of.shape[0])
         updates[e] = True
-        progress.used[e] = True
-        if machine.selection & UPDATE_DRAWN:
+        used[e] = True
+        if flags & UPDATE_DRAWN:
             updates[e] = uniform(seed, round_, DRAW_UPDATE * PURPOSE + e) < p
-        if machine.selection & VOTE_DRAWN:
-            if machine.selection & UPDATE_DRAWN:
-                progress.used[e] = updates[e]
+        if flags & VOTE_DRAWN:
+            if flags & UPDATE_DRAWN:
+                used[e] = updates[e]
             else:
-                progress.used[e] = uniform(seed, round_, DRAW_VOTE * PURPOSE + e) < p
-        votes_of[e] = 1.0 if machine.selection & VOTE_UNWEIGHTED else weight
-    if machine.selection & BEST_OF_PREFIX:
+                used[e] = uniform(seed, round_, DRAW_VOTE * PURPOSE + e) < p
+        votes_of[e] = 1.0 if flags & VOTE_UNWEIGHTED else weight
+    if flags & BEST_OF_PREFIX:
         best = leader(progress)
         for e in range(votes_of.shape[0]):
-            progress.used[e] = e == best
+            used[e] = e == best
             updates[e] = chosen < 0 or e == best
 
 
@@ -142,15 +143,22 @@ def vote(machine, progress, votes_of, current, sizes):
 
 
 @njit(cache=True, nogil=True)
-def count_loss(machine, progress, e, score, label, weight, updated, losses, counted):
-    """Expert e's mistake and, in `losses` and `counted`, what the combiner learns from."""
-    mistake = errs(machine.learner[e], machine.learner_parameters[e], score, label)
-    progress.losses[e] += weight * mistake
-    if machine.loss == MISTAKES:
-        losses[e] = weight * mistake
-        counted[e] = updated  # a discount goes with an update: Hoi et al. (2013)
-    else:
-        losses[e] = weight * max(0.0, 1.0 - label * score)
+def count_losses(machine, progress, current, label, weight, updates, losses, counted):
+    """The experts' mistakes and, in `losses` and `counted`, what the combiner learns from."""
+    learner, parameters = machine.learner, machine.learner_parameters
+    total = progress.losses  # taken out of their tuples once: each taking counts references
+    on_mistakes, on_prefix = machine.loss == MISTAKES, machine.selection & BEST_OF_PREFIX
+    for e in range(current.shape[0]):
+        losses[e] = 0.0
+        if on_prefix and not updates[e]:
+            continue
+        mistake = errs(learner[e], parameters[e], current[e], label)
+        total[e] += weight * mistake
+        if on_mistakes:
+            losses[e] = weight * mistake
+            counted[e] = updates[e]  # a discount goes with an update: Hoi et al. (2013)
+        else:
+            losses[e] = weight * max(0.0, 1.0 - label * current[e])
 
 
 @njit(cache=True, nogil=True)
@@ -188,14 +196,8 @@ def expert_rounds(
         decisions[t] = vote(machine, progress, votes_of, current, own_sizes)
 
         added = False
+        count_losses(machine, progress, current, labels[t], importance[t], updates, losses, counted)
         for e in range(n_experts):
-            losses[e] = 0.0
-            if machine.selection & BEST_OF_PREFIX and not updates[e]:
-                continue
-            count_loss(
-                machine, progress, e, current[e], labels[t], importance[t], updates[e], losses,
-                counted,
-            )  # fmt: skip
             if updates[e] and importance[t] > 0.0:
                 coefficients[t, e] = importance[t] * coefficient(
                     machine.learner[e], machine.learner_parameters[e], current[e], own_sizes[e],

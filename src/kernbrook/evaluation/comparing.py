@@ -83,7 +83,7 @@ def compare(
 
     X, y = stream.read()
     _check_classes(y)
-    sequence = _orders(orders, permutations, seed, len(y))
+    sequence = orders_of(orders, permutations, seed, len(y))
     tasks = [(name, run) for run in range(len(sequence)) for name in names]
     advance = progress(len(tasks) * len(y)) if progress else _silent
     _warm_up(names, X, y, overrides)
@@ -194,9 +194,10 @@ def _state(seed: int, run: int) -> int:
     return int(np.random.SeedSequence([seed, run, 1]).generate_state(1)[0] >> 1)
 
 
-def _orders(
+def orders_of(
     given: NDArray[np.int64] | None, permutations: int | None, seed: int, n: int
 ) -> NDArray[np.int64]:
+    """(p, n) the orders that `compare` takes the n rows in: those given, or seeded ones."""
     if permutations is not None and permutations < 1:
         raise InputError(f"permutations: expected 1 or more, got {permutations}")
     if given is None:

@@ -2,53 +2,48 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileError, InputError, UnknownNameError
-from kernbrook.evaluation.comparing import best_rows, compare, load_orders, manifest
+from kernbrook.evaluation.comparing import (
+    Progress,
+    best_rows,
+    compare,
+    load_orders,
+    manifest,
+    orders_of,
+)
+from kernbrook.evaluation.published import PUBLISHED, PrintedRow, Published
 from kernbrook.evaluation.records import Comparison, Row
 from kernbrook.evaluation.reproduction_records import (
     Cell,
     DiscountCurves,
+    ParameterStudy,
     Reproduction,
+    StudyPoint,
     TimeRatio,
     TimeReproduction,
 )
+from kernbrook.kernels import resolve
 from kernbrook.models import recipes as book
 from kernbrook.streams import Stream, open_stream
 
-Result = Reproduction | TimeReproduction | DiscountCurves
+Result = Reproduction | TimeReproduction | DiscountCurves | ParameterStudy
+Announce = Callable[[str, int], Progress]
 
-ORDERS = "omkc_permutations.npz"
+OTHER_NAMES = {"codrna": "cod-rna"}  # the paper's name: the file's
 DRAWN_VOTES = ("omkc-ds", "omkc-ss")  # the tables count the kernels of the last vote for these
 DISCOUNTS = tuple(round(0.05 * i, 2) for i in range(1, 21))
-
-_PAPER = "Hoi, Jin, Zhao, Yang (2013), Online multiple kernel classification"
-DESCRIPTIONS = {
-    "omkc-table-3": f"{_PAPER}, table 3: OMKC(D,D), OM-2 and the perceptrons",
-    "omkc-table-4": f"{_PAPER}, table 4: the four OMKC algorithms and OM-2",
-    "omkc-table-5": f"{_PAPER}, table 5: time of the stochastic variants over (D,D)",
-    "omkc-figure-4": f"{_PAPER}, figure 4: mistakes against the discount",
-}
-
-
-@dataclass(frozen=True)
-class _Printed:
-    """One printed row; see evaluation/printed/omkc.tsv."""
-
-    table: str
-    data: str
-    recipe: str
-    title: str
-    values: dict[str, float | None]
+CAPS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
+CAPS_AT = (3.0, 6.0)  # the divisors at which they are tried
+DIVISORS = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)  # at cap 1
 
 
 def tables() -> tuple[str, ...]:
@@ -56,10 +51,12 @@ def tables() -> tuple[str, ...]:
 
     Examples
     --------
-    >>> tables()
+    >>> tables()[:4]
     ('omkc-table-3', 'omkc-table-4', 'omkc-table-5', 'omkc-figure-4')
+    >>> tables()[4:]
+    ('bomkl-table-1', 'bomkl-table-2', 'bomkl-figure-1')
     """
-    return tuple(DESCRIPTIONS)
+    return tuple(PUBLISHED)
 
 
 def reproduce(
@@ -69,7 +66,7 @@ def reproduce(
     seed: int = 0,
     orders: str | Path | None = None,
     jobs: int | None = None,
-    announce: Callable[[str, int], Callable[[int], None]] | None = None,
+    announce: Announce | None = None,
 ) -> Result:
     """Run a published table on every data set that is present.
 
@@ -78,11 +75,11 @@ def reproduce(
     table : one of `tables()`
     data : names of data sets of that table; by default all that are built in or lie in the
         folder KERNBROOK_DATA
-    permutations : 20 by default, as in the paper
+    permutations : as many as in the paper by default, 20 or 10; 5 for bomkl-figure-1
     seed : of the stochastic recipes, and of the orders where the authors' own are not known
-    orders : .npz file of orders by data name; by default the file omkc_permutations.npz of the
-        folder KERNBROOK_DATA, where it is present
-    jobs : processes; one a core by default, always 1 for times
+    orders : .npz file of orders by data name; by default, for the tables of the OMKC paper, the
+        file omkc_permutations.npz of the folder KERNBROOK_DATA, where it is present
+    jobs : processes; one a core by default, always 1 for omkc-table-5
     announce : called with each data set's name and number of rounds to come; gives what is
         called as they are done
 
@@ -93,9 +90,10 @@ def reproduce(
     InputError
         None of its data sets is present.
     """
-    if table not in DESCRIPTIONS:
-        raise UnknownNameError("table", table, DESCRIPTIONS)
-    printed = _printed(table)
+    if table not in PUBLISHED:
+        raise UnknownNameError("table", table, PUBLISHED)
+    published = PUBLISHED[table]
+    printed = published.printed()
     names = list(dict.fromkeys(row.data for row in printed))
     for name in data or ():
         if name not in names:
@@ -107,40 +105,52 @@ def reproduce(
             f"{table}: none of its data sets is present ({', '.join(names)}); set KERNBROOK_DATA "
             "to a folder of NAME.libsvm or NAME.libsvm.xz files"
         )
-    missing = tuple(name for name in names if name not in present)
-    runs = _Runs(permutations or 20, seed, orders, 1 if table == "omkc-table-5" else jobs, announce)
+    runs = _Runs(published, permutations, seed, orders, jobs, announce)
+    runs.remarks += [text for name, text in published.remarks.items() if name in ("", *present)]
     common: dict[str, Any] = {
-        "table": table, "description": DESCRIPTIONS[table], "missing": missing,
+        "table": table, "description": published.description,
+        "missing": tuple(name for name in names if name not in present),
         "permutations_by_data": {name: runs.origin(name) for name in present},
         "manifest": manifest(seed) | {"permutations": runs.permutations},
     }  # fmt: skip
     if table == "omkc-figure-4":
         return DiscountCurves(curves=_discount_curves(present, runs), **common)
     if table == "omkc-table-5":
+        runs.jobs = 1
         return TimeReproduction(ratios=tuple(_time_ratios(present, printed, runs)), **common)
-    return Reproduction(cells=tuple(_cells(present, printed, runs)), **common)
+    if table == "bomkl-figure-1":
+        points = tuple(_study(present, printed, runs))
+        return ParameterStudy(points=points, remarks=tuple(runs.remarks), **common)
+    cells = tuple(_cells(present, printed, runs))
+    if runs.best_kernels:
+        chosen = "; ".join(f"{kernel} on {name}" for name, kernel in runs.best_kernels.items())
+        runs.remarks.append(f"Perceptron(*) takes {chosen}")
+    return Reproduction(cells=cells, remarks=tuple(runs.remarks), **common)
 
 
 class _Runs:
-    """How each data set of a table is run."""
+    """How the data sets of a table are run, and what is to be said of them."""
 
     def __init__(
         self,
-        permutations: int,
+        published: Published,
+        permutations: int | None,
         seed: int,
         orders: str | Path | None,
         jobs: int | None,
-        announce: Callable[[str, int], Callable[[int], None]] | None,
+        announce: Announce | None,
     ):
-        self.permutations = permutations
+        self.scaled = published.scaled
+        self.remarks: list[str] = []
+        self.best_kernels: dict[str, str] = {}
+        self.permutations = permutations or published.permutations
         self.seed = seed
         self.jobs = jobs
         self.announce = announce
-        folder = os.environ.get("KERNBROOK_DATA")
-        found = Path(folder) / ORDERS if folder else None
-        self.orders = Path(orders) if orders else found if found and found.exists() else None
+        self.given = orders is not None
+        self.orders = Path(orders) if orders is not None else _own_orders(published)
 
-    def _orders(self, name: str) -> Any:
+    def _orders(self, name: str) -> NDArray[np.int64] | None:
         if self.orders is None:
             return None
         try:
@@ -151,12 +161,35 @@ class _Runs:
             raise
 
     def origin(self, name: str) -> str:
-        return "seeded" if self._orders(name) is None else "the authors' own"
+        if self._orders(name) is None:
+            return "seeded"
+        return "given" if self.given else "the authors' own"
+
+    def read(self, name: str, stream: Stream) -> Stream:
+        """The data in memory, as the table had it."""
+        X, y = stream.read()
+        if name in self.scaled:
+            X, y = _scaled(X), _frequent_first(y)
+        return open_stream((X, y))
+
+    def first_order(self, name: str, n: int) -> NDArray[np.int64]:
+        return orders_of(self._orders(name), self.permutations, self.seed, n)[0]
+
+    def bar(self, name: str, stream: Stream, recipes: int) -> Progress | None:
+        """What is told of rounds done, out of those of so many recipes."""
+        if self.announce is None:
+            return None
+        assert stream.n_rows is not None
+        return self.announce(name, recipes * self.permutations * stream.n_rows)
 
     def run(
-        self, name: str, stream: Stream, recipes: Sequence[str], **overrides: Any
+        self,
+        name: str,
+        stream: Stream,
+        recipes: Sequence[str],
+        advance: Progress | None,
+        **overrides: Any,
     ) -> Comparison:
-        announce = self.announce
         return compare(
             stream,
             recipes,
@@ -164,26 +197,67 @@ class _Runs:
             seed=self.seed,
             orders=self._orders(name),
             jobs=self.jobs,
-            progress=None if announce is None else lambda rounds: announce(name, rounds),
+            progress=None if advance is None else lambda rounds: advance,
             **overrides,
         )
 
+    def one(
+        self, name: str, stream: Stream, advance: Progress | None, recipe: str, **overrides: Any
+    ) -> Row:
+        return self.run(name, stream, [recipe], advance, **overrides).rows[0]
+
+
+def _own_orders(published: Published) -> Path | None:
+    """The authors' own orders, where they are known and present."""
+    folder = os.environ.get("KERNBROOK_DATA")
+    if not folder or published.orders is None:
+        return None
+    path = Path(folder) / published.orders
+    return path if path.exists() else None
+
 
 def _find(name: str) -> Stream | None:
-    try:
-        return open_stream(name)
-    except UnknownNameError:
-        return None
+    for known in (name, OTHER_NAMES.get(name)):
+        try:
+            if known is not None:
+                return open_stream(known)
+        except UnknownNameError:
+            continue
+    return None
 
 
-def _cells(present: dict[str, Stream], printed: Sequence[_Printed], runs: _Runs) -> Iterator[Cell]:
-    for name, stream in present.items():
+def _scaled(X: Any) -> NDArray[np.float64]:
+    """Every feature from -1 at its least value to 1 at its greatest."""
+    X = X if isinstance(X, np.ndarray) else X.toarray()
+    least, greatest = X.min(axis=0), X.max(axis=0)
+    width = np.where(greatest > least, greatest - least, 1.0)
+    return np.asarray(2.0 * (X - least) / width - 1.0)
+
+
+def _frequent_first(y: NDArray[Any]) -> NDArray[np.int64]:
+    """Labels -1 for the more frequent class and 1 for the other."""
+    classes, counts = np.unique(y, return_counts=True)
+    return np.where(y == classes[counts.argmax()], -1, 1)
+
+
+def _cells(
+    present: dict[str, Stream], printed: Sequence[PrintedRow], runs: _Runs
+) -> Iterator[Cell]:
+    for name, found in present.items():
         wanted = [row for row in printed if row.data == name]
-        result = runs.run(name, stream, [row.recipe for row in wanted])
-        best = best_rows(result.rows)
-        for row, ours in zip(wanted, result.rows, strict=True):
+        stream = runs.read(name, found)
+        rows_printed = wanted[0].values.get("n_rows")
+        if rows_printed is not None and stream.n_rows != rows_printed:
+            runs.remarks.append(
+                f"{name}: {stream.n_rows:,} rows here, {rows_printed:,.0f} in the paper: "
+                "other data, the numbers need not agree"
+            )
+        rows = _rows(name, stream, wanted, runs)
+        best = best_rows(rows)
+        for row, ours in zip(wanted, rows, strict=True):
             sizes = ours.values(size_counted(ours.recipe))
             values = row.values
+            marked = values.get("best")
             yield Cell(
                 data=name,
                 recipe=row.recipe,
@@ -196,9 +270,38 @@ def _cells(present: dict[str, Stream], printed: Sequence[_Printed], runs: _Runs)
                 n_support_printed_std=values["n_support_std"],
                 n_support=float(sizes.mean()),
                 n_support_std=_deviation(sizes),
-                best_printed=bool(values["best"]),
+                best_printed=None if marked is None else bool(marked),
                 best=row.recipe in best,
+                seconds_printed=values.get("seconds"),
+                seconds=float(ours.values("seconds").mean()),
             )
+
+
+def _rows(name: str, stream: Stream, wanted: Sequence[PrintedRow], runs: _Runs) -> list[Row]:
+    """Our runs of the wanted rows; those of the same settings go side by side."""
+    advance = runs.bar(name, stream, len(wanted))
+    groups: dict[tuple[tuple[str, Any], ...], list[str]] = {}
+    for row in wanted:
+        groups.setdefault(tuple(row.settings.items()), []).append(row.recipe)
+    found: dict[str, Row] = {}
+    for items, recipes in groups.items():
+        settings = dict(items)
+        if settings.get("kernels") == "best":
+            settings["kernels"] = [_best_kernel(name, stream, settings["tie"], runs)]
+        result = runs.run(name, stream, recipes, advance, **settings)
+        found.update({ours.recipe: ours for ours in result.rows})
+    return [found[row.recipe] for row in wanted]
+
+
+def _best_kernel(name: str, stream: Stream, tie: str, runs: _Runs) -> Any:
+    """The kernel whose perceptron errs least in one pass over the first order."""
+    X, y = stream.read()
+    order = runs.first_order(name, len(y))
+    perceptrons = book.make("perceptron-best", tie=tie)
+    best = perceptrons.choose_kernel(X[order], y[order], classes=np.unique(y))
+    kernel = perceptrons.kernels_[best]
+    runs.best_kernels[name] = str(kernel)
+    return kernel
 
 
 def size_counted(recipe: str) -> str:
@@ -207,12 +310,14 @@ def size_counted(recipe: str) -> str:
 
 
 def _time_ratios(
-    present: dict[str, Stream], printed: Sequence[_Printed], runs: _Runs
+    present: dict[str, Stream], printed: Sequence[PrintedRow], runs: _Runs
 ) -> Iterator[TimeRatio]:
     """Ratios of the mean times; every run alone on the machine, one after the other."""
-    for name, stream in present.items():
+    for name, found in present.items():
         wanted = [row for row in printed if row.data == name]
-        result = runs.run(name, stream, ["omkc-dd", *(row.recipe for row in wanted)])
+        stream = runs.read(name, found)
+        recipes = ["omkc-dd", *(row.recipe for row in wanted)]
+        result = runs.run(name, stream, recipes, runs.bar(name, stream, len(recipes)))
         whole = float(result.rows[0].values("seconds").mean())
         for row, ours in zip(wanted, result.rows[1:], strict=True):
             ratio = 100.0 * float(ours.values("seconds").mean()) / whole
@@ -225,10 +330,12 @@ def _discount_curves(
 ) -> dict[str, dict[str, tuple[list[float], list[float], list[float]]]]:
     recipes = ["omkc-dd", "omkc-ds", "omkc-sd", "omkc-ss"]
     curves: dict[str, dict[str, tuple[list[float], list[float], list[float]]]] = {}
-    for name, stream in present.items():
+    for name, found in present.items():
+        stream = runs.read(name, found)
+        advance = runs.bar(name, stream, len(recipes) * len(DISCOUNTS))
         points: list[tuple[Row, ...]] = []
         for discount in DISCOUNTS:
-            points.append(runs.run(name, stream, recipes, discount=discount).rows)
+            points.append(runs.run(name, stream, recipes, advance, discount=discount).rows)
         curves[name] = {}
         for i, recipe in enumerate(recipes):
             errors = [rows[i].errors for rows in points]
@@ -238,6 +345,45 @@ def _discount_curves(
     return curves
 
 
+def _study(
+    present: dict[str, Stream], printed: Sequence[PrintedRow], runs: _Runs
+) -> Iterator[StudyPoint]:
+    """SPA at every cap and divisor; beside it, the others with budgets that add up to its size."""
+    budgeted = {row.recipe: row.title for row in printed if "budget" in row.settings}
+    kernels = len(resolve(book.make("spa").kernels))
+    for name, found in present.items():
+        stream = runs.read(name, found)
+        count = len(CAPS) * len(CAPS_AT) + len(DIVISORS) * (1 + len(budgeted))
+        run = partial(runs.one, name, stream, runs.bar(name, stream, count))
+
+        for divisor in CAPS_AT:
+            for cap in CAPS:
+                row = run("spa", cap=cap, divisor=divisor)
+                yield _point(name, "cap", cap, f"divisor {divisor:g}", row)
+        for divisor in DIVISORS:
+            spa = _point(name, "divisor", divisor, "SPA", run("spa", cap=1.0, divisor=divisor))
+            yield spa
+            budget = max(1, round(spa.n_support / kernels))
+            for recipe, title in budgeted.items():
+                yield _point(name, "divisor", divisor, title, run(recipe, budget=budget))
+
+
+def _point(data: str, parameter: str, value: float, curve: str, row: Row) -> StudyPoint:
+    sizes = row.values("n_support_stored")
+    return StudyPoint(
+        data=data,
+        parameter=parameter,
+        value=value,
+        curve=curve,
+        recipe=row.recipe,
+        error=float(row.errors.mean()),
+        error_std=_deviation(row.errors),
+        n_support=float(sizes.mean()),
+        n_support_std=_deviation(sizes),
+        seconds=float(row.values("seconds").mean()),
+    )
+
+
 def _deviation(values: Any) -> float | None:
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
@@ -245,16 +391,3 @@ def _deviation(values: Any) -> float | None:
 def _number(value: float | None) -> float:
     assert value is not None
     return value
-
-
-def _printed(table: str) -> list[_Printed]:
-    """The printed rows of a table; those of figure 4, which prints no numbers, are table 4's."""
-    source = "omkc-table-4" if table == "omkc-figure-4" else table
-    printed = (files("kernbrook.evaluation") / "printed" / "omkc.tsv").read_text(encoding="utf-8")
-    found = []
-    for row in csv.DictReader(printed.splitlines(), delimiter="\t"):
-        if row["table"] == source:
-            names = {key: row.pop(key) for key in ("table", "data", "recipe", "title")}
-            values = {key: float(text) if text else None for key, text in row.items()}
-            found.append(_Printed(values=values, **names))
-    return found

@@ -19,6 +19,7 @@ class Cell:
     n_support, n_support_std : ours
     best_printed : whether the paper marks it as best on its data set; None where it marks nothing
     best : whether ours is best, or not told from the best by a Student t-test
+    seconds_printed, seconds : of one run, on the paper's machine and on ours
     """
 
     data: str
@@ -34,6 +35,23 @@ class Cell:
     n_support_std: float | None
     best_printed: bool | None
     best: bool
+    seconds_printed: float | None = None
+    seconds: float | None = None
+
+    @property
+    def error_agrees(self) -> bool | None:
+        """Whether ours is within two printed deviations; None where no deviation is printed."""
+        return _agrees(self.error, self.error_printed, self.error_printed_std, 0.005)
+
+    @property
+    def n_support_agrees(self) -> bool | None:
+        """The same of the number of support vectors."""
+        printed, std = self.n_support_printed, self.n_support_printed_std
+        return _agrees(self.n_support, printed, std, 0.05)
+
+
+def _agrees(ours: float, printed: float, std: float | None, rounding: float) -> bool | None:
+    return None if std is None else abs(ours - printed) <= 2 * std + rounding
 
 
 @dataclass(frozen=True)
@@ -44,10 +62,11 @@ class Reproduction:
     ----------
     table : its name, such as "omkc-3"
     description : what it shows and where it is printed
-    permutations_by_data : for each data set "the authors' own" or "seeded"
+    permutations_by_data : for each data set "the authors' own", "given" or "seeded"
     cells : grouped by data set, in the order of the paper
     missing : data sets of the paper that are not present here
-    manifest : versions, seed, data hashes, command: what it takes to run it again
+    remarks : what differs from the paper's protocol or data
+    manifest : versions, seed, command: what it takes to run it again
     """
 
     table: str
@@ -56,6 +75,7 @@ class Reproduction:
     cells: tuple[Cell, ...]
     missing: tuple[str, ...] = ()
     manifest: dict[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,3 +124,50 @@ class DiscountCurves:
     curves: dict[str, dict[str, tuple[list[float], list[float], list[float]]]]
     missing: tuple[str, ...] = ()
     manifest: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StudyPoint:
+    """One algorithm at one value of a parameter that is varied.
+
+    Attributes
+    ----------
+    data : the data set
+    parameter : the one that is varied: "cap" or "divisor" of SPA, alpha and beta of the paper
+    value : its value
+    curve : what the points of one line share: "divisor 3" where the cap is varied, else the
+        algorithm; those with a budget have SPA's support vectors at that divisor
+    recipe : ours
+    error, error_std : mistakes in per cent; the deviation (ddof = 1) is None with one permutation
+    n_support, n_support_std : stored support vectors over all kernels
+    seconds : of one run
+    """
+
+    data: str
+    parameter: str
+    value: float
+    curve: str
+    recipe: str
+    error: float
+    error_std: float | None
+    n_support: float
+    n_support_std: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class ParameterStudy:
+    """What SPA's cap and divisor do; other attributes as in `Reproduction`.
+
+    Attributes
+    ----------
+    points : those of one line stand together, or at least in the order of their values
+    """
+
+    table: str
+    description: str
+    permutations_by_data: dict[str, str]
+    points: tuple[StudyPoint, ...]
+    missing: tuple[str, ...] = ()
+    manifest: dict[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()

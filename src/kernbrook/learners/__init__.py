@@ -3,6 +3,18 @@
 from kernbrook.learners.budgeted import BOGD, BPAS, RBP, Forgetron
 from kernbrook.learners.passive_aggressive import PassiveAggressive
 from kernbrook.learners.perceptron import Perceptron
+from kernbrook.learners.projecting import Ahpatron, Projectron, ProjectronPlusPlus
 from kernbrook.learners.sparse_pa import SparsePA
 
-__all__ = ["BOGD", "BPAS", "RBP", "Forgetron", "PassiveAggressive", "Perceptron", "SparsePA"]
+__all__ = [
+    "BOGD",
+    "BPAS",
+    "RBP",
+    "Ahpatron",
+    "Forgetron",
+    "PassiveAggressive",
+    "Perceptron",
+    "Projectron",
+    "ProjectronPlusPlus",
+    "SparsePA",
+]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -11,13 +13,13 @@ from kernbrook.errors import InputError
 from kernbrook.learners.perceptron import TIES
 
 
-class _Budgeted(BaseEstimator):
+class Budgeted(BaseEstimator):
     """A learner with `budget` slots for each kernel."""
 
     choice = "learner"
-    budget: int
+    budget: Any
 
-    def slots(self) -> int:
+    def slots(self) -> int | None:
         """The budget, checked."""
         whole = isinstance(self.budget, (int, np.integer)) and not isinstance(self.budget, bool)
         if not whole or self.budget < 1:
@@ -35,7 +37,7 @@ class _Budgeted(BaseEstimator):
         return float(value)
 
 
-class _BudgetPerceptron(_Budgeted):
+class _BudgetPerceptron(Budgeted):
     """A learner that adds an example where the score errs."""
 
     def __init__(self, budget: int = 100, tie: str = "margin"):
@@ -100,7 +102,7 @@ class Forgetron(_BudgetPerceptron):
     code = learning.FORGETRON
 
 
-class BOGD(_Budgeted):
+class BOGD(Budgeted):
     """Bounded online gradient descent on the hinge loss.
 
     Step: f <- (1 - step * regularization) f + step y k(x, .). Admission: positive hinge loss.
@@ -140,7 +142,7 @@ class BOGD(_Budgeted):
         return np.array(row)
 
 
-class BPAS(_Budgeted):
+class BPAS(Budgeted):
     """Budgeted passive-aggressive learning, the simple variant.
 
     Step: min(C, loss / k(x, x)), plus what the removed support vector leaves on x. Admission:

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from kernbrook._jit.budget import Parts, Slots, budget_rounds, slot_values
-from kernbrook._jit.learning import FORGETRON
+from kernbrook._jit.budget import Parts, Slots, budget_rounds, learn_alone, slot_values
+from kernbrook._jit.learning import AHPATRON, FORGETRON, PROJECTRON, PROJECTRON_PLUS
 from kernbrook._jit.plan import POLYNOMIAL
+from kernbrook._jit.rounds import UPDATE_DRAWN
+from kernbrook._jit.storage import renumber, spread_coefficients
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout, lay_out
-from kernbrook.models.points import Block, Floats, Rows, SupportVectors
+from kernbrook.models.engine import share
+from kernbrook.models.points import Block, Floats, Rows
 from kernbrook.models.runs import ExpertRun
 
 BUDGET_BLOCK = 128  # examples processed together: later ones see more of the block's own changes
@@ -37,8 +40,10 @@ class BudgetRun(ExpertRun):
     ):
         super().__init__(kernels, learner, combiner, selection, width, sparse, seed)
         m, budget = len(kernels), learner.slots()
+        self.torn = False  # true where an interruption left a block half learned
         self.parts = one_by_one(kernels, self.engine.layout)
-        grams = budget if learner.code == FORGETRON else 0
+        grams = budget if learner.code in (FORGETRON, AHPATRON) else 0
+        factors = budget if learner.code in (PROJECTRON, PROJECTRON_PLUS) else 0
         self.slots = Slots(
             alpha=np.zeros((m, budget)),
             diagonal=np.zeros((m, budget)),
@@ -46,32 +51,66 @@ class BudgetRun(ExpertRun):
             place=np.zeros((m, budget), dtype=np.int64),
             filled=np.zeros(m, dtype=np.int64),
             gram=np.zeros((m, grams, grams)),
+            factor=np.zeros((m, factors, factors)),
+            order=np.zeros((m, factors), dtype=np.int64),
             memory=np.zeros((m, 2)),
         )
 
     def learn(self, rows: Rows, signs: Floats, importance: Floats) -> Floats:
+        if self.torn:
+            raise InputError(
+                "the model was interrupted in the middle of a block and cannot go on; load its "
+                "last saved state, or fit again"
+            )
         decisions = np.zeros(len(rows))
-        for start in range(0, len(rows), BUDGET_BLOCK):
-            where = slice(start, min(start + BUDGET_BLOCK, len(rows)))
-            part = rows.part(where.start, where.stop)
-            self._block(part, signs[where], importance[where], decisions[where])
+        try:
+            for start in range(0, len(rows), BUDGET_BLOCK):
+                where = slice(start, min(start + BUDGET_BLOCK, len(rows)))
+                part = rows.part(where.start, where.stop)
+                self._block(part, signs[where], importance[where], decisions[where])
+        finally:
+            if not self.torn:
+                slots, out = self.slots, self.support.coefficients
+                spread_coefficients(slots.alpha, slots.place, slots.filled, out)
         return decisions
 
     def _block(self, rows: Rows, signs: Floats, importance: Floats, decisions: Floats) -> None:
-        block = Block(rows, self.engine.layout)
+        self._check_polynomials(rows)
         n, b = self.support.n, len(rows)
         m, budget = self.slots.alpha.shape
-        stored = np.empty((len(self.engine.layout.channels), n, b))
-        block.pairs(self.support.rows, stored)
-        own = block.own_pairs()
-        self._check_polynomials(stored, own)
-        values = np.zeros((m, b, budget))
-        slot_values(self.parts, self.slots, stored, values)
+        threads = self.engine.threads(2 * b * int(self.slots.filled.sum()))
+        values = np.empty((m, b, budget))
+        scores, sizes = np.empty((m, b)), np.empty((m, b))
+        own = Block(rows, self.engine.layout).own_pairs()
+
+        def meet(lo: int) -> None:
+            """The slots' kernel values with a thread's share of the examples."""
+            part = rows.part(lo, min(lo + lanes, b))
+            pairs = np.empty((len(own), n, len(part)))
+            Block(part, self.engine.layout).pairs(self.support.rows, pairs)
+            slot_values(self.parts, self.slots, pairs, lo, values)
+
+        lanes = -(-b // (8 * threads)) * 8
+        share(threads, meet, range(0, b, lanes))
+        self.torn = True
+        alone = not self.machine.selection & UPDATE_DRAWN
+        if alone:
+            counters = self.progress.counters.copy()
+
+            def learn(first: int) -> None:
+                learn_alone(
+                    self.machine, self.parts, self.slots, (first, min(first + each, m)), (0, b), n,
+                    own, values, signs, importance, counters, scores, sizes,
+                )  # fmt: skip
+
+            each = -(-m // threads)
+            share(threads, learn, range(0, m, each))
         budget_rounds(
             self.machine, self.progress, self.parts, self.slots, n, own, values,
-            signs, importance, decisions,
+            signs, importance, alone, scores, sizes, decisions,
         )  # fmt: skip
         self._keep_what_is_used(rows, n)
+        self.torn = False
 
     @property
     def nbytes(self) -> int:
@@ -85,18 +124,19 @@ class BudgetRun(ExpertRun):
         places = self.slots.place[np.arange(budget) < filled[:, None]]
         if ((places < 0) | (places >= self.support.n)).any():
             raise InputError(f"slots.place: expected 0 to {self.support.n - 1}")
+        for order, n in zip(self.slots.order, filled, strict=True):
+            if len(order) and not np.array_equal(np.sort(order[:n]), np.arange(n)):
+                raise InputError(f"slots.order: expected the slots 0 to {n - 1}")
 
-    def _check_polynomials(self, *pairs: Floats) -> None:
+    def _check_polynomials(self, rows: Rows) -> None:
         """Refuse a block, before anything is learned from it, on which a polynomial overflows."""
+        largest = rows.norms.max(initial=0.0)
+        largest = np.sqrt(largest) * np.sqrt(max(self.support.rows.norms.max(initial=0.0), largest))
         parts = self.parts
         for e, kernel in enumerate(self.engine.kernels):
             for part in range(parts.first[e], parts.first[e + 1]):
-                if parts.code[part] != POLYNOMIAL:
-                    continue
-                largest = max(
-                    np.abs(values[parts.channel[part]]).max(initial=0.0) for values in pairs
-                )
-                if np.log10(largest + abs(parts.parameter[part]) + 1) * parts.power[part] > 300:
+                base = largest + abs(parts.parameter[part]) + 1
+                if parts.code[part] == POLYNOMIAL and np.log10(base) * parts.power[part] > 300:
                     raise NonFiniteError(
                         f"kernel {kernel}: its values overflow; scale the features, or lower "
                         "its degree"
@@ -104,20 +144,11 @@ class BudgetRun(ExpertRun):
 
     def _keep_what_is_used(self, rows: Rows, n: int) -> None:
         """Store the block's rows that some slot holds, and drop the points that none holds."""
-        in_use = np.arange(self.slots.alpha.shape[1]) < self.slots.filled[:, None]
-        places = self.slots.place
-        used = np.unique(places[in_use])
-        if (len(used) and used[-1] >= n) or len(used) < n:
-            columns = len(self.slots.filled)
-            kept = SupportVectors(columns, self.support.width, self.support.sparse)
-            old, new = used[used < n], used[used >= n] - n
-            kept.append(self.support.rows, old, np.zeros((len(old), columns)))
-            kept.append(rows, new, np.zeros((len(new), columns)))
-            self.engine.support = kept
-            places[in_use] = np.searchsorted(used, places[in_use])
-        self.support.coefficients[:] = 0.0
-        experts, slots = np.nonzero(in_use)
-        self.support.coefficients[places[experts, slots], experts] = self.slots.alpha[in_use]
+        slots, columns = self.slots, self.support.coefficients.shape[1]
+        used = renumber(slots.place, slots.filled, n + len(rows))
+        kept = np.searchsorted(used, n)
+        self.support.keep(used[:kept])
+        self.support.append(rows, used[kept:] - n, np.zeros((len(used) - kept, columns)))
 
 
 def one_by_one(kernels: tuple[Kernel, ...], layout: Layout) -> Parts:

@@ -42,7 +42,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         "omkc16" and "amkl17" are the papers' pools. A function takes two arrays, (n, d) and
         (m, d), and gives an (n, m) array.
     learner : learner of each kernel; `Perceptron()` by default
-    combiner : what weighs the learners; `Hedge()` by default
+    combiner : what weighs the learners; `FixedShare()` by default
     selection : which learners are updated and vote; all of them by default
     labels : "all"
         Every label is asked for.

@@ -49,6 +49,13 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
+def share(threads: int, work: Function[[Any], Any], parts: Sequence[Any]) -> list[Any]:
+    """[work(part) for part in parts], by several threads."""
+    if threads == 1 or len(parts) == 1:
+        return [work(part) for part in parts]
+    return list(_pool(os.getpid(), threads).map(work, parts))
+
+
 class Engine:
     """Support vectors, the kernels between them and a block, and a sequential pass.
 
@@ -68,14 +75,16 @@ class Engine:
     def sums(self, rows: Rows) -> tuple[Floats, Floats]:
         """Kernel sums of the stored support vectors, and of their terms' sizes, (o, b) each."""
         b = len(rows)
-        alone = self.support.n * b < WORTH_A_THREAD or self.layout.given  # Python kernels: in turn
-        threads = 1 if alone else _wished_threads()
+        threads = self.threads(self.support.n * b)
         lanes = min(-(-b // (16 * threads)) * 16, LANES)  # whole vectors
         parts = [rows.part(lo, min(lo + lanes, b)) for lo in range(0, b, lanes)]
-        runs = map if threads == 1 else _pool(os.getpid(), threads).map
-        results = list(runs(self._lane_sums, parts))
+        results = share(threads, self._lane_sums, parts)
         scores, sizes = (np.concatenate(sums, axis=1) for sums in zip(*results, strict=True))
         return scores, sizes
+
+    def threads(self, pairs: int) -> int:
+        """Threads for work on so many pairs; Python kernels are computed in turn."""
+        return 1 if pairs < WORTH_A_THREAD or self.layout.given else _wished_threads()
 
     def _lane_sums(self, rows: Rows) -> tuple[Floats, Floats]:
         """`sums` for the examples that one thread takes."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kernbrook._jit import pairs as compiled
 from kernbrook._jit.plan import FIRST_GIVEN, INNER, MANHATTAN, SQUARED
+from kernbrook._jit.storage import count_entries, move_dense, move_sparse
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels.planning import Layout
 
@@ -114,10 +115,9 @@ class Block:
         self.columns: Floats
         if isinstance(rows, SparseRows):
             self.csr = rows.csr()
-            present = np.unique(self.csr[1])
             self.place = np.full(rows.width, -1, dtype=np.int64)
-            self.place[present] = np.arange(len(present))
-            self.columns = compiled.feature_major(*self.csr, self.place, len(present))
+            present = compiled.place_features(self.csr[1], self.place)
+            self.columns = compiled.feature_major(*self.csr, self.place, present)
         else:
             self.columns = np.ascontiguousarray(rows.X.T)
 
@@ -216,26 +216,38 @@ class SupportVectors:
         self._norms[self.n : n] = rows.norms[which]
         if isinstance(rows, DenseRows):
             self._X = _grown(self._X, n)
-            self._X[self.n : n] = rows.X[which]
+            move_dense(rows.X, which, self._X, self.n)
         else:
-            matrix = sp.csr_matrix(rows.csr(), shape=(len(rows), rows.width))[which]
             filled = int(self._indptr[self.n])
-            self._data = _grown(self._data, filled + matrix.nnz)
-            self._data[filled : filled + matrix.nnz] = matrix.data
-            self._indices = _grown(self._indices, filled + matrix.nnz)
-            self._indices[filled : filled + matrix.nnz] = matrix.indices
+            filled += count_entries(rows.indptr, rows.start, which)
+            self._data = _grown(self._data, filled)
+            self._indices = _grown(self._indices, filled)
             self._indptr = _grown(self._indptr, n + 1)
-            self._indptr[self.n + 1 : n + 1] = filled + matrix.indptr[1:]
+            move_sparse(
+                rows.data, rows.indices, rows.indptr, rows.start, which,
+                self._data, self._indices, self._indptr, self.n,
+            )  # fmt: skip
+        self.n = n
+
+    def keep(self, which: NDArray[np.int64]) -> None:
+        """Drop all points but these, given by their rising numbers."""
+        if len(which) == self.n:
+            return
+        n = len(which)
+        self._coefficients[:n] = self._coefficients[which]
+        self._norms[:n] = self._norms[which]
+        if self.sparse:
+            csr = self._data, self._indices, self._indptr
+            move_sparse(*csr, 0, which, *csr, 0)
+        else:
+            move_dense(self._X, which, self._X, 0)
         self.n = n
 
     def keep_columns(self, columns: Sequence[int]) -> None:
         """Set the other columns to 0 and drop the points that nothing uses any more."""
-        coefficients = np.zeros_like(self.coefficients)
-        coefficients[:, columns] = self.coefficients[:, columns]
-        used = np.flatnonzero(coefficients.any(axis=1))
-        rows = self.rows
-        self.__init__(coefficients.shape[1], self.width, self.sparse)  # type: ignore[misc]
-        self.append(rows, used, coefficients[used])
+        others = np.setdiff1d(np.arange(self.coefficients.shape[1]), columns)
+        self.coefficients[:, others] = 0.0
+        self.keep(np.flatnonzero(self.coefficients.any(axis=1)))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The part in use of every array, by name; `restore` takes them back."""

@@ -13,7 +13,17 @@ from typing import Any
 from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.kernels import Linear, Mean, resolve
-from kernbrook.learners import BOGD, BPAS, RBP, Forgetron, Perceptron, SparsePA
+from kernbrook.learners import (
+    BOGD,
+    BPAS,
+    RBP,
+    Ahpatron,
+    Forgetron,
+    Perceptron,
+    Projectron,
+    ProjectronPlusPlus,
+    SparsePA,
+)
 from kernbrook.models.classifier import OnlineMKClassifier
 from kernbrook.models.trivial import TrivialClassifier
 
@@ -93,10 +103,11 @@ def _spa(
     discount: float = 0.99,
     smoothing: float = 0.001,
     unit_diagonal: bool = True,
+    budget: int | None = None,
 ) -> OnlineMKClassifier:
     return OnlineMKClassifier(
         kernels,
-        SparsePA(step=step, cap=cap, divisor=divisor, unit_diagonal=unit_diagonal),
+        SparsePA(step=step, cap=cap, divisor=divisor, unit_diagonal=unit_diagonal, budget=budget),
         Hedge(discount=discount, loss="hinge"),
         Selection(update="drawn", smoothing=smoothing, spread=False),
         random_state=random_state,
@@ -116,6 +127,35 @@ def _budget_perceptron(learner: type) -> Callable[..., OnlineMKClassifier]:
         return OnlineMKClassifier(kernels, chosen, combiner, random_state=random_state)
 
     return build
+
+
+def _projectron(learner: type) -> Callable[..., OnlineMKClassifier]:
+    def build(
+        kernels: Any = "omkc16",
+        random_state: Any = None,
+        budget: int = 100,
+        discount: float = 0.99,
+        threshold: float = 0.3,
+        tie: str = "margin",
+    ) -> OnlineMKClassifier:
+        chosen = learner(budget=budget, threshold=threshold, tie=tie)
+        combiner = Hedge(discount=discount)
+        return OnlineMKClassifier(kernels, chosen, combiner, random_state=random_state)
+
+    return build
+
+
+def _ahpatron(
+    kernels: Any = "omkc16",
+    random_state: Any = None,
+    budget: int = 100,
+    discount: float = 0.99,
+    margin: float = 0.5,
+    radius: float | None = None,
+    ridge: float = 0.0005,
+) -> OnlineMKClassifier:
+    learner = Ahpatron(budget=budget, margin=margin, radius=radius, ridge=ridge)
+    return OnlineMKClassifier(kernels, learner, Hedge(discount=discount), random_state=random_state)
 
 
 def _bogd(
@@ -165,6 +205,9 @@ _RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "forgetron": ("Forgetron", _budget_perceptron(Forgetron), {}),
     "bogd": ("BOGD", _bogd, {}),
     "bpas": ("BPAS", _bpas, {}),
+    "projectron": ("Projectron", _projectron(Projectron), {}),
+    "projectron++": ("Projectron++", _projectron(ProjectronPlusPlus), {}),
+    "ahpatron": ("Ahpatron", _ahpatron, {}),
     "majority": ("majority so far", _trivial("majority"), {}),
     "last-label": ("last label", _trivial("last-label"), {}),
 }

@@ -16,7 +16,7 @@ from kernbrook._jit.group_norm import group_norm_rounds, group_norm_weights
 from kernbrook._jit.learning import N_PARAMETERS
 from kernbrook._jit.rounds import Machine, Progress, expert_rounds
 from kernbrook._jit.zero import ZERO
-from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection
+from kernbrook.combiners import BestOfPrefix, FixedShare, GroupNorm, Selection
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout, lay_out
@@ -242,7 +242,7 @@ def make_run(
     InputError
         A choice is not of its kind, or choices that do not go together.
     """
-    combiner = _choice("combiner", combiner, Hedge())
+    combiner = _choice("combiner", combiner, FixedShare())
     selection = _choice("selection", selection, Selection())
     if isinstance(combiner, GroupNorm):
         if learner is not None:
@@ -252,7 +252,7 @@ def make_run(
         return GroupNormRun(kernels, combiner, width, sparse, seed)
     learner = _choice("learner", learner, Perceptron())
     arguments = (kernels, learner, combiner, selection, width, sparse, seed)
-    if hasattr(learner, "slots"):
+    if hasattr(learner, "slots") and learner.slots() is not None:
         from kernbrook.models.budget_runs import BudgetRun
 
         if isinstance(selection, BestOfPrefix):

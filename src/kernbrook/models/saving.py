@@ -1,9 +1,10 @@
 """Models as files: named arrays in the safetensors format, everything else as JSON beside them.
 
 The file's metadata have one entry, `kernbrook`: a JSON object of `format`, `version`, `written_by`
-(a version of kernbrook), `model`, and `sha256` of the model and the arrays. How the values of a
-model are put in JSON is said in `encoding`. Loading makes objects of kernbrook's own public classes
-and nothing else: no code runs, and no name is imported, because a file says so.
+(a version of kernbrook), `model`, and `sha256` of the model and the arrays. A file from training
+has `training` besides, which the digest covers: how far that has come. How the values of a model
+are put in JSON is said in `encoding`. Loading makes objects of kernbrook's own public classes and
+nothing else: no code runs, and no name is imported, because a file says so.
 """
 
 from __future__ import annotations
@@ -80,6 +81,16 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
     >>> loaded.partial_fit(X, y).predict([[1.0], [2.0]])
     array(['yes', 'no'], dtype='<U3')
     """
+    write(estimator, path)
+
+
+def write(
+    estimator: Any, path: str | PathLike[str], training: dict[str, Any] | None = None
+) -> None:
+    """`save`, with what is known of the training: JSON values, for `read` to give back.
+
+    In the same file, so that the two are replaced together and never disagree.
+    """
     name = type(estimator).__name__
     if _ESTIMATORS.get(name) is not type(estimator):
         raise InputError(f"save: expected one of {', '.join(_ESTIMATORS)}, got {estimator!r}")
@@ -100,9 +111,11 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
         "format": FORMAT,
         "version": VERSION,
         "written_by": version("kernbrook"),
-        "sha256": _digest(model, writer.tensors),
+        "sha256": _digest(model, writer.tensors, training),
         "model": model,
     }
+    if training is not None:
+        header["training"] = training
     # One entry: safetensors writes several in any order, and the same model is the same bytes.
     metadata = {"kernbrook": json.dumps(header, allow_nan=False)}
     write_bytes(path, as_bytes(writer.tensors, metadata=metadata))
@@ -130,9 +143,14 @@ def load(path: str | PathLike[str]) -> Any:
     ...     kb.load(Path(folder) / "fresh").combiner
     Hedge(discount=0.7)
     """
+    return read(path)[0]
+
+
+def read(path: str | PathLike[str]) -> tuple[Any, dict[str, Any] | None]:
+    """`load`, with what `write` was told of the training, or None."""
     try:
-        model, tensors = _read(Path(path))
-        return _estimator(model, Reader(tensors))
+        model, tensors, training = _read(Path(path))
+        return _estimator(model, Reader(tensors)), training
     except MemoryError:
         raise
     except Exception as error:  # known classes refuse values each in its own way
@@ -153,8 +171,10 @@ def _problem(error: Exception) -> str:
 # -- the file ---------------------------------------------------------------------------------
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The model and the tensors of a file whose format, version and digest are right."""
+def _read(
+    path: Path,
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]], dict[str, Any] | None]:
+    """Model, tensors and training of a file whose format, version and digest are right."""
     if not path.is_file():
         raise InputError("it is not an ordinary file" if path.exists() else "there is no such file")
     with safe_open(path, framework="np") as file:
@@ -171,15 +191,21 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
                 f"this is kernbrook {version('kernbrook')}, which reads up to version {VERSION}"
             )
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    model = header["model"]
-    if header["sha256"] != _digest(model, tensors):
+    model, training = header["model"], header.get("training")
+    if header["sha256"] != _digest(model, tensors, training):
         raise InputError("damaged: the contents do not match their checksum")
-    return model, tensors
+    return model, tensors, training
 
 
-def _digest(model: dict[str, Any], tensors: Mapping[str, NDArray[Any]]) -> str:
-    """SHA-256 of the model in sorted JSON and of each tensor's name, type, shape and bytes."""
+def _digest(
+    model: dict[str, Any],
+    tensors: Mapping[str, NDArray[Any]],
+    training: dict[str, Any] | None,
+) -> str:
+    """SHA-256 of the sorted JSON and of each tensor's name, type, shape and bytes."""
     digest = sha256(json.dumps(model, sort_keys=True).encode())
+    if training is not None:
+        digest.update(b"\n" + json.dumps(training, sort_keys=True).encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"\n{name} {tensor.dtype.name} {tensor.shape}\n".encode())
         digest.update(tensor.reshape(-1).view(np.uint8).data)

@@ -11,15 +11,23 @@ from kernbrook.reports.figures import (
     discount_curve,
     kernel_weights,
     learning_curves,
+    parameter_curves,
     support_vectors,
 )
-from kernbrook.reports.html import Section, write_discount_report, write_page, write_report
+from kernbrook.reports.html import (
+    Section,
+    write_discount_report,
+    write_page,
+    write_report,
+    write_study_report,
+)
 from kernbrook.reports.summary import Column, verdict
 from kernbrook.reports.text import (
     comparison_table,
     discount_table,
     ratio_table,
     reproduction_table,
+    study_table,
 )
 
 __all__ = [
@@ -31,12 +39,15 @@ __all__ = [
     "discount_table",
     "kernel_weights",
     "learning_curves",
+    "parameter_curves",
     "ratio_table",
     "reproduction_json",
     "reproduction_table",
+    "study_table",
     "support_vectors",
     "verdict",
     "write_discount_report",
     "write_page",
     "write_report",
+    "write_study_report",
 ]

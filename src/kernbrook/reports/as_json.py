@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.records import Comparison, History, Record, Row
     from kernbrook.evaluation.reproduction_records import (
         DiscountCurves,
+        ParameterStudy,
         Reproduction,
         TimeReproduction,
     )
@@ -48,7 +49,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def reproduction_json(
-    reproduction: Reproduction | TimeReproduction | DiscountCurves,
+    reproduction: Reproduction | TimeReproduction | DiscountCurves | ParameterStudy,
 ) -> dict[str, Any]:
     """A reproduction as plain values; the keys are its attributes.
 

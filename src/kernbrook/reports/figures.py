@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from kernbrook.evaluation.records import Comparison, Row
+    from kernbrook.evaluation.reproduction_records import StudyPoint
 
     # data set -> algorithm -> discounts (k,), mean mistakes (k,), their deviations (k,)
     Discounts = Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[float]]]]
@@ -202,6 +203,51 @@ def discount_curve(curves: Discounts) -> Figure:
         _few_ticks(axes)
     picture.supxlabel("discount of a mistaken kernel's weight", fontsize=drawing.SIZE)
     picture.supylabel("mistakes (% of the rounds)", fontsize=drawing.SIZE)
+    return picture
+
+
+@in_house_style
+def parameter_curves(points: Sequence[StudyPoint]) -> Figure:
+    """Mistakes, support vectors and seconds against a parameter, a panel each, a line a curve.
+
+    Parameters
+    ----------
+    points : of one parameter on one data set; those of a curve in the order of their values
+
+    Returns
+    -------
+    a figure 6.4 inches wide
+
+    Raises
+    ------
+    InputError
+        if there are no points.
+    """
+    if not points:
+        raise InputError("expected at least one point of a parameter study, found none")
+    curves = list(dict.fromkeys(point.curve for point in points))
+    styles = dict(zip(curves, drawing.pens([False] * len(curves)), strict=True))
+    panels_of = {
+        "mistakes (%)": ("error", "error_std"),
+        "support vectors": ("n_support", "n_support_std"),
+        "seconds": ("seconds", None),
+    }
+    picture, panels = _grid(len(panels_of), styles, sharey=False)
+    for axes, (title, (mean, std)) in zip(panels, panels_of.items(), strict=True):
+        for curve, pen in reversed(styles.items()):  # the first on top
+            own = [point for point in points if point.curve == curve]
+            x = np.array([point.value for point in own])
+            y = np.array([getattr(point, mean) for point in own])
+            axes.plot(x, y, **pen.options(), marker="o", markersize=2.5)
+            if std is not None and all(getattr(point, std) is not None for point in own):
+                _band(axes, x, y, np.array([getattr(point, std) for point in own]), pen)
+        axes.set_title(title, loc="left")
+        axes.set_xlim(0, 1.02 * max(point.value for point in points))
+        if mean != "error":
+            axes.set_ylim(bottom=0)
+        drawing.dress(axes)
+        _few_ticks(axes)
+    picture.supxlabel(f"{points[0].parameter} of SPA", fontsize=drawing.SIZE)
     return picture
 
 

@@ -21,6 +21,7 @@ from kernbrook.reports.summary import (
     many_kernels,
     rank,
     star_note,
+    study_columns,
     verdict,
 )
 
@@ -28,7 +29,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from kernbrook.evaluation.records import Comparison, Row
+    from kernbrook.evaluation.reproduction_records import ParameterStudy
     from kernbrook.reports.figures import Discounts
+
+
+_STUDIED = {
+    "cap": "SPA keeps an example with probability min(cap, loss) / divisor. The cap (alpha of the "
+    "paper) bounds the chance of an example whose loss is large: a small one keeps few, beyond "
+    "the losses that occur it changes nothing. Bands are one standard deviation either side.",
+    "divisor": "The divisor (beta of the paper; the cap is 1) thins out all examples alike. "
+    "Beside SPA, the algorithms with a budget for each kernel, which add up to as many support "
+    "vectors as SPA has at that divisor.",
+}
 
 
 @dataclass(frozen=True)
@@ -162,6 +174,41 @@ def write_discount_report(
         _again(manifest or {}),
     ]
     write_page("Effect of the discount", sections, path)
+
+
+def write_study_report(study: ParameterStudy, path: str | PathLike[str]) -> None:
+    """Write what SPA's cap and divisor do as one HTML page: figures, numbers.
+
+    Parameters
+    ----------
+    study : with at least one point
+    path : the file to write, in an existing folder
+
+    Raises
+    ------
+    InputError
+        if there are no points, or the file cannot be written.
+    """
+    names = list(dict.fromkeys(point.data for point in study.points))
+    sections = []
+    for data in names:
+        for parameter, text in _STUDIED.items():
+            own = [p for p in study.points if (p.data, p.parameter) == (data, parameter)]
+            heading = f"The {parameter} on {data}"
+            sections.append(Section(heading, text, figures.parameter_curves(own)))
+    columns, heads = study_columns(study)
+    sections += [
+        Section(
+            "The numbers",
+            "Means over the permutations ± one standard deviation, where there are several. "
+            "#SV counts support vectors over all kernels, at the end of the stream.",
+            columns=columns,
+            strong=frozenset(heads),
+            note="; ".join(study.remarks) or None,
+        ),
+        _again(study.manifest),
+    ]
+    write_page("The cap and the divisor of SPA", sections, path, subtitle=study.description)
 
 
 def write_page(

@@ -13,9 +13,13 @@ from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
     from kernbrook.evaluation.records import Comparison, Floats, Ints, Row
+    from kernbrook.evaluation.reproduction_records import ParameterStudy, StudyPoint
 
 STAR_NOTE = "* not told from the least mean by a Student t-test at 5 %"
 STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
+STUDY_NOTE = (
+    "cap and divisor: alpha and beta of the paper; the others have budgets that add up to SPA's #SV"
+)
 TRIVIAL = {
     "majority": "always answering the label seen most often so far",
     "last-label": "repeating the last label",
@@ -149,6 +153,41 @@ def star_note(comparison: Comparison) -> str | None:
     if not comparison.best:
         return None
     return STAR_NOTE if comparison.permutations > 1 else STAR_NOTE_ALONE
+
+
+def study_columns(study: ParameterStudy) -> tuple[list[Column], list[int]]:
+    """Columns of a parameter study, and the rows that only name what those below share.
+
+    Where the cap is varied the rows of a divisor stand together; where the divisor is, those of
+    one divisor, an algorithm each.
+    """
+    names: list[str] = []
+    heads: list[int] = []
+    of_row: list[StudyPoint | None] = []
+    for point in study.points:
+        varied = f"{point.parameter} {point.value:g}"
+        head, name = (point.curve, varied) if point.parameter == "cap" else (varied, point.curve)
+        head = f"{point.data}, {head}"
+        if not heads or names[heads[-1]] != head:
+            heads.append(len(names))
+            names.append(head)
+            of_row.append(None)
+        names.append(f"  {name}")
+        of_row.append(point)
+
+    def column(header: str, texts: Sequence[str]) -> Column:
+        remaining = iter(texts)
+        cells = ("" if point is None else next(remaining) for point in of_row)
+        return Column(header, tuple(cells), "number")
+
+    points = study.points
+    digits = 0 if all(point.n_support_std is None for point in points) else 1
+    return [
+        Column("", tuple(names)),
+        column("mistakes %", aligned([(p.error, p.error_std) for p in points], 2)),
+        column("#SV", aligned([(p.n_support, p.n_support_std) for p in points], digits)),
+        column("seconds", [seconds(p.seconds) for p in points]),
+    ], heads
 
 
 def headline(comparison: Comparison) -> str:

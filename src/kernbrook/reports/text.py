@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 
 from kernbrook.reports.summary import (
     STAR_NOTE,
+    STAR_NOTE_ALONE,
+    STUDY_NOTE,
     Column,
     aligned,
     comparison_columns,
     headline,
+    seconds,
     star_note,
+    study_columns,
 )
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.reproduction_records import (
         Cell,
         DiscountCurves,
+        ParameterStudy,
         Reproduction,
         TimeReproduction,
     )
@@ -60,8 +65,10 @@ def reproduction_table(reproduction: Reproduction, *, width: int = 80) -> Table:
     """A published table beside our numbers, grouped by data set.
 
     Differences are ours less printed, in points for the mistakes and in per cent for the
-    support vectors. A star marks the best of each data set, printed and ours. Where the table
-    would be wider than `width`, the support vectors lose decimals, then their deviations.
+    support vectors; more than two printed deviations have an exclamation mark. A star marks the
+    best of each data set, printed and ours. Seconds are shown where the paper prints them. Where
+    the table would be wider than `width`, the support vectors lose decimals, then their
+    deviations, and after that the seconds go.
 
     Parameters
     ----------
@@ -74,14 +81,19 @@ def reproduction_table(reproduction: Reproduction, *, width: int = 80) -> Table:
     """
     groups = [(data, list(cells)) for data, cells in groupby(reproduction.cells, lambda c: c.data)]
     layouts = [
-        _reproduction_columns(groups, digits, deviations)
-        for digits, deviations in ((1, True), (0, True), (1, False))
+        _reproduction_columns(groups, digits, deviations, times)
+        for times in (True, False)
+        for digits, deviations in ((1, True), (0, True), (1, False), (0, False))
     ]
     columns = _first_that_fits(layouts, width)
     title = f"{reproduction.table}: {reproduction.description}"
     bold = [mark for _, cells in groups for mark in (True, *(cell.best for cell in cells))]
     ends = list(accumulate(len(cells) + 1 for _, cells in groups))
-    return _table(title, _footer(reproduction), columns, bold, ends)
+    alone = all(cell.error_std is None for cell in reproduction.cells)
+    notes = [STAR_NOTE_ALONE if alone else STAR_NOTE]
+    if any(False in (cell.error_agrees, cell.n_support_agrees) for cell in reproduction.cells):
+        notes.append("! more than two printed deviations")
+    return _table(title, _footer(reproduction, *notes), columns, bold, ends)
 
 
 def ratio_table(reproduction: TimeReproduction) -> Table:
@@ -112,7 +124,8 @@ def ratio_table(reproduction: TimeReproduction) -> Table:
             Column("\nours", ours, "number"),
         ]
     title = f"{reproduction.table}: {reproduction.description}"
-    return _table(title, _footer(reproduction), columns, [False] * len(groups))
+    footer = _footer(reproduction, "time in per cent of the reference algorithm's")
+    return _table(title, footer, columns, [False] * len(groups))
 
 
 def discount_table(reproduction: DiscountCurves) -> Table:
@@ -146,11 +159,30 @@ def discount_table(reproduction: DiscountCurves) -> Table:
     title = f"{reproduction.table}: {reproduction.description}"
     heads = {0, *ends[:-1]}
     bold = [place in heads for place in range(len(names))]
-    return _table(title, _footer(reproduction), columns, bold, ends)
+    footer = _footer(reproduction, "mean mistakes in per cent; columns: the discount")
+    return _table(title, footer, columns, bold, ends)
+
+
+def study_table(study: ParameterStudy) -> Table:
+    """Mistakes, support vectors and seconds at each value of SPA's cap and divisor.
+
+    Parameters
+    ----------
+    study : of figure 1 of the budget paper
+
+    Returns
+    -------
+    a table for `rich.console.Console.print`
+    """
+    columns, heads = study_columns(study)
+    ends = [*heads[1:], len(columns[0].cells)]
+    bold = [place in heads for place in range(ends[-1])]
+    title = f"{study.table}: {study.description}"
+    return _table(title, _footer(study, STUDY_NOTE), columns, bold, ends)
 
 
 def _reproduction_columns(
-    groups: Sequence[tuple[str, list[Cell]]], digits: int, deviations: bool
+    groups: Sequence[tuple[str, list[Cell]]], digits: int, deviations: bool, times: bool
 ) -> list[Column]:
     """Columns of a reproduction; each group starts with a line that only names the data set."""
     every = [cell for _, cells in groups for cell in cells]
@@ -170,20 +202,43 @@ def _reproduction_columns(
         names += [data, *(f"  {cell.title}" for cell in cells)]
     printed = aligned([(c.error_printed, c.error_printed_std) for c in every], 2)
     ours = aligned([(c.error, c.error_std) for c in every], 2)
-    return [
+    columns = [
         Column("algorithm", tuple(names)),
         column(
             "mistakes %\nprinted",
             [t + ("*" if c.best_printed else " ") for t, c in zip(printed, every, strict=True)],
         ),
         column("\nours", [t + ("*" if c.best else " ") for t, c in zip(ours, every, strict=True)]),
-        column("\ndiff.", [f"{c.error - c.error_printed:+.2f}" for c in every]),
+        column(
+            "\ndiff.",
+            [f"{c.error - c.error_printed:+.2f}{_mark(c.error_agrees)}" for c in every],
+        ),
         column(
             "#SV\nprinted", support([(c.n_support_printed, c.n_support_printed_std) for c in every])
         ),
         column("\nours", support([(c.n_support, c.n_support_std) for c in every])),
-        column("\ndiff. %", [_relative(c.n_support, c.n_support_printed) for c in every]),
+        column(
+            "\ndiff. %",
+            [
+                _relative(c.n_support, c.n_support_printed) + _mark(c.n_support_agrees)
+                for c in every
+            ],
+        ),
     ]
+    if times and any(c.seconds_printed is not None for c in every):
+        columns += [
+            column(
+                "seconds\nprinted",
+                ["" if c.seconds_printed is None else seconds(c.seconds_printed) for c in every],
+            ),
+            column("\nours", ["" if c.seconds is None else seconds(c.seconds) for c in every]),
+        ]
+    return columns
+
+
+def _mark(agrees: bool | None) -> str:
+    """What stands behind a difference; blank of the same width where it is small."""
+    return "!" if agrees is False else " "
 
 
 def _relative(ours: float, printed: float) -> str:
@@ -191,14 +246,11 @@ def _relative(ours: float, printed: float) -> str:
     return "" if printed == 0 else f"{100 * (ours / printed - 1):+.1f}"
 
 
-def _footer(reproduction: Reproduction | TimeReproduction | DiscountCurves) -> str:
-    """Notes under a reproduction: the star, the orders of the data, what is not present."""
-    if hasattr(reproduction, "cells"):
-        lines = [STAR_NOTE]
-    elif hasattr(reproduction, "ratios"):
-        lines = ["time in per cent of the reference algorithm's"]
-    else:
-        lines = ["mean mistakes in per cent; columns: the discount"]
+def _footer(
+    reproduction: Reproduction | TimeReproduction | DiscountCurves | ParameterStudy, *notes: str
+) -> str:
+    """Notes under a reproduction, the orders of the data, what is not present, remarks."""
+    lines = list(notes)
     by_kind: dict[str, list[str]] = {}
     for data, kind in reproduction.permutations_by_data.items():
         by_kind.setdefault(kind, []).append(data)
@@ -209,7 +261,7 @@ def _footer(reproduction: Reproduction | TimeReproduction | DiscountCurves) -> s
         lines.append(f"permutations: {'; '.join(parts)}")
     if reproduction.missing:
         lines.append(f"not present: {', '.join(reproduction.missing)}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *getattr(reproduction, "remarks", ())])
 
 
 GAP = 2

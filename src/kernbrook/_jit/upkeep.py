@@ -1,0 +1,50 @@
+"""Upkeep of slots: which one makes room, shrinking, keeping some. Shared by the learners."""
+
+from numba import njit
+
+from kernbrook._jit.draws import DRAW_REMOVAL, PURPOSE, uniform
+
+
+@njit(cache=True, nogil=True)
+def oldest(slots, e):
+    """Expert e's slot that came first."""
+    found = 0
+    for s in range(1, slots.filled[e]):
+        if slots.born[e, s] < slots.born[e, found]:
+            found = s
+    return found
+
+
+@njit(cache=True, nogil=True)
+def scale(slots, e, factor):
+    """Shrink: every coefficient of expert e times a factor."""
+    for s in range(slots.filled[e]):
+        slots.alpha[e, s] *= factor
+
+
+@njit(cache=True, nogil=True)
+def random_slot(slots, e, counters):
+    """A slot of expert e, uniformly."""
+    u = uniform(counters[0], counters[1], DRAW_REMOVAL * PURPOSE + e)
+    return min(int(u * slots.filled[e]), slots.filled[e] - 1)
+
+
+@njit(cache=True, nogil=True)
+def keep(slots, e, kept, later):
+    """Expert e holds the slots kept[0] < kept[1] < ... alone, moved to 0, 1, ...
+
+    later : (n, B) the slots' kernel values with examples to come, moved with them
+    """
+    for i in range(len(kept)):
+        s = kept[i]
+        slots.alpha[e, i] = slots.alpha[e, s]
+        slots.diagonal[e, i] = slots.diagonal[e, s]
+        slots.born[e, i] = slots.born[e, s]
+        slots.place[e, i] = slots.place[e, s]
+        if slots.gram.shape[1] > 0:
+            for j in range(len(kept)):
+                slots.gram[e, i, j] = slots.gram[e, s, kept[j]]
+    for t in range(later.shape[0]):
+        for i in range(len(kept)):
+            later[t, i] = later[t, kept[i]]
+    slots.filled[e] = len(kept)

@@ -1,0 +1,304 @@
+"""`kernbrook train` and `kernbrook predict`: a model as a file, data of any size."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+from kernbrook.cli.main import Json, _check_targets, _console, _show, app
+from kernbrook.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kernbrook.evaluation.training import Training
+
+Data = Annotated[
+    str,
+    typer.Argument(help="A file (svmlight, CSV; plain, .gz, .bz2, .xz) or a name: see `data`."),
+]
+
+
+@app.command()
+def train(
+    data: Data,
+    model: Annotated[Path, typer.Option(help="The file to write the model to.")],
+    recipe: Annotated[str, typer.Option(help="One of `kernbrook recipes`.")] = "bpas",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe; repeatable."),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Support vectors a kernel, for recipes with a budget.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
+    positive: Annotated[
+        str | None, typer.Option(help="This label against the rest, for data of many classes.")
+    ] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="The labels, with commas; else the data are read for them.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="A CSV file's label column; else 'label', else the last.")
+    ] = None,
+    n_features: Annotated[
+        int | None, typer.Option(min=1, help="Features of a svmlight file; else the most it has.")
+    ] = None,
+    checkpoint_every: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="Time from checkpoint to checkpoint.")
+    ] = 60.0,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the model's file, if it is there.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the model's file, if it is there.")
+    ] = False,
+    json: Json = None,
+) -> None:
+    """Learn from data of any size in one pass, and save the model.
+
+    The data are read in chunks, in their own order. Each row is predicted before it is learned:
+    the mistakes made are the online error.
+
+    Ctrl-C saves a checkpoint and stops. The same command with --resume goes on from the last
+    checkpoint, after a kill or a power cut too, and comes to the very file that it would have
+    without. It also learns rows that were appended to the data since.
+    """
+    from kernbrook.evaluation.sources import open_source
+    from kernbrook.evaluation.training import check_target
+    from kernbrook.evaluation.training import train as run
+    from kernbrook.models import recipes as book
+    from kernbrook.reports.training import training_json, training_table
+
+    _check_targets(json)
+    check_target(model, resume, overwrite)
+    _check_not_read("--model", model, data)
+    estimator = book.make(recipe, **_settings(settings, budget), random_state=seed)
+    stopping = _Stopping()
+    with stopping.on_signals(), _bar(data) as show:
+        stream, source = open_source(
+            data, n_features=n_features, label=label, positive=positive, seed=seed
+        )
+        result = run(
+            stream,
+            estimator,
+            model,
+            source=source,
+            classes=None if classes is None else [name.strip() for name in classes.split(",")],
+            resume=resume,
+            overwrite=overwrite,
+            every=checkpoint_every,
+            progress=None
+            if show is None
+            else lambda state: show(_so_far(stream.name, state), state.rows_read, stream.n_rows),
+            stop=stopping.wanted,
+        )
+    if not result.finished:
+        typer.echo(
+            f"kernbrook: stopped; {model} has learned {result.rows:,} of {stream.n_rows:,} rows.\n"
+            "To go on, give the same command with --resume.",
+            err=True,
+        )
+        raise typer.Exit(stopping.code)
+    _show(
+        json,
+        lambda: training_json(result, stream.name, recipe),
+        lambda width: training_table(result, stream.name, book.title(recipe)),
+    )
+    already = result.rows == result.resumed_at
+    typer.echo(f"{model} was complete, nothing new" if already else f"wrote {model}", err=True)
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="A file that `train` or kb.save wrote.")],
+    data: Data,
+    output: Annotated[
+        Path, typer.Option(help="The file to write to; - for standard output.")
+    ] = Path("-"),
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Write CSV: each prediction with its score.")
+    ] = False,
+    label: Annotated[
+        str | None, typer.Option(help="A CSV file's label column; else the one that was learned.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of drawn data.")] = 0,
+) -> None:
+    """Predict the label of each row, one line each.
+
+    A CSV file may have the label's column or not; a svmlight file has some number in its place.
+    Where the data have labels that the model knows, the error goes to standard error.
+
+    A score is the combined vote: from 0 on, the prediction is the last label in sorted order.
+    """
+    from kernbrook.atomic import check_writable
+    from kernbrook.evaluation.predicting import Tally, load_learned
+    from kernbrook.evaluation.predicting import predict as run
+    from kernbrook.evaluation.sources import open_like
+    from kernbrook.streams.unlabelled import UnlabelledCsv
+
+    to_file = str(output) != "-"
+    if to_file:
+        check_writable(output)
+        for path in (data, str(model)):
+            _check_not_read("--output", output, path)
+    machine, source, checkpoint = load_learned(model)
+    if checkpoint is not None and not checkpoint.finished:
+        typer.echo(f"{model} is a checkpoint, after {checkpoint.rows:,} rows", err=True)
+    rows = 0
+    with _bar(data, hidden=not to_file and sys.stdout.isatty()) as show:
+        stream = open_like(source, data, label=label, seed=seed)
+        tally = Tally(machine.classes_, source.positive)
+        with _written(output) as file:
+            if scores:
+                file.write(b"prediction,score\n")
+            for X, y in stream.chunks():
+                labels, decisions = run(machine, X, scores)
+                file.write(_lines(labels, decisions).encode())
+                if not isinstance(stream, UnlabelledCsv):
+                    tally.add(labels, y)
+                rows += len(y)
+                if show is not None:
+                    show(f"{stream.name}: {rows:,} rows", rows, stream.n_rows)
+    if to_file:
+        typer.echo(f"wrote {rows:,} predictions to {output}", err=True)
+    if tally.error is not None:
+        typer.echo(f"error {100 * tally.error:.2f} % on {tally.known:,} labelled rows", err=True)
+
+
+def _settings(given: list[str] | None, budget: int | None) -> dict[str, Any]:
+    """The recipe's parameters out of --set and --budget."""
+    settings: dict[str, Any] = {}
+    for text in given or []:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals):
+            raise InputError(f"--set: expected NAME=VALUE, got {text!r}")
+        if name == "random_state":
+            raise InputError("--set random_state: use --seed")
+        settings[name] = _value(value)
+    if budget is not None:
+        settings["budget"] = budget
+    return settings
+
+
+def _value(text: str) -> Any:
+    """None, a truth value or a number where it is written like one, else the text."""
+    if text.lower() in ("none", "true", "false"):
+        return {"none": None, "true": True, "false": False}[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _check_not_read(option: str, target: Path, source: str) -> None:
+    if target.exists() and os.path.exists(source) and os.path.samefile(target, source):
+        raise InputError(f"{option}: {target} is read by this command, and would be replaced")
+
+
+class _Stopping:
+    """Ctrl-C or a polite kill: after the first chunk it waits for the end of the one in work."""
+
+    def __init__(self) -> None:
+        self._signal = 0
+        self._something_learned = False
+
+    def wanted(self) -> bool:
+        """Asked after each chunk."""
+        self._something_learned = True
+        return self._signal != 0
+
+    @property
+    def code(self) -> int:
+        """The exit code of a program that a signal ends."""
+        return 128 + self._signal
+
+    @contextmanager
+    def on_signals(self) -> Iterator[None]:
+        def receive(number: int, frame: object) -> None:
+            at_once = self._signal != 0 or not self._something_learned
+            self._signal = number
+            if at_once:
+                raise KeyboardInterrupt
+
+        before = {name: signal.signal(name, receive) for name in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        except KeyboardInterrupt:
+            typer.echo("kernbrook: stopped at once, with no further checkpoint", err=True)
+            raise typer.Exit(self.code) from None
+        finally:
+            for name, handler in before.items():
+                signal.signal(name, handler)
+
+
+@contextmanager
+def _bar(
+    data: str, hidden: bool = False
+) -> Iterator[Callable[[str, int, int | None], None] | None]:
+    """Shows a text, rows done and rows in all, where standard error is a terminal; else None."""
+    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    console = _console(stderr=True)
+    if hidden or not console.is_terminal:
+        yield None
+        return
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), Remaining()
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(f"reading {data}", total=None)
+
+        def show(text: str, done: int, rows: int | None) -> None:
+            progress.update(task, description=text, completed=done, total=rows)
+
+        yield show
+
+
+def _so_far(name: str, state: Training) -> str:
+    """Rows, online error and support vectors, in a line."""
+    if state.rows_read < state.resumed_at:
+        return f"{name}: {state.rows_read:,} rows read again"
+    support = state.estimator.n_support_stored_
+    wrong = 100 * state.error
+    return f"{name}: {state.rows:,} rows, {wrong:.2f} % wrong, {support:,} support vectors"
+
+
+@contextmanager
+def _written(output: Path) -> Iterator[BinaryIO]:
+    """A file that is replaced at the end, or standard output."""
+    from kernbrook.atomic import replacing
+
+    if str(output) != "-":
+        with replacing(output) as file:
+            yield file
+        return
+    try:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What could not be written must not be tried again at the end of the process.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise InputError(f"cannot write standard output: {error.strerror}") from error
+
+
+def _lines(labels: NDArray[Any], scores: NDArray[Any] | None) -> str:
+    if scores is None:
+        return "".join(f"{label}\n" for label in labels.tolist())
+    import csv
+    import io
+
+    text = io.StringIO()
+    pairs = zip(labels.tolist(), scores.tolist(), strict=True)
+    csv.writer(text, lineterminator="\n").writerows(pairs)
+    return text.getvalue()

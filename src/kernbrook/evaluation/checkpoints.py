@@ -1,0 +1,104 @@
+"""A model and how far its training is, in one file, so that the two never disagree."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from kernbrook.errors import ModelFileError
+from kernbrook.evaluation.sources import Source
+from kernbrook.models.saving import read, write
+from kernbrook.streams.base import Features, Labels
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """How far a training is.
+
+    Attributes
+    ----------
+    source : of the rows
+    rows : rows learned from
+    mistakes : on these rows, each predicted before it was learned
+    digest : of these rows, by `RowDigest`
+    finished : whether they are all rows of the data
+    seconds : spent learning; 0 when finished, because the same training gives the same bytes
+    """
+
+    source: Source
+    rows: int
+    mistakes: int
+    digest: str
+    finished: bool
+    seconds: float = 0.0
+
+
+def save_checkpoint(estimator: Any, checkpoint: Checkpoint, path: str | PathLike[str]) -> None:
+    """`kb.save`, with the checkpoint in the same file; `kb.load` reads the model alone."""
+    write(estimator, path, asdict(checkpoint))
+
+
+def load_checkpoint(path: str | PathLike[str]) -> tuple[Any, Checkpoint | None]:
+    """The model, and its checkpoint or None where `kb.save` wrote the file.
+
+    Raises
+    ------
+    ModelFileError
+        As `kb.load`, or the checkpoint is not one of this model.
+    """
+    estimator, found = read(path)
+    if found is None:
+        return estimator, None
+    try:
+        checkpoint = Checkpoint(**{**found, "source": Source(**found["source"])})
+        sensible = estimator.labels_asked_ == checkpoint.rows >= checkpoint.mistakes >= 0
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ModelFileError(path, f"not an account of a training: {error}") from error
+    if not sensible:
+        problem = f"expected a model of {checkpoint.rows} rows, got {estimator.labels_asked_}"
+        raise ModelFileError(path, problem)
+    return estimator, checkpoint
+
+
+class RowDigest:
+    """SHA-256 of rows and their labels, by value: dense or sparse, in chunks of any length.
+
+    Examples
+    --------
+    >>> X, y = np.eye(3), np.array([1, 2, 3])
+    >>> whole, parts = RowDigest(), RowDigest()
+    >>> whole.update(X, y)
+    >>> parts.update(X[:1], y[:1])
+    >>> parts.update(csr_array(X[1:]), y[1:])
+    >>> whole.hexdigest() == parts.hexdigest()
+    True
+    """
+
+    def __init__(self) -> None:
+        self._parts = [sha256() for _ in range(4)]
+
+    def update(self, X: Features, y: Labels) -> None:
+        """Take in more rows, (n, d) and (n,)."""
+        X = csr_array(X)
+        if not X.data.all():
+            X = X.copy()
+            X.eliminate_zeros()
+        if y.dtype.kind == "U":
+            labels = "".join(f"{label}\n" for label in y.tolist()).encode()
+        else:
+            labels = y.astype("<f8").tobytes()
+        lengths, indices = np.diff(X.indptr).astype("<i8"), X.indices.astype("<i8")
+        for part, data in zip(
+            self._parts, (X.data.tobytes(), indices.tobytes(), lengths.tobytes(), labels),
+            strict=True,
+        ):  # fmt: skip
+            part.update(data)
+
+    def hexdigest(self) -> str:
+        """The digest of the rows so far, 64 letters."""
+        return sha256(b"".join(part.digest() for part in self._parts)).hexdigest()

@@ -1,0 +1,92 @@
+"""What one training came to: a few lines for the terminal, or plain values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kernbrook.reports.as_json import plain
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from kernbrook.evaluation.training import Training
+
+BEST_KERNELS = 5
+
+
+def training_table(training: Training, data: str, recipe: str) -> Table:
+    """Rows, online error, support vectors, seconds, and the kernels of the greatest weights.
+
+    Parameters
+    ----------
+    training : at least one row
+    data : name of the data
+    recipe : the algorithm's title
+
+    Returns
+    -------
+    a table for `rich.console.Console.print`
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    model = training.estimator
+    lines = [
+        ("rows", f"{training.rows:,}"),
+        ("online error", f"{100 * training.error:.2f} %"),
+        ("support vectors", f"{model.n_support_stored_:,}"),
+    ]
+    if training.seconds:
+        lines.append(("seconds", f"{training.seconds:.1f}"))
+    pairs = list(zip(model.kernel_weights_, model.kernels_, strict=True))
+    pairs.sort(key=lambda pair: -pair[0])
+    best = [pair for pair in pairs[:BEST_KERNELS] if pair[0] >= 0.0005]  # 0.001 as shown
+    shown = [f"{weight:.3f}  {kernel}" for weight, kernel in best]
+    if rest := pairs[len(best) :]:
+        shown.append(f"{sum(weight for weight, _ in rest):.3f}  {len(rest)} others")
+    lines += [("" if i else "kernels", text) for i, text in enumerate(shown)]
+    table = Table(
+        title=Text(f"{data}: {recipe}", style="bold"),
+        title_justify="left",
+        show_header=False,
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
+    for what, value in lines:
+        table.add_row(Text(what), Text(value))
+    return table
+
+
+def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:
+    """A training as plain values that `json.dumps(..., allow_nan=False)` takes.
+
+    The error is in per cent. `seconds` is None where all was learned before.
+
+    Parameters
+    ----------
+    training : at least one row
+    data : name of the data
+    recipe : its name
+
+    Returns
+    -------
+    dict
+    """
+    model = training.estimator
+    values = {
+        "data": data,
+        "recipe": recipe,
+        "n_rows": training.rows,
+        "resumed_at": training.resumed_at,
+        "classes": model.classes_,
+        "mistakes": training.mistakes,
+        "error": 100.0 * training.error,
+        "n_support_stored": model.n_support_stored_,
+        "n_support_active": model.n_support_active_,
+        "labels_asked": model.labels_asked_,
+        "seconds": training.seconds or None,
+        "kernels": [str(kernel) for kernel in model.kernels_],
+        "kernel_weights": model.kernel_weights_,
+    }
+    return {name: plain(value) for name, value in values.items()}

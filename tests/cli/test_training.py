@@ -1,0 +1,675 @@
+"""`kernbrook train` and `kernbrook predict` as a user meets them: files, exit codes, signals."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kernbrook as kb
+from kernbrook.cli.main import run
+from kernbrook.evaluation.checkpoints import load_checkpoint
+
+LINUX = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+BPAS = ["--recipe", "bpas", "--budget", "10"]
+
+
+@pytest.fixture
+def kernbrook(monkeypatch, capsys, tmp_path):
+    """The program in this process, in an empty folder: (exit code, output, messages)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["kernbrook", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            run()
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return end.value.code or 0, said.out, said.err
+
+    return call
+
+
+def process(*arguments, **options):
+    command = [sys.executable, "-m", "kernbrook", *map(str, arguments)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.Popen(command, text=True, **pipes)
+
+
+def drawn(n=3000, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)).round(3)
+    return X, np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1, -1)
+
+
+def write_svmlight(path, X, y):
+    rows = (" ".join(f"{j + 1}:{v:.3f}" for j, v in enumerate(row)) for row in X)
+    path.write_text("".join(f"{label} {row}\n" for label, row in zip(y, rows, strict=True)))
+
+
+def write_csv(path, X, y=None, columns="a,b,c", label="kind", words=("no", "yes")):
+    lines = [columns if y is None else f"{columns},{label}"]
+    for i, row in enumerate(X):
+        values = [f"{value:.3f}" for value in row]
+        lines.append(",".join(values if y is None else [*values, words[int(y[i] > 0)]]))
+    path.write_text("\n".join(lines) + "\n")
+
+
+# -- train ------------------------------------------------------------------------------------
+
+
+def test_the_model_is_that_of_prequential(kernbrook, tmp_path):
+    X, y = drawn()
+    write_svmlight(tmp_path / "data.svm", X, y)
+    code, out, err = kernbrook("train", "data.svm", "--model", "m", *BPAS, "--json", "-")
+    assert (code, err) == (0, "wrote m\n")
+    found = json.loads(out)
+    model = kb.recipes.make("bpas", budget=10, random_state=0)
+    record = kb.prequential(model, kb.open_stream("data.svm"))
+    assert found["mistakes"] == record.mistakes.sum()
+    assert found["error"] == pytest.approx(100 * record.error)
+    assert found["n_support_stored"] == record.n_support_stored
+    assert found["kernel_weights"] == record.history.kernel_weights[-1].tolist()
+    assert kb.load("m").decision_function(X).tolist() == model.decision_function(X).tolist()
+    assert sorted(os.listdir(tmp_path)) == ["data.svm", "m"]
+
+
+def test_what_is_printed(kernbrook):
+    code, out, err = kernbrook("train", "wdbc", "--model", "m", "--recipe", "spa")
+    assert (code, err) == (0, "wrote m\n")
+    record = kb.prequential(kb.recipes.make("spa", random_state=0), kb.open_stream("wdbc"))
+    assert "wdbc: SPA" in out
+    assert f"{100 * record.error:.2f} %" in out
+    assert f"{record.n_support_stored:,}" in out
+    best = kb.load("m").kernels_[int(np.argmax(record.history.kernel_weights[-1]))]
+    assert f"{record.history.kernel_weights[-1].max():.3f}  {best}" in out
+
+
+def test_settings(kernbrook):
+    kernbrook(
+        "train", "checkerboard:1500", "--model", "m", "--recipe", "spa", "--seed", "7",
+        "--set", "step=0.25", "--set", "unit_diagonal=false", "--set", "kernels=amkl17",
+    )  # fmt: skip
+    model = kb.load("m")
+    assert (model.learner.step, model.learner.unit_diagonal) == (0.25, False)
+    assert (model.kernels, model.random_state, len(model.kernels_)) == ("amkl17", 7, 17)
+    assert model.labels_asked_ == 1500
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["wdbc"], 2, "--model"),
+        (["wdbc", "--model", "absent/m"], 1, "there is no folder"),
+        (["wdbc", "--model", "."], 1, "not an ordinary file"),
+        (["absent.svm", "--model", "m"], 1, "absent.svm: no such file"),
+        (["wdbc", "--model", "m", "--recipe", "spam"], 1, "did you mean spa?"),
+        (["wdbc", "--model", "m", "--set", "step"], 1, "expected NAME=VALUE, got 'step'"),
+        (["wdbc", "--model", "m", "--set", "stepp=1"], 1, "no parameter 'stepp'; it has"),
+        (["wdbc", "--model", "m", "--set", "discount=7"], 1, "discount"),
+        (["wdbc", "--model", "m", "--set", "discount=much"], 1, "discount"),
+        (["wdbc", "--model", "m", "--set", "random_state=1"], 1, "use --seed"),
+        (["wdbc", "--model", "m", "--recipe", "om2", "--budget", "9"], 1, "no parameter 'budget'"),
+        (["digits", "--model", "m"], 1, "found 10: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9; choose one"),
+        (["wdbc", "--model", "m", "--classes", "1,2"], 1, "row 20: expected one of the labels"),
+        (["wdbc", "--model", "m", "--classes", "good,bad"], 1, "the labels are numbers, got good"),
+        (["wdbc", "--model", "m", "--positive", "5"], 1, "positive='5' is not a label of wdbc"),
+        (["wdbc", "--model", "m", "--resume", "--overwrite"], 1, "expected one of them, got both"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(kernbrook, tmp_path, arguments, code, said):
+    found, out, err = kernbrook("train", *arguments)
+    assert (found, out) == (code, "")
+    assert said in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_that_cannot_be_read(kernbrook, tmp_path):
+    X, y = drawn(200)
+    write_svmlight(tmp_path / "data.svm", X, y)
+    Path("data.svm.xz").write_bytes(lzma.compress(Path("data.svm").read_bytes())[:-200])
+    Path("empty.svm").touch()
+    Path("bad.csv").write_text("a,b,label\n1,2,x\n1,oops,y\n")
+    for name, said in (
+        ("data.svm.xz", "data.svm.xz: the compressed data is truncated"),
+        ("empty.svm", "empty.svm: the file is empty"),
+        ("bad.csv", "bad.csv, line 3: column 'b': expected a number, found 'oops'"),
+    ):
+        code, out, err = kernbrook("train", name, "--model", "m")
+        assert (code, out) == (1, "")
+        assert said in err
+    assert not Path("m").exists()
+
+
+def test_a_file_in_the_way(kernbrook):
+    kernbrook("train", "wdbc", "--model", "m", *BPAS)
+    before = Path("m").read_bytes()
+    code, out, err = kernbrook("train", "wdbc", "--model", "m", "--recipe", "spa")
+    assert (code, out) == (1, "")
+    assert "m is there already: resume (--resume) to go on from it, overwrite" in err
+    assert Path("m").read_bytes() == before
+    assert kernbrook("train", "wdbc", "--model", "m", "--recipe", "spa", "--overwrite")[0] == 0
+    assert Path("m").read_bytes() != before
+
+
+def test_the_data_are_not_overwritten(kernbrook, tmp_path):
+    write_svmlight(tmp_path / "data.svm", *drawn(50))
+    code, _, err = kernbrook("train", "data.svm", "--model", "./data.svm", "--overwrite")
+    assert code == 1
+    assert "data.svm is read by this command" in err
+
+
+@POSIX
+def test_progress_on_a_terminal(tmp_path):
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = ["train", "waveform:20000", "--positive", "0", "--model", "m", *BPAS]
+    with process(*command, cwd=tmp_path, stderr=theirs) as done:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                part = os.read(ours, 10_000)
+            except OSError:  # closed by the last writer
+                break
+            shown += part
+        out = done.stdout.read()
+    os.close(ours)
+    assert done.returncode == 0
+    assert b"reading waveform:20000" in shown
+    assert b"rows, " in shown
+    assert b"% wrong, 160 support vectors" in shown
+    assert "\x1b" not in out
+
+
+# -- stopped, and going on --------------------------------------------------------------------
+
+
+def test_resumed_without_a_file_or_with_a_complete_one(kernbrook):
+    command = ["train", "wdbc", "--model", "m", "--resume", *BPAS]
+    assert kernbrook(*command)[::2] == (0, "wrote m\n")
+    before = Path("m").read_bytes()
+    code, out, err = kernbrook(*command)
+    assert (code, err) == (0, "m was complete, nothing new\n")
+    assert "569" in out
+    assert Path("m").read_bytes() == before
+
+
+def test_appended_rows_are_learned(kernbrook, tmp_path):
+    X, y = drawn(2600)
+    write_csv(tmp_path / "data.csv", X[:1500], y[:1500])
+    command = ["train", "data.csv", "--recipe", "spa", "--json", "-"]
+    kernbrook(*command, "--model", "m")
+    write_csv(tmp_path / "data.csv", X, y)
+    resumed = json.loads(kernbrook(*command, "--model", "m", "--resume")[1])
+    assert (resumed["n_rows"], resumed["resumed_at"]) == (2600, 1500)
+    kernbrook(*command, "--model", "whole")
+    assert Path("m").read_bytes() == Path("whole").read_bytes()
+
+
+def test_other_data_or_settings_are_noticed(kernbrook, tmp_path):
+    X, y = drawn(1500)
+
+    def write(X, y, **how):
+        write_csv(tmp_path / "data.csv", X, y, words=("0", "1"), **how)
+
+    write(X, y)
+    command = ["train", "data.csv", "--model", "m", "--resume"]
+    assert kernbrook(*command, *BPAS)[0] == 0
+    before = Path("m").read_bytes()
+
+    def refused(*more, settings=BPAS):
+        code, out, err = kernbrook(*command, *settings, *more)
+        assert (code, out) == (1, "")
+        assert Path("m").read_bytes() == before
+        return err
+
+    for settings, said in (
+        (["--recipe", "bpas"], "learner was BPAS(budget=10) and is BPAS()"),
+        (["--recipe", "rbp"], "learner was BPAS(budget=10) and is RBP()"),
+        (["--recipe", "majority"], "'OnlineMKClassifier' and is 'TrivialClassifier'"),
+        ([*BPAS, "--seed", "1"], "m comes from other settings: random_state was 0 and is 1"),
+        ([*BPAS, "--set", "kernels=amkl17"], "kernels was 'omkc16' and is 'amkl17'"),
+        ([*BPAS, "--positive", "1"], "positive was None and is '1'"),
+        ([*BPAS, "--label", "c"], "label was 'kind' and is 'c'"),
+        ([*BPAS, "--classes", "1,2"], "classes were 0, 1 and are 1, 2"),
+    ):
+        assert said in refused(settings=settings)
+    other = X.copy()
+    other[700, 1] += 0.001
+    write(other, y)
+    assert "the first 1500 rows here are not those that it has learned" in refused()
+    write(X, np.where(np.arange(1500) == 3, -y, y))
+    assert "the first 1500 rows here are not" in refused()
+    write(X[:1499], y[:1499])
+    assert "it has learned 1500 rows, here are 1499" in refused()
+    write(X, y, columns="a,b,d")
+    assert "features was ['a', 'b', 'c'] and is ['a', 'b', 'd']" in refused()
+    write(X[:, :2], y, columns="a,b")
+    assert "n_features was 3 and is 2" in refused()
+    write(X, y)
+    assert "nothing new" in kernbrook(*command, *BPAS)[2]
+
+
+def test_a_label_that_comes_later(kernbrook, tmp_path):
+    X, y = drawn(1300)
+    write_csv(tmp_path / "data.csv", X, y)
+    kernbrook("train", "data.csv", "--model", "m", *BPAS)
+    with open("data.csv", "a") as file:
+        file.write("1,2,3,maybe\n")
+    code, _, err = kernbrook("train", "data.csv", "--model", "m", "--resume", *BPAS)
+    assert code == 1
+    assert "row 1301: expected one of the labels no, yes, found maybe" in err
+
+
+def test_files_that_training_cannot_go_on_from(kernbrook):
+    kernbrook("train", "wdbc", "--model", "m", *BPAS)
+    data = Path("m").read_bytes()
+    place = data.index(rb"\"mistakes\": ") + 15
+    damaged = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+    kb.save(kb.load("m"), "model")
+    for content, said in (
+        (data[:-1], "damaged or not a saved model"),
+        (damaged, "do not match their checksum"),
+        (b"", "empty, damaged or not a saved model"),
+        (b"1 1:0.5\n" * 99, "not a saved model"),
+        (Path("model").read_bytes(), "a model that `train` did not write"),
+    ):
+        Path("m").write_bytes(content)
+        code, out, err = kernbrook("train", "wdbc", "--model", "m", "--resume", *BPAS)
+        assert (code, out) == (1, "")
+        assert "kernbrook: m: " in err
+        assert said in err
+        assert Path("m").read_bytes() == content
+
+
+# A process that has loaded everything forks the trainings: each is at work at once.
+KILLS = """
+import os, random, signal, sys, time
+import kernbrook as kb
+import kernbrook.evaluation.sources, kernbrook.evaluation.training, kernbrook.reports.training
+from kernbrook.cli.main import run
+
+COMMAND = sys.argv[1:]
+X, y = kb.open_stream("waveform:600", positive="0").read()
+kb.recipes.make("spa", random_state=0).learn(X, y)
+
+def start(*arguments):
+    process = os.fork()
+    if process == 0:
+        sys.argv = ["kernbrook", *COMMAND, "--checkpoint-every", "0", *arguments]
+        try:
+            run()
+        except SystemExit as end:
+            os._exit(end.code or 0)
+        finally:
+            os._exit(99)
+    return process
+
+def identity():
+    try:
+        found = os.stat("m")
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+def alive(process):
+    return os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+def draft():
+    return any(name.startswith(".m.") for name in os.listdir())
+
+began = time.monotonic()
+os.waitpid(start("--model", "whole"), 0)
+whole = time.monotonic() - began
+rng = random.Random(0)
+kills = 0
+while kills < 20:
+    before = identity()
+    process = start("--model", "m", "--resume")
+    if kills % 4 == 0:  # while it starts or reads again, or soon after
+        time.sleep(rng.uniform(0, whole / 4))
+    else:
+        while identity() == before and alive(process):
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0, whole / 15))
+        while kills % 4 == 1 and not draft() and alive(process):
+            pass  # then in the middle of writing
+    os.kill(process, signal.SIGKILL)
+    status = os.waitpid(process, 0)[1]
+    if os.WIFSIGNALED(status):
+        kills += 1
+        if os.path.exists("m"):
+            kb.load("m")
+        print("learned" if identity() != before else "nothing new", "draft" if draft() else "")
+    else:  # it was done before: once more from the start
+        os.rename("m", "done")
+        assert open("done", "rb").read() == open("whole", "rb").read()
+        os.remove("done")
+assert os.waitpid(start("--model", "m", "--resume"), 0)[1] == 0
+"""
+
+
+@POSIX
+def test_killed_at_twenty_random_moments(tmp_path):
+    """Each time it goes on from its last checkpoint; the last file is that of one quiet run."""
+    command = ["train", "waveform:60000", "--positive", "0", "--recipe", "spa"]
+    (tmp_path / "kills.py").write_text(KILLS)
+    done = subprocess.run(
+        [sys.executable, "kills.py", *command],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("learned") >= 10, done.stdout
+    assert done.stdout.count("draft") >= 1, done.stdout
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+    with process(*command, "--model", "quiet", cwd=tmp_path) as quiet:
+        assert quiet.wait() == 0
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "quiet").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["kills.py", "m", "quiet", "whole"]
+
+
+@POSIX
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopped_by_a_signal(kernbrook, tmp_path, number, code):
+    command = ["train", "waveform:40000", "--positive", "0", "--recipe", "spa", "--seed", "3"]
+    command += ["--checkpoint-every", "0"]
+    with process(*command, "--model", "m", cwd=tmp_path) as stopped:
+        deadline = time.monotonic() + 100
+        while not (tmp_path / "m").exists() and time.monotonic() < deadline:
+            time.sleep(0.002)
+        stopped.send_signal(number)
+        out, err = stopped.communicate(timeout=100)
+    assert (stopped.returncode, out) == (code, "")
+    _, checkpoint = load_checkpoint(tmp_path / "m")
+    assert f"m has learned {checkpoint.rows:,} of 40,000 rows" in err
+    assert "--resume" in err
+    assert 0 < checkpoint.rows < 40_000
+    for name, more in (("m", ["--resume"]), ("whole", [])):
+        assert kernbrook(*command, "--model", name, *more)[0] == 0
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["m", "whole"]
+
+
+def limited(size):
+    """Run before the program: no file may grow beyond `size` bytes."""
+    import resource
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+@POSIX
+def test_a_full_disk_keeps_the_last_checkpoint(kernbrook, tmp_path):
+    command = ["train", "waveform:9000", "--positive", "0", "--recipe", "spa", "--model", "m"]
+    command += ["--checkpoint-every", "0", "--resume"]
+    for _ in range(2):  # the second time it cannot go on either
+        with process(*command, cwd=tmp_path, preexec_fn=lambda: limited(250_000)) as full:
+            out, err = full.communicate(timeout=100)
+        assert (full.returncode, out) == (1, "")
+        assert "cannot write 'm': File too large; the checkpoint after " in err
+        _, checkpoint = load_checkpoint(tmp_path / "m")
+        assert 0 < checkpoint.rows < 9000
+        assert f"{checkpoint.rows} rows is still there" in err
+        assert os.listdir(tmp_path) == ["m"]
+    assert kernbrook(*command)[0] == 0
+    assert load_checkpoint(tmp_path / "m")[1].finished
+
+
+PEAK = """
+import sys
+from kernbrook.cli.main import run
+try:
+    run()
+finally:
+    lines = open("/proc/self/status").read().splitlines()
+    print(next(line for line in lines if line.startswith("VmHWM")).split()[1])
+"""
+
+
+@LINUX
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    """100,000 rows of 60 features take over 70 MB in any form that holds them."""
+    write_svmlight(tmp_path / "block", *drawn(1000, 60))
+    block = (tmp_path / "block").read_bytes()
+    train = ["train", "data.svm", "--model", "m", "--overwrite", "--recipe", "bpas"]
+    train += ["--budget", "50", "--checkpoint-every", "0.5"]
+    peaks = {}
+    for times in (10, 100):
+        with open(tmp_path / "data.svm", "wb") as file:
+            file.writelines([block] * times)
+        for command in (train, ["predict", "m", "data.svm", "--output", "out"]):
+            done = subprocess.run(
+                [sys.executable, "-c", PEAK, *command],
+                cwd=tmp_path, capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            peaks[command[0], times] = int(done.stdout.split()[-1]) / 1024
+    assert len((tmp_path / "out").read_text().splitlines()) == 100_000
+    assert peaks["train", 100] < peaks["train", 10] + 40, peaks
+    assert peaks["predict", 100] < peaks["predict", 10] + 40, peaks
+
+
+# -- predict ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def trained(kernbrook, tmp_path):
+    """A CSV file's model `m`, and rows that it has not seen."""
+    X, y = drawn(1200)
+    write_csv(tmp_path / "data.csv", X[:900], y[:900])
+    kernbrook("train", "data.csv", "--model", "m", *BPAS)
+    return X[900:], y[900:]
+
+
+def test_predictions_are_those_of_the_model(kernbrook, trained, tmp_path):
+    X, y = trained
+    write_csv(tmp_path / "new.csv", X, y)
+    model = kb.load("m")
+    expected = model.predict(X).tolist()
+    code, out, err = kernbrook("predict", "m", "new.csv")
+    assert (code, out.splitlines()) == (0, expected)
+    error = 100 * np.mean(np.array(expected) != np.where(y > 0, "yes", "no"))
+    assert err == f"error {error:.2f} % on 300 labelled rows\n"
+    code, out, _ = kernbrook("predict", "m", "new.csv", "--scores")
+    assert out.splitlines()[0] == "prediction,score"
+    rows = [line.split(",") for line in out.splitlines()[1:]]
+    assert [row[0] for row in rows] == expected
+    assert [float(row[1]) for row in rows] == model.decision_function(X).tolist()
+    code, out, err = kernbrook("predict", "m", "new.csv", "--output", "out")
+    assert (code, out) == (0, "")
+    assert err.startswith("wrote 300 predictions to out\n")
+    assert (tmp_path / "out").read_text().splitlines() == expected
+
+
+def test_more_rows_than_a_chunk_and_sparse_ones(kernbrook, tmp_path):
+    X, y = drawn(5000)
+    X[np.abs(X) < 0.9] = 0
+    rows = (" ".join(f"{j + 1}:{v:.3f}" for j, v in enumerate(row) if v) for row in X)
+    (tmp_path / "data.svm").write_text("".join(f"{a} {b}\n" for a, b in zip(y, rows, strict=True)))
+    kernbrook("train", "data.svm", "--model", "m", *BPAS)
+    _, out, err = kernbrook("predict", "m", "data.svm")
+    expected = kb.load("m").predict(X)
+    assert out.splitlines() == list(map(str, expected))
+    assert f"error {100 * np.mean(expected != y):.2f} % on 5,000 labelled rows" in err
+
+
+def test_rows_without_labels(kernbrook, trained, tmp_path):
+    X, y = trained
+    write_csv(tmp_path / "new.csv", X, y)
+    expected = kernbrook("predict", "m", "new.csv")[1]
+    write_csv(tmp_path / "bare.csv", X)
+    assert kernbrook("predict", "m", "bare.csv") == (0, expected, "")
+    write_svmlight(tmp_path / "bare.svm", X, np.zeros(300, dtype=int))
+    assert kernbrook("predict", "m", "bare.svm") == (0, expected, "")
+    write_svmlight(tmp_path / "narrow.svm", X[:, :2], np.zeros(300, dtype=int))
+    assert kernbrook("predict", "m", "narrow.svm")[0] == 0
+    (tmp_path / "one.csv").write_text("a,b,c\n1,2,oops\n")
+    assert (
+        "one.csv: row 1, the last column: expected a number, found 'oops'"
+        in (kernbrook("predict", "m", "one.csv")[2])
+    )
+
+
+def test_labels_that_the_model_does_not_know_are_not_counted(kernbrook, tmp_path):
+    X, y = drawn(1200)
+    write_svmlight(tmp_path / "data.svm", X, y)
+    kernbrook("train", "data.svm", "--model", "m", *BPAS)
+    labels = np.where(np.arange(1200) < 500, y, 7)
+    write_svmlight(tmp_path / "some.svm", X, labels)
+    wrong = np.mean(kb.load("m").predict(X[:500]) != y[:500])
+    err = kernbrook("predict", "m", "some.svm")[2]
+    assert err == f"error {100 * wrong:.2f} % on 500 labelled rows\n"
+
+
+def test_one_class_against_the_rest(kernbrook):
+    kernbrook("train", "digits:1000", "--positive", "8", "--model", "m", *BPAS)
+    code, out, err = kernbrook("predict", "m", "digits")
+    X, y = kb.open_stream("digits").read()
+    expected = kb.load("m").predict(X)
+    assert (code, out.splitlines()) == (0, list(map(str, expected)))
+    assert (
+        err == f"error {100 * np.mean((expected > 0) != (y == 8)):.2f} % on 1,797 labelled rows\n"
+    )
+    write_svmlight(Path("bare.svm"), X[:20], np.zeros(20, dtype=int))
+    assert kernbrook("predict", "m", "bare.svm")[2] == ""  # no 8 at all: these are no labels
+
+
+def test_models_of_other_origin(kernbrook, tmp_path):
+    X, y = drawn(300)
+    kb.save(kb.OnlineMKClassifier([kb.Linear()]).fit(X, y), "m")
+    write_csv(tmp_path / "bare.csv", X)
+    write_csv(tmp_path / "new.csv", X, y, words=("-1", "1"))
+    expected = [str(label) for label in kb.load("m").predict(X)]
+    assert kernbrook("predict", "m", "bare.csv")[1].splitlines() == expected
+    code, out, err = kernbrook("predict", "m", "new.csv", "--label", "kind")
+    assert (code, out.splitlines()) == (0, expected)
+    assert "on 300 labelled rows" in err
+    kernbrook("train", "new.csv", "--model", "trivial", "--recipe", "majority")
+    assert set(kernbrook("predict", "trivial", "bare.csv")[1].split()) <= {"-1", "1"}
+    pandas = pytest.importorskip("pandas")
+    kb.save(kb.OnlineMKClassifier().fit(pandas.DataFrame(X, columns=list("abc")), y), "named")
+    assert kernbrook("predict", "named", "bare.csv")[::2] == (0, "")
+    write_csv(tmp_path / "bare.csv", X, columns="a,c,b")
+    assert "expected 'b' before 'c'" in kernbrook("predict", "named", "bare.csv")[2]
+
+
+def test_a_checkpoint_can_predict(kernbrook, tmp_path):
+    from kernbrook.evaluation.training import train
+
+    stream = kb.open_stream("checkerboard:3000")
+    train(stream, kb.recipes.make("bpas", random_state=0), "m", stop=lambda: True)
+    code, out, err = kernbrook("predict", "m", "checkerboard:100")
+    assert (code, len(out.splitlines())) == (0, 100)
+    assert "m is a checkpoint, after 1,024 rows" in err
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("a,b", "missing 'c'"),
+        ("a,b,c,d", "unknown 'd'"),
+        ("a,c,b", "expected 'b' before 'c'"),
+        ("b,a,c,kind", "expected 'a' before 'b'"),
+        ("a,b,c,kind,other", "unknown 'other'"),
+        ("a,b,kind", "missing 'c'"),
+        ("a,b,c,c", "two columns are called 'c'"),
+    ],
+)
+def test_columns_that_are_not_the_models(kernbrook, trained, tmp_path, columns, said):
+    names = columns.split(",")
+    (tmp_path / "new.csv").write_text(f"{columns}\n" + ",".join("1" for _ in names) + "\n")
+    code, out, err = kernbrook("predict", "m", "new.csv")
+    assert (code, out) == (1, "")
+    assert "new.csv, line 1: " in err
+    assert said in err
+
+
+def test_what_predict_refuses(kernbrook, trained, tmp_path):
+    X, y = trained
+    write_csv(tmp_path / "new.csv", X, y)
+    write_svmlight(tmp_path / "wide.svm", np.hstack([X, X]), y)
+    kb.save(kb.recipes.make("spa"), "fresh")
+    kb.save(kb.recipes.make("majority").fit(X, y), "trivial")
+    (tmp_path / "foreign").write_bytes(b"something else")
+    for arguments, said in (
+        (["m", "wide.svm"], "wide.svm, line 1: found '4:"),
+        (["m", "wdbc"], "wdbc: expected 3 features, found 30"),
+        (["m", "absent.csv"], "absent.csv: no such file"),
+        (["absent", "new.csv"], "absent: there is no such file"),
+        (["foreign", "new.csv"], "foreign: empty, damaged or not a saved model"),
+        (["fresh", "new.csv"], "fresh: a model that has not learned anything"),
+        (["trivial", "new.csv", "--scores"], "scores: TrivialClassifier has none"),
+        (["m", "new.csv", "--label", "sort"], "unknown column 'sort': known: a, b, c, kind"),
+        (["m", "new.csv", "--output", "absent/out"], "there is no folder"),
+        (["m", "new.csv", "--output", "/dev/full"], "not an ordinary file"),
+        (["m", "new.csv", "--output", "new.csv"], "new.csv is read by this command"),
+        (["m", "new.csv", "--output", "m"], "m is read by this command"),
+    ):
+        before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+        code, _, err = kernbrook("predict", *arguments)
+        assert code == 1
+        assert said in err
+        assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+def test_labels_that_csv_has_to_quote(kernbrook, tmp_path):
+    X, y = drawn(400)
+    write_csv(tmp_path / "data.csv", X, y, words=('"a, b"', "schön"))
+    kernbrook("train", "data.csv", "--model", "m", *BPAS)
+    _, out, _ = kernbrook("predict", "m", "data.csv", "--scores")
+    assert {line.rpartition(",")[0] for line in out.splitlines()[1:]} == {'"a, b"', "schön"}
+    _, out, _ = kernbrook("predict", "m", "data.csv")
+    assert set(out.splitlines()) == {"a, b", "schön"}
+
+
+@POSIX
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_outputs_that_take_no_more(kernbrook, trained):
+    command = ["predict", "m", "checkerboard:200000"]
+    kernbrook("train", "checkerboard:2000", "--model", "m", "--overwrite", *BPAS)
+    with open("/dev/full", "w") as full, process(*command, stdout=full) as done:
+        _, err = done.communicate(timeout=100)
+    assert (done.returncode, err) == (
+        1,
+        "kernbrook: cannot write standard output: No space left on device\n",
+    )
+    with process(*command) as head:
+        assert head.stdout.readline() in ("-1\n", "1\n")
+        head.stdout.close()
+        assert head.stderr.read() == ""
+    with process(*command, "--output", "out", preexec_fn=lambda: limited(100_000)) as done:
+        _, err = done.communicate(timeout=100)
+    assert done.returncode == 1
+    assert "cannot write 'out': File too large" in err
+    assert sorted(os.listdir()) == ["data.csv", "m"]
+
+
+@POSIX
+def test_a_kill_while_predicting_leaves_no_half_file(kernbrook, tmp_path):
+    kernbrook("train", "checkerboard:2000", "--model", "m", *BPAS)
+    Path("out").write_text("as before")
+    command = ["predict", "m", "checkerboard:3000000", "--output", "out"]
+    with process(*command) as killed:
+        deadline = time.monotonic() + 100
+        while time.monotonic() < deadline:
+            drafts = [path for path in tmp_path.iterdir() if path.name.startswith(".out.")]
+            if drafts and drafts[0].stat().st_size > 0:
+                break
+            time.sleep(0.01)
+        killed.kill()
+    assert killed.returncode == -signal.SIGKILL
+    assert drafts[0].exists()
+    assert Path("out").read_text() == "as before"
+    assert kernbrook("predict", "m", "checkerboard:50", "--output", "out")[0] == 0
+    assert len(Path("out").read_text().splitlines()) == 50
+    assert sorted(os.listdir()) == ["m", "out"]  # the draft of the dead is gone

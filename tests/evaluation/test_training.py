@@ -1,0 +1,160 @@
+"""Training in stretches comes to the file of one training, whatever is trained on whatever."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kernbrook as kb
+from kernbrook.errors import InputError, ModelFileError
+from kernbrook.evaluation import training
+from kernbrook.evaluation.checkpoints import (
+    Checkpoint,
+    RowDigest,
+    Source,
+    load_checkpoint,
+    save_checkpoint,
+)
+from kernbrook.evaluation.training import train
+
+RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]
+
+
+def sparse_text():
+    X, y = hard_streams.sparse_counts(700)
+    return kb.open_stream((sp.csr_array(X), np.where(y > 0, "plus", "minus")))
+
+
+def dense():
+    return kb.open_stream(hard_streams.gaussian_clouds(700))
+
+
+@pytest.fixture(autouse=True)
+def _short_chunks(monkeypatch):
+    monkeypatch.setattr(training, "CHUNK", 64)
+
+
+def stopping_after(chunks):
+    """A question that is answered with yes after so many chunks."""
+    left = iter(range(chunks, 0, -1))
+    return lambda: next(left) == 1
+
+
+@pytest.mark.parametrize("stream", [dense, sparse_text])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_stretches_come_to_the_same_file(recipe, stream, tmp_path):
+    def machine():
+        return kb.recipes.make(recipe, random_state=3)
+
+    whole = train(stream(), machine(), tmp_path / "whole")
+    rng = np.random.default_rng(0)
+    stretches = 0
+    part = None
+    while part is None or not part.finished:
+        stop = stopping_after(int(rng.integers(1, 4)))
+        part = train(stream(), machine(), tmp_path / "m", resume=True, stop=stop, every=0)
+        stretches += 1
+    assert stretches > 3
+    assert (part.rows, part.mistakes) == (whole.rows, whole.mistakes) == (700, whole.mistakes)
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+    record = kb.prequential(machine(), stream())
+    assert whole.mistakes == record.mistakes.sum()
+    assert kb.load(tmp_path / "m").n_support_stored_ == record.n_support_stored
+
+
+def test_the_length_of_chunks_does_not_matter(tmp_path, monkeypatch):
+    for name, rows in (("a", 1000), ("b", 7)):
+        monkeypatch.setattr(training, "CHUNK", rows)
+        train(dense(), kb.recipes.make("spa", random_state=0), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_checkpoints_by_the_clock(tmp_path, monkeypatch):
+    """One is due after each stretch of `every` seconds, and only then."""
+    now = [0.0]
+    monkeypatch.setattr(training.time, "monotonic", lambda: now[0])
+    saved = []
+
+    def tick(state):
+        now[0] += 4.0
+        saved.append(state.saved)
+
+    train(dense(), kb.recipes.make("majority"), tmp_path / "m", every=10.0, progress=tick)
+    assert saved == [0, 0, 0, 192, 192, 192, 384, 384, 384, 576, 576]
+
+
+def test_the_model_is_loaded_like_any_other(tmp_path):
+    state = train(dense(), kb.recipes.make("spa", random_state=0), tmp_path / "m")
+    X, y = hard_streams.gaussian_clouds(700)
+    model = kb.recipes.make("spa", random_state=0)
+    model.learn(X, y)
+    loaded = kb.load(tmp_path / "m")
+    assert loaded.decision_function(X).tobytes() == model.decision_function(X).tobytes()
+    assert loaded.labels_asked_ == state.rows
+
+
+def test_a_model_that_no_file_can_hold_is_refused_before_work(tmp_path):
+    machine = kb.OnlineMKClassifier(lambda A, B: A @ B.T)
+    with pytest.raises(InputError, match="Python function"):
+        train(dense(), machine, tmp_path / "m", progress=lambda state: pytest.fail("work"))
+
+
+def test_an_account_that_is_not_the_models(tmp_path):
+    path = tmp_path / "m"
+    train(dense(), kb.recipes.make("majority"), path)
+    model, checkpoint = load_checkpoint(path)
+    for changes in ({"rows": 699}, {"mistakes": 701}, {"mistakes": -1}, {"rows": "700"}):
+        save_checkpoint(model, dataclasses.replace(checkpoint, **changes), path)
+        with pytest.raises(ModelFileError, match=r"account of a training|expected a model of"):
+            load_checkpoint(path)
+    save_checkpoint(kb.recipes.make("majority"), checkpoint, path)
+    with pytest.raises(ModelFileError, match="not an account of a training"):
+        load_checkpoint(path)
+
+
+def test_a_checkpoint_comes_back_as_it_was(tmp_path):
+    source = Source(4, "5", ["a", "ç", "", "d"], "label")
+    model = kb.recipes.make("majority").fit(np.zeros((9, 4)), [0, 1, 0] * 3)
+    checkpoint = Checkpoint(source, 9, 4, "00ff", False, 1.25)
+    save_checkpoint(model, checkpoint, tmp_path / "m")
+    assert load_checkpoint(tmp_path / "m")[1] == checkpoint
+
+
+def digest_of(X, y, cuts=(), storage=np.asarray):
+    digest = RowDigest()
+    for rows in np.split(np.arange(len(y)), cuts):
+        digest.update(storage(X[rows]), y[rows])
+    return digest.hexdigest()
+
+
+NUMBERS = st.sampled_from([0.0, -0.0, 1.0, -2.5, 1e-300])
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=12),
+    st.lists(st.integers(0, 12), max_size=4),
+)
+def test_digests_depend_on_values_alone(rows, cuts):
+    X, y = np.array(rows), np.arange(len(rows))
+    whole = digest_of(X, y)
+    assert digest_of(X, y, sorted(cuts)) == whole
+    assert digest_of(X, y, sorted(cuts), sp.csr_array) == whole
+    explicit = sp.csr_array((X.ravel(), np.tile(range(3), len(X)), range(0, X.size + 1, 3)))
+    assert digest_of(explicit, y, storage=sp.csr_array) == whole
+    assert (explicit.nnz, digest_of(X, y.astype(float))) == (X.size, whole)
+
+
+def test_digests_tell_rows_apart():
+    X, y = np.array([[1.0, 0, 2], [0, 3, 0]]), np.array([1, 2])
+    changed = [(X[:1], y[:1]), (X[::-1], y), (X, y[::-1]), (X, np.array(["1", "2"])), (X * 2, y)]
+    changed += [(X[:, ::-1], y), (np.array([[1.0, 0, 0], [2, 3, 0]]), y)]
+    changed += [(X, np.array(["12", ""])), (X, np.array(["1", "2"]))]
+    digests = {digest_of(*rows) for rows in changed} | {digest_of(X, y)}
+    assert len(digests) == len(changed)  # two of the changed are the same

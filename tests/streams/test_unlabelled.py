@@ -1,0 +1,44 @@
+"""CSV files without a label column."""
+
+import numpy as np
+import pytest
+
+from kernbrook.errors import DataFileError
+from kernbrook.streams.unlabelled import UnlabelledCsv, csv_columns
+
+
+def test_every_column_is_a_feature(write, assert_chunks_agree):
+    X = np.random.default_rng(0).normal(size=(150, 3))
+    X[:, 1] = np.arange(150)
+    for last in (1, 2):  # whole numbers, or not
+        Z = X[:, [0, 3 - last, last]]
+        text = "a,label,b\n" + "".join(",".join(map(repr, row)) + "\n" for row in Z.tolist())
+        stream = UnlabelledCsv(write("rows.csv", text))
+        assert (stream.name, stream.n_features, stream.n_rows) == ("rows", 3, 150)
+        read, y = stream.read()
+        np.testing.assert_array_equal(read, Z)
+        assert read.flags.c_contiguous
+        assert y.tolist() == [0] * 150
+        assert_chunks_agree(stream)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n3,x\n4,5\n", r"rows.csv: row 2, the last column: expected a number, found 'x'"),
+        ("a,b\n1,2\nx,3\n", r"rows.csv, line 3: column 'a': expected a number, found 'x'"),
+        ("a,b\n1,2\n3,\n", r"line 3: column 'b': missing value"),
+        ("a,b\n1,2\n3\n", r"line 3: expected 2 values, found 1"),
+        ("a\n1\n", r"line 1: expected a label and features"),
+        ("a,a\n1,2\n", r"two columns are called 'a'"),
+    ],
+)
+def test_what_is_refused(write, text, message):
+    with pytest.raises(DataFileError, match=message):
+        UnlabelledCsv(write("rows.csv", text))
+
+
+def test_names_in_the_header(write):
+    assert csv_columns(write("a.csv", '\n\n a ,"b, c",\u00e7\n1,2,3\n')) == ["a", "b, c", "\u00e7"]
+    assert csv_columns(write("b.csv", "\ufeffa,b")) == ["a", "b"]
+    assert csv_columns(write("c.csv", "\n\n")) == []
