@@ -2,12 +2,20 @@
 
 import lzma
 import os
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_breast_cancer, load_svmlight_file
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_svmlight_file,
+    load_wine,
+)
 
 
 def gaussian_clouds(n=120, d=4, seed=0):
@@ -79,6 +87,37 @@ def wdbc(n=569):
     return X[order], np.where(target[order] == 0, 1.0, -1.0)
 
 
+def classes_of(X, C, seed=11, noise=0.25):
+    """Labels 0 ... C - 1: where X lies along a direction, in equal parts, and some at random."""
+    rng = np.random.default_rng(seed)
+    along = (X - X.mean(axis=0)) @ rng.normal(size=X.shape[1])
+    ranks = np.searchsorted(np.sort(along), along)
+    return np.where(rng.random(len(X)) < noise, rng.integers(C, size=len(X)), ranks * C // len(X))
+
+
+def many_classes(name, n=150, C=5):
+    """A drawn stream, or wdbc, with C classes; a prefix of one class stays one."""
+    X, y = (DRAWN | {"wdbc": wdbc})[name]()
+    X = X[:n]
+    labels = classes_of(X, C)
+    if name == "one_class_prefix":
+        labels[: np.flatnonzero(y[:n] > 0)[0]] = C - 1
+    return X, labels
+
+
+def scaled(X):
+    """Mean 0, deviation 1; constant columns stay 0."""
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def of_scikit_learn(name, n=150):
+    """iris, wine or digits, scaled, in an order of its own; labels from 0."""
+    X, y = {"iris": load_iris, "wine": load_wine, "digits": load_digits}[name](return_X_y=True)
+    order = np.random.default_rng(12).permutation(len(X))[:n]
+    return scaled(X)[order], y[order]
+
+
 DRAWN = {
     function.__name__: function
     for function in (
@@ -95,13 +134,13 @@ def data_folder():
     return Path(folder)
 
 
-def real(name):
-    """A data set of the folder as (CSR, y); the test is skipped by name where it is not there."""
+def real(name, rows=None):
+    """A data set of the folder as (CSR, y), or its first rows; skipped by name if not there."""
     path = data_folder() / f"{name}.libsvm.xz"
     if not path.exists():
         pytest.skip(f"KERNBROOK_DATA has no {path.name}")
     with lzma.open(path) as file:
-        X, y = load_svmlight_file(file)
+        X, y = load_svmlight_file(BytesIO(b"".join(islice(file, rows))))
     return sp.csr_matrix(X), y
 
 

@@ -16,8 +16,9 @@ from kernbrook.errors import InputError
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX processes")
 
 SLEEPER = """
-import sys, time
+import signal, sys, time
 from kernbrook.atomic import replacing
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run behind &
 with replacing(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()

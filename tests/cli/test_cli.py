@@ -110,7 +110,7 @@ def test_one_class_against_the_rest() -> None:
         (["compare", "nosuch.csv"], 1, "nosuch.csv"),
         (["compare", "wdbc", "--recipes", "omkc-xx"], 1, "unknown recipe 'omkc-xx'"),
         (["compare", "wdbc", "--recipes", ""], 1, "unknown recipe ''"),
-        (["compare", "digits"], 1, "found 10: 0, 1, 2"),
+        (["compare", "wdbc:5"], 1, "labels of two classes or more, found 1"),
         (["compare", "wdbc", "--orders", "nosuch.npz"], 1, "nosuch.npz: no such file"),
         (["compare", "wdbc", "--report", "nosuchfolder/x.html"], 1, "there is no folder"),
         (["compare", "wdbc", "--in-order", "--permutations", "3"], 1, "in_order"),

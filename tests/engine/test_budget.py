@@ -394,12 +394,21 @@ def test_an_overflowing_polynomial(learner, storage):
 @pytest.mark.parametrize("eps", [1e-3, 1e-6, 1e-8, 1e-10, 3e-12, 0.0, -1e-9, -1e-5])
 def test_phi_to_the_last_digits(eps):
     """s = 1 and mu = 1/2 + eps: the quadratic term of Psi all but vanishes."""
-    alpha, gram = np.array([[1.0, eps - 0.5]]), np.ones((1, 2, 2))
     slots = Slots(
-        *(alpha, np.ones((1, 2)), np.array([[0, 1]]), np.zeros((1, 2), int), np.array([2])),
-        *(gram, np.zeros((1, 0, 0)), np.zeros((1, 0), int), np.array([[0.3, 2.0]])),
+        alpha=np.array([[[1.0, eps - 0.5]]]),
+        diagonal=np.ones((1, 2)),
+        born=np.array([[0, 1]]),
+        place=np.zeros((1, 2), int),
+        filled=np.array([2]),
+        gram=np.ones((1, 2, 2)),
+        factor=np.zeros((1, 0, 0)),
+        order=np.zeros((1, 0), int),
+        memory=np.array([[0.3, 2.0, 0.0]]),
+        scale=np.ones(1),
+        points=np.zeros((1, 0, 0)),
+        norms=np.zeros((1, 0)),
     )
-    found = forgetron_scale(slots, 0, 0, 1.0, 1.0, np.zeros(2), 1.0)
+    found = forgetron_scale(slots, 0, 0, label=1, rival=0, new=1.0, row=np.zeros(2))
     mu = 1.0 + (eps - 0.5)
     np.testing.assert_allclose(found, naive.greatest_phi(1.0, mu, 15 / 32 * 2 - 0.3), rtol=1e-14)
 

@@ -88,7 +88,7 @@ def held(model, e):
     """{round of arrival: coefficient} of an expert's slots."""
     slots = model._run.slots
     n = slots.filled[e]
-    return dict(zip(slots.born[e, :n].tolist(), slots.alpha[e, :n].tolist(), strict=True))
+    return dict(zip(slots.born[e, :n].tolist(), slots.alpha[e, 0, :n].tolist(), strict=True))
 
 
 def assert_same(model, predictions, expected, rtol=1e-9):
@@ -407,7 +407,7 @@ def test_recipes(recipe):
     """A recipe takes its budget, and learns what there is to learn."""
     X, y = hard_streams.wdbc()
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    model = kb.recipes.make(recipe, budget=40, random_state=0)
+    model = kb.recipes.make(recipe, kernels="omkc16", budget=40, random_state=0)
     record = kb.prequential(model, X, y)
     assert record.error < 0.1
     assert 16 < record.n_support_stored <= 16 * 40

@@ -194,7 +194,29 @@ def test_bad_input(data, arguments, message):
 
 def test_classes():
     X, _ = hard_streams.gaussian_clouds(30)
-    with pytest.raises(InputError, match=r"labels of two classes, found 3: 0, 1, 2"):
-        compare(ArrayStream(X, np.arange(30) % 3), ["majority"], permutations=1, jobs=1)
-    with pytest.raises(InputError, match=r"labels of two classes, found 1: 1"):
-        compare(ArrayStream(X, np.ones(30)), ["majority"], permutations=1, jobs=1)
+    for y in (np.ones(30), np.full(30, "a")):
+        for in_order in (False, True):
+            with pytest.raises(InputError, match=r"labels of two classes or more, found (1\.0|a)$"):
+                compare(ArrayStream(X, y), ["majority"], in_order=in_order)
+    for in_order in (False, True):
+        with pytest.raises(InputError, match=r"labels of classes, found the number 0\.5"):
+            compare(ArrayStream(X, np.arange(30) / 2), ["omkc-dd"], in_order=in_order)
+
+
+@pytest.mark.parametrize("names", [("c", "b", "a"), (3, 20, 1)])
+def test_more_than_two_classes(names):
+    X, _ = hard_streams.gaussian_clouds(150)
+    y = np.array(names)[np.argmax(X[:, :3], axis=1)]
+    orders = np.array([np.random.default_rng(i).permutation(150) for i in range(2)])
+    recipes = ["omkc-dd", "bpas", "majority"]
+    result = compare(ArrayStream(X, y), recipes, orders=orders, jobs=2)
+    for row in result.rows:
+        for run, order in zip(row.runs, orders, strict=True):
+            expected = kb.prequential(kb.recipes.make(row.recipe), X, y, order)
+            np.testing.assert_array_equal(run.predictions, expected.predictions)
+    assert set(result.rows[0].runs[0].predictions) == set(names)
+    errors = errors_of(result)
+    assert np.mean(errors["omkc-dd"]) < np.mean(errors["majority"]) - 10
+    alone = compare(ArrayStream(X, y), ["omkc-dd"], in_order=True)
+    expected = kb.prequential(kb.recipes.make("omkc-dd"), X, y)
+    np.testing.assert_array_equal(alone.rows[0].runs[0].predictions, expected.predictions)

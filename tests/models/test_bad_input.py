@@ -85,10 +85,10 @@ def test_data_that_does_not_fit(wrong, message):
 
 
 CLASSES = [
-    (lambda: make().fit(X, np.ones(60)), "expected two classes, found one class, 1"),
-    (lambda: make().learn(X, np.ones(60)), "expected two classes, found one class, 1"),
-    (lambda: make().fit(X, np.arange(60) % 3), r"3 classes, 0, 1, 2"),
-    (lambda: make().learn(X, Y, classes=[-1, 0, 1]), r"3 classes, -1, 0, 1"),
+    (lambda: make().fit(X, np.ones(60)), "expected two classes or more, found one class, 1"),
+    (lambda: make().learn(X, np.ones(60)), "expected two classes or more, found one class, 1"),
+    (lambda: make().learn(X, np.arange(60) % 4, classes=[0, 1, 2]), r"label 3 \(row 3 of the"),
+    (lambda: make().learn(X, Y, classes=[-2, 0, 1]), r"label -1.0 .* classes -2, 0, 1$"),
     (lambda: make().learn(X, Y, classes=[1, 1]), "found one class, 1"),
     (lambda: make().fit(X, X[:, 0]), "Unknown label type: continuous"),
     (lambda: make().fit(np.empty((0, 3)), []), "0 sample"),
@@ -123,11 +123,11 @@ PARAMETERS = [
     ({"kernels": [kb.Linear(), "poly"]}, "expected a kernel or a function .*, got 'poly'"),
     ({"learner": "perceptron"}, "learner: expected an object such as Perceptron"),
     ({"learner": kb.Perceptron}, "learner: expected an object such as Perceptron"),
-    ({"combiner": 0.8}, "combiner: expected an object such as Hedge"),
+    ({"combiner": 0.8}, "combiner: expected an object such as FixedShare"),
     ({"selection": "drawn"}, "selection: expected an object such as Selection"),
     ({"selection": kb.Hedge()}, "selection: expected an object such as Selection"),
     ({"learner": kb.Hedge()}, "learner: expected an object such as Perceptron"),
-    ({"combiner": kb.Perceptron()}, "combiner: expected an object such as Hedge"),
+    ({"combiner": kb.Perceptron()}, "combiner: expected an object such as FixedShare"),
     ({"labels": "some"}, "labels: expected 'all', got 'some'"),
 ]
 

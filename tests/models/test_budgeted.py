@@ -30,7 +30,7 @@ def make(learner):
 
 
 @parametrize_with_checks(
-    [kb.OnlineMKClassifier("omkc16", kb.BOGD(20), kb.Hedge(loss="hinge", cap=10), random_state=0)],
+    [kb.OnlineMKClassifier("omkc16", kb.BOGD(50), kb.Hedge(loss="hinge", cap=10), random_state=0)],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_estimator_checks(estimator, check):

@@ -9,20 +9,24 @@ from typing import NamedTuple
 import numpy as np
 
 from . import draws
-from .budget import REMOVAL
+from .budget import REMOVAL, SMALLEST_DIAGONAL
 from .omkc import zero_or
 from .projecting import IN_SPAN, solve
 
 EQUAL = 1e-9  # costs within this share of the least are equal: the oldest support vector goes
-ROUNDING = 1e-12  # of the lightest squared norm: what rounding may leave of a degradation of 0
+ROUNDING = 1e-12  # of the greatest, or of the lightest squared norm: what counts as rounding
+SMALLEST = 1e-300  # a kappa below it: the humps are at 0 and 1, and nothing between them
 CELLS = 256  # of the grid that brackets the best h
 
 
 class Model:
-    """The expansion: points (n, d), a coefficient per class (n, C), the round each dates from."""
+    """The expansion: points (n, d), a coefficient per class (n, C), the round each dates from.
 
-    def __init__(self, kernel, n_features, n_classes):
-        self.kernel = kernel
+    number : of the expert, for its draws
+    """
+
+    def __init__(self, kernel, n_features, n_classes, number=0):
+        self.kernel, self.number, self.seen = kernel, number, 0
         self.points = np.zeros((0, n_features))
         self.alphas = np.zeros((0, n_classes))
         self.births = np.zeros(0, dtype=int)
@@ -84,7 +88,7 @@ def oldest_of_the_least(costs, births, room=0.0):
 
 def remove_random(model, t, seed):
     """Any of them, the newest too."""
-    u = draws.uniform(seed, t, REMOVAL * 2**20)
+    u = draws.uniform(seed, t, REMOVAL * 2**20 + model.number)
     model.remove(int(u * len(model.alphas)))
 
 
@@ -118,11 +122,10 @@ def spread(model, p):
 def project(model, t, seed):
     """Section 4.2: the smallest is projected on the others.
 
-    A newest that lies in the span of the others would make K singular: it is projected instead.
+    A newest that lies in the span of the others is projected instead, at no loss.
     """
     p, newest = oldest_of_the_least(model.squares(), model.births), len(model.alphas) - 1
-    others = [j for j in range(newest) if j != p]
-    if in_span(model.kernel, model.points[others], model.points[newest]):
+    if in_span(model.kernel, model.points[:newest], model.points[newest]):
         p = newest
     spread(model, p)
 
@@ -148,9 +151,11 @@ def rises(h, a, b, g, kappa):
 
 
 def root(function, left, right):
-    """Where a function that is positive at left and not at right changes sign, by bisection."""
-    for _ in range(100):
-        middle = (left + right) / 2
+    """Where a function that is positive at left and not at right changes sign, by bisection.
+
+    To the last digit, however small the root is: of a coefficient of 1e-60 it is 1e-60.
+    """
+    while left < (middle := (left + right) / 2) < right:
         if function(middle) > 0:
             left = middle
         else:
@@ -169,7 +174,7 @@ def summit(value, slope, low, high):
     tops = [root(slope, grid[i], grid[i + 1]) for i in np.flatnonzero(up[:-1] & ~up[1:])]
     tops = np.array([low] * (not up[0]) + tops + [high] * int(up[-1]))
     values = value(tops)
-    room = 1e-13 * np.abs(values).max()
+    room = ROUNDING * np.abs(values).max()
     return float(tops[np.argmax(values >= values.max() - room)])
 
 
@@ -219,7 +224,10 @@ def printed_merge(light, heavy, kappa, wide=False):
         u, v = bumps(h, kappa)
         return first * (1 - h) * u - second * h * v
 
-    h = summit(value, slope, 0.0, 1.0)
+    if kappa < SMALLEST:
+        h = float(first > second * (1 + ROUNDING))
+    else:
+        h = summit(value, slope, 0.0, 1.0)
     a, b, g = light @ light, heavy @ heavy, light @ heavy
     return h, lost(h, a, b, g, kappa)
 
@@ -280,41 +288,85 @@ class Result(NamedTuple):
     births: np.ndarray  # (n,) rounds, from 0
 
 
-def run(X, y, kernel, n_classes, upkeep=None, budget=None, regularization=1e-4, ball=True, seed=0):
-    """Algorithm 1 on labels 0 ... C - 1; without an upkeep, section 2.1.
+def learn(
+    model,
+    x,
+    label,
+    rival,
+    loss,
+    t,
+    upkeep=None,
+    budget=None,
+    regularization=1e-4,
+    ball=True,
+    seed=0,
+    weight=1.0,
+):
+    """One round of algorithm 1, from the rival and the loss of w: ||Delta w||, and ||w|| after it.
 
     ball : project on ||w|| <= 1 / sqrt(lambda), line 8
+    weight : of the example, a factor of the step
+    """
+    model.seen += 1
+    model.alphas *= 1 - 1 / model.seen
+    degradation = 0.0
+    if loss > 0 and model.kernel(x[None], x)[0] > SMALLEST_DIAGONAL:
+        alpha = np.zeros(model.alphas.shape[1])
+        alpha[label] = weight / (regularization * model.seen)
+        alpha[rival] = -alpha[label]
+        model.add(x, alpha, t)
+        before = model.points.copy(), model.alphas.copy()
+        if upkeep is not None and len(model.alphas) > budget:
+            upkeep(model, t, seed)
+        elif upkeep is project and in_span(model.kernel, model.points[:-1], x):
+            spread(model, len(model.alphas) - 1)
+        if len(model.alphas) < len(before[1]):
+            after = model.points, model.alphas
+            degradation = np.sqrt(squared_distance(model.kernel, before, after))
+    norm = np.sqrt(squared_norm(model.kernel, model.points, model.alphas))
+    factor = min(1.0, 1 / (np.sqrt(regularization) * norm)) if norm > 0 and ball else 1.0
+    model.alphas *= factor
+    return degradation, factor * norm
+
+
+def run(
+    X,
+    y,
+    kernel,
+    n_classes,
+    upkeep=None,
+    budget=None,
+    regularization=1e-4,
+    ball=True,
+    seed=0,
+    importance=None,
+    order=None,
+):
+    """Algorithm 1 on labels 0 ... C - 1; without an upkeep, section 2.1.
+
+    importance : (T,) weights of the examples; one of weight 0 is no round
+    order : the classes, those that win ties first
     """
     T = len(y)
+    importance = np.ones(T) if importance is None else importance
+    order = range(n_classes) if order is None else order
     model = Model(kernel, X.shape[1], n_classes)
     predictions, losses = np.zeros(T, dtype=int), np.zeros(T)
     norms, degradations = np.zeros(T), np.zeros(T)
+    settings = {"regularization": regularization, "ball": ball, "seed": seed}
     for t in range(T):
-        label, step = int(y[t]), 1 / (regularization * (t + 1))
+        label = int(y[t])
         terms = model.alphas * kernel(model.points, X[t])[:, None]
-        predictions[t] = highest(terms, range(n_classes))
-        rival = highest(terms, [c for c in range(n_classes) if c != label])
+        predictions[t] = highest(terms, order)
+        rival = highest(terms, [c for c in order if c != label])
         margin = np.concatenate([[1.0], terms[:, rival], -terms[:, label]])
         losses[t] = max(0.0, zero_or(margin))
-        model.alphas *= 1 - 1 / (t + 1)
-        if losses[t] > 0:
-            alpha = np.zeros(n_classes)
-            alpha[label], alpha[rival] = step, -step
-            model.add(X[t], alpha, t)
-            before = model.points.copy(), model.alphas.copy()
-            if upkeep is not None and len(model.alphas) > budget:
-                upkeep(model, t, seed)
-            elif upkeep is project and in_span(kernel, model.points[:-1], X[t]):
-                spread(model, len(model.alphas) - 1)
-            if len(model.alphas) < len(before[1]):
-                after = model.points, model.alphas
-                degradations[t] = np.sqrt(squared_distance(kernel, before, after))
-        norm = np.sqrt(squared_norm(kernel, model.points, model.alphas))
-        factor = min(1.0, 1 / (np.sqrt(regularization) * norm)) if norm > 0 else 1.0
-        if ball:
-            model.alphas *= factor
-            norm *= factor
-        norms[t] = norm
+        if importance[t] > 0:
+            degradations[t], norms[t] = learn(
+                *(model, X[t], label, rival, losses[t], t, upkeep, budget),
+                weight=importance[t],
+                **settings,
+            )
     return Result(
         predictions, losses, norms, degradations, model.points, model.alphas, model.births
     )

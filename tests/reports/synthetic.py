@@ -6,6 +6,10 @@ import numpy as np
 
 from kernbrook.evaluation.records import Comparison, History, Record, Row
 from kernbrook.evaluation.reproduction_records import (
+    AccuracyCell,
+    AccuracyCurve,
+    AccuracyCurves,
+    AccuracyTable,
     Cell,
     ParameterStudy,
     Reproduction,
@@ -157,4 +161,46 @@ def make_study(permutations=3):
     return ParameterStudy(
         "bomkl-figure-1", "cap and divisor", {"a9a": "seeded"}, tuple(points),
         manifest={"seed": 0}, remarks=("no numbers are printed",),
+    )  # fmt: skip
+
+
+def make_accuracies(permutations=5):
+    several = permutations > 1
+    rows = [  # data, recipe, title, budget, width, examples printed and ours, #SV printed
+        ("letter", "pegasos", "PegasosM", None, 16, 16000, 15000, 10000, 95.7, 0.1, 95.52, 10045.2),
+        ("letter", "bpegasos-merge", "BPM+merging", 100, 1, 16000, 15000, None, 72.0, 1.3, 77.12,
+         100.0),
+        ("letter", "bpegasos-merge", "BPM+merging (21)", 500, 4, 16000, 15000, None, 89.5, 0.3,
+         89.54, 500.0),
+        ("checkerboard", "bpegasos-merge", "BPM+merging", 500, 64, 10**7, 10**7, None, 99.8, 0.0,
+         99.82, 500.0),
+    ]  # fmt: skip
+    cells = tuple(
+        AccuracyCell(*row[:8], row[8], row[9], row[10], 0.87 if several else None, row[11], 1.25)
+        for row in rows
+    )
+    origins = {"letter": "seeded", "checkerboard": "seeded"}
+    return AccuracyTable(
+        "bpegasos-table-1", "test accuracy", origins, cells, ("usps",), {"seed": 0}, ("a remark",)
+    )
+
+
+def make_curves(shown="accuracy", permutations=1, budgets=(None, 100, 100), stopped=5000):
+    curves = []
+    titles = ("PegasosM", "BPM+random", "BPM+merging")
+    for place, (title, budget) in enumerate(zip(titles, budgets, strict=True)):
+        last = stopped if budget is None else 20000
+        rows = (*(n for n in (100, 1000, 3162, 10000) if n < last), last)
+        std = (0.5,) * len(rows) if permutations > 1 else None
+        curves.append(
+            AccuracyCurve(
+                "waveform", f"recipe-{place}", title, budget, 4.0, last, last, None, rows,
+                tuple(60.0 + 5 * place + i for i in range(len(rows))), std,
+                tuple(float(budget or n) for n in rows), tuple(n / 1e4 * (3 - place) for n in rows),
+                360.0 if title == "BPM+merging" else None,
+            )
+        )  # fmt: skip
+    return AccuracyCurves(
+        "bpegasos-figure-2", "accuracy on the way", {"waveform": "seeded"}, shown, tuple(curves),
+        (), {"seed": 0}, ("a remark", "another"),
     )  # fmt: skip

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reports.synthetic import make_comparison, make_ratios, make_reproduction, make_study
+from reports.synthetic import (
+    make_accuracies,
+    make_comparison,
+    make_curves,
+    make_ratios,
+    make_reproduction,
+    make_study,
+)
 
 from kernbrook.reports import comparison_json, reproduction_json
 
@@ -78,3 +85,12 @@ def test_reproductions_round_trip():
     strict(study)
     assert study["points"][0]["parameter"] == "cap"
     assert study["points"][0]["error_std"] is None
+    table = reproduction_json(make_accuracies(permutations=1))
+    strict(table)
+    assert table["cells"][0]["accuracy_std"] is None
+    assert table["cells"][0]["budget"] is None
+    assert table["cells"][3]["accuracy_printed"] == 99.8
+    curves = reproduction_json(make_curves())
+    strict(curves)
+    assert curves["shown"] == "accuracy"
+    assert curves["curves"][1]["rows"] == [100, 1000, 3162, 10000, 20000]

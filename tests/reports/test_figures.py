@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reports.synthetic import make_comparison, make_discounts, make_study
+from reports.synthetic import make_comparison, make_curves, make_discounts, make_study
 
 from kernbrook.errors import InputError
 from kernbrook.reports import (
@@ -20,6 +20,7 @@ from kernbrook.reports import (
     kernel_weights,
     learning_curves,
     parameter_curves,
+    stream_length_curves,
     support_vectors,
 )
 from kernbrook.reports.drawing import spread, svg
@@ -150,6 +151,44 @@ def test_a_parameter_has_a_panel_for_each_quantity(permutations):
         assert len(axes.collections) == (3 if banded else 0)
     with pytest.raises(InputError, match="at least one point"):
         parameter_curves([])
+
+
+@pytest.mark.parametrize("shown", ["accuracy", "seconds"])
+def test_curves_over_the_length_of_the_stream(shown):
+    result = make_curves(shown, budgets=(None, 100, 500))
+    figure = painted(stream_length_curves(result))
+    (axes,) = figure.axes
+    assert labels(figure) == ["PegasosM", "BPM+random, B = 100", "BPM+merging, B = 500"]
+    assert axes.get_xscale() == "log"
+    assert axes.get_yscale() == ("log" if shown == "seconds" else "linear")
+    assert axes.get_xlim() == (1000 if shown == "seconds" else 100, 20000)
+    drawn = [line for line in axes.lines if line.get_transform() == axes.transData]
+    whole = [line for line in drawn if len(line.get_xdata()) > 2]
+    for line, curve in zip(whole, result.curves, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), curve.rows)
+        np.testing.assert_array_equal(line.get_ydata(), getattr(curve, shown))
+    end = getattr(result.curves[0], shown)[-1]
+    dot, dotted = (line for line in drawn if len(line.get_xdata()) <= 2)
+    assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (5000, end)
+    assert dotted.get_xdata().tolist() == [5000, 20000]
+    assert dotted.get_ydata().tolist() == [end, end]
+    low, high = axes.get_ylim()
+    for curve in result.curves:
+        values = np.array(getattr(curve, shown))[np.array(curve.rows) >= 1000]
+        assert low <= values.min() <= values.max() <= high
+
+
+def test_curves_of_any_length_are_drawn():
+    for stopped in (50, 100, 20000):
+        for shown in ("accuracy", "seconds"):
+            painted(stream_length_curves(make_curves(shown, stopped=stopped)))
+    same = stream_length_curves(make_curves(stopped=20000))
+    assert len([line for line in same.axes[0].lines if len(line.get_xdata()) == 1]) == 0
+    one = replace(make_curves(), curves=make_curves(stopped=50).curves[:1])
+    for shown in ("accuracy", "seconds"):
+        painted(stream_length_curves(replace(one, shown=shown)))
+    with pytest.raises(InputError, match="at least one curve"):
+        stream_length_curves(replace(one, curves=()))
 
 
 def test_the_readers_settings_are_neither_used_nor_changed():

@@ -11,11 +11,12 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from reports.synthetic import make_comparison, make_discounts, make_study
+from reports.synthetic import make_comparison, make_curves, make_discounts, make_study
 
 from kernbrook.errors import InputError
 from kernbrook.reports import (
     verdict,
+    write_curve_report,
     write_discount_report,
     write_report,
     write_study_report,
@@ -155,6 +156,18 @@ def test_a_study(target, permutations):
     assert page.tags["svg"] == 2
     for part in ("The cap on a9a", "The divisor on a9a", "divisor 12", "no numbers are printed"):
         assert part in page.text
+
+
+@pytest.mark.parametrize("shown", ["accuracy", "seconds"])
+@pytest.mark.parametrize("permutations", [1, 3])
+def test_curves(target, shown, permutations):
+    write_curve_report(make_curves(shown, permutations), target)
+    page = check(target.read_text("utf-8"))
+    assert page.tags["svg"] == 1
+    heading = "Accuracy" if shown == "accuracy" else "Seconds of learning"
+    for part in (f"{heading} on waveform", "BPM+merging", "a remark; another", "20,000"):
+        assert part in page.text
+    assert ("74.00 ± 0.50" in page.text) == (permutations > 1)
 
 
 def disk_full(*args, **kwargs):

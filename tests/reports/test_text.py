@@ -7,11 +7,25 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reports.synthetic import make_comparison, make_ratios, make_reproduction, make_study
+from reports.synthetic import (
+    make_accuracies,
+    make_comparison,
+    make_curves,
+    make_ratios,
+    make_reproduction,
+    make_study,
+)
 from rich.console import Console
 
 from kernbrook.errors import InputError
-from kernbrook.reports import comparison_table, ratio_table, reproduction_table, study_table
+from kernbrook.reports import (
+    accuracy_table,
+    comparison_table,
+    curve_table,
+    ratio_table,
+    reproduction_table,
+    study_table,
+)
 
 
 def printed(table, width=80, **options):
@@ -196,3 +210,59 @@ def test_a_study_groups_by_divisor():
     alone = printed(study_table(make_study(permutations=1)))
     assert "±" not in alone
     assert " 5000 " in alone
+
+
+def squeezed(text):
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def test_accuracies_stand_beside_the_paper():
+    lines = squeezed(printed(accuracy_table(make_accuracies(), width=110), width=110))
+    assert "PegasosM 16 15,000 95.7 ± 0.1 95.5 ± 0.9 -0.2 10000 10045 1.25" in lines
+    assert "BPM+merging 100 1 15,000 72.0 ± 1.3 77.1 ± 0.9 +5.1! 100 1.25" in lines
+    assert "BPM+merging (21) 500 4 15,000 89.5 ± 0.3 89.5 ± 0.9 +0.0 500 1.25" in lines
+    assert "BPM+merging 500 64 10,000,000 99.8 ± 0.0 99.8 ± 0.9 +0.0 500 1.25" in lines
+    assert lines.index("letter") < lines.index("checkerboard")
+    for note in ("! more than two printed deviations", "not present: usps", "a remark"):
+        assert note in lines
+
+
+@pytest.mark.parametrize("permutations", [1, 5])
+@pytest.mark.parametrize("width", [80, 100])
+def test_accuracies_lose_columns_but_no_numbers(width, permutations):
+    table = accuracy_table(make_accuracies(permutations), width=width)
+    lines = printed(table, width=width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert "…" not in "".join(lines)
+    assert ("10,000,000" in "".join(lines)) == (width == 100)
+    assert any("99.8 ± 0.0" in line and "1.25" in line for line in lines)
+
+
+def test_accuracies_that_agree_have_no_mark():
+    table = make_accuracies()
+    agreeing = replace(table, cells=(table.cells[0], table.cells[3]))
+    assert "!" not in printed(accuracy_table(agreeing))
+    far = replace(table.cells[3], accuracy=99.86)  # no printed deviation, but 99.8 is rounded
+    assert "+0.1!" in printed(accuracy_table(replace(table, cells=(far,))))
+
+
+def test_curves_at_powers_of_ten_and_at_their_ends():
+    text = printed(curve_table(make_curves()), width=100)
+    lines = squeezed(text)
+    assert "accuracy % seconds" in lines
+    assert "algorithm 100 1k 10k end examples #SV printed ours" in lines
+    assert "PegasosM 60.00 61.00 63.00 5,000 5000 1.50" in lines
+    assert "BPM+merging 70.00 71.00 73.00 74.00 20,000 100 360 2.00" in lines
+    assert "a remark" in lines
+    assert "another" in lines
+    several = squeezed(printed(curve_table(make_curves(permutations=3)), width=100))
+    assert any("73.00 74.00 ± 0.50 20,000" in line for line in several)
+
+
+def test_curves_of_seconds_name_the_budgets_where_they_differ():
+    curves = make_curves("seconds", budgets=(None, 100, 500))
+    lines = squeezed(printed(curve_table(curves), width=100))
+    assert "algorithm 100 1k 10k end examples #SV end" in lines
+    assert "BPM+random, B = 100 0.020 0.200 2.00 4.00 20,000 100 69.00" in lines
+    assert "BPM+merging, B = 500 0.010 0.100 1.00 2.00 20,000 500 74.00" in lines
+    assert "seconds accuracy %" in lines

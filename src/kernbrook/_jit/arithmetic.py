@@ -49,18 +49,8 @@ ROUND_BITS = 0x4338000000000000
 
 
 @njit(inline="always")
-def exp_negative(x):
-    """exp(x) for x <= 0, to 2 units in the last place; exactly 0 where exp is.
-
-    x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) by its Taylor series to degree 13 (remainder
-    4e-18); 2^n in two factors, so that results below 2^-1022 are rounded once, as they should be.
-    Branch-free, so that LLVM makes vector instructions of a loop over it.
-    """
-    x = max(x, LOWEST)
-    shifted = fma(x, LOG2_E, ROUND)
-    n = float_bits(shifted) - ROUND_BITS
-    whole = shifted - ROUND
-    r = fma(-whole, LN2_LOW, fma(-whole, LN2_HIGH, x))
+def exp_series(r):
+    """(exp(r) - 1) / r for |r| <= ln 2 / 2, by the Taylor series of exp to degree 13."""
     p = 1.0 / 6227020800.0
     p = fma(p, r, 1.0 / 479001600.0)
     p = fma(p, r, 1.0 / 39916800.0)
@@ -73,7 +63,22 @@ def exp_negative(x):
     p = fma(p, r, 1.0 / 24.0)
     p = fma(p, r, 1.0 / 6.0)
     p = fma(p, r, 0.5)
-    p = fma(p, r, 1.0)
-    p = fma(p, r, 1.0)
+    return fma(p, r, 1.0)
+
+
+@njit(inline="always")
+def exp_negative(x):
+    """exp(x) for x <= 0, to 2 units in the last place; exactly 0 where exp is.
+
+    x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) by its Taylor series to degree 13 (remainder
+    4e-18); 2^n in two factors, so that results below 2^-1022 are rounded once, as they should be.
+    Branch-free, so that LLVM makes vector instructions of a loop over it.
+    """
+    x = max(x, LOWEST)
+    shifted = fma(x, LOG2_E, ROUND)
+    n = float_bits(shifted) - ROUND_BITS
+    whole = shifted - ROUND
+    r = fma(-whole, LN2_LOW, fma(-whole, LN2_HIGH, x))
+    p = fma(exp_series(r), r, 1.0)
     half = n >> 1
     return p * bits_float((half + 1023) << 52) * bits_float((n - half + 1023) << 52)

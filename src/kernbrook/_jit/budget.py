@@ -13,23 +13,26 @@ from numba import njit
 from numpy.typing import NDArray
 
 from kernbrook._jit.arithmetic import exp_negative, fma
+from kernbrook._jit.classes import add_step, copies, margin_of
 from kernbrook._jit.combining import update_weights
 from kernbrook._jit.learning import (
     AHPATRON,
     BOGD,
+    BPAS,
     FORGETRON,
+    PEGASOS,
     PROJECTRON,
     PROJECTRON_PLUS,
     RBP,
     SMALLEST_DIAGONAL,
-    SPARSE_PA,
-    coefficient,
     errs,
+    step_size,
 )
+from kernbrook._jit.pegasos import pegasos, pegasos_upkeep
 from kernbrook._jit.plan import CAUCHY, EXPONENTIAL, GIVEN, POLYNOMIAL, TANH
 from kernbrook._jit.projecting import ahpatron, projectron
 from kernbrook._jit.rounds import count_losses, finish_round, select, vote
-from kernbrook._jit.upkeep import oldest, random_slot, scale
+from kernbrook._jit.upkeep import least, oldest, random_slot, scale, square_of
 from kernbrook._jit.zero import ZERO, zero_or
 
 
@@ -49,13 +52,16 @@ class Parts(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """What the experts hold; changed in place. B is the budget.
+    """What the experts hold; changed in place. B is the number of slots.
 
-    alpha : (e, B) coefficients; diagonal : (e, B) k(x, x); born : (e, B) round of arrival
+    alpha : (e, c, B) coefficients for c scores, see `classes`; scale : (e,) their common factor
+    diagonal : (e, B) k(x, x); born : (e, B) round of arrival
     place : (e, B) number of the point, block rows counted after the stored points
     filled : (e,) slots in use; gram : (e, B, B) kernel values of slots, or (e, 0, 0)
     factor, order : (e, B, B) and (e, B) as in `projection`, or (e, 0, 0) and (e, 0)
-    memory : (e, 2) what else a learner keeps
+    points, norms : (e, B, d) and (e, B) the points themselves and their squared norms, where
+        points are merged, or (e, 0, 0) and (e, 0)
+    memory : (e, 3) what else a learner keeps
     """
 
     alpha: NDArray[np.float64]
@@ -67,6 +73,9 @@ class Slots(NamedTuple):
     factor: NDArray[np.float64]
     order: NDArray[np.int64]
     memory: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    points: NDArray[np.float64]
+    norms: NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
@@ -126,7 +135,7 @@ def slot_values(parts, slots, pairs, start, values):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def score_of(alpha, filled, row):
+def dot(alpha, filled, row):
     """(sum, size) of alpha[s] * row[s] over the slots in use, in an order fixed by their number."""
     total, size = 0.0, 0.0
     for s in range(filled):
@@ -137,20 +146,35 @@ def score_of(alpha, filled, row):
 
 
 @njit(cache=True, nogil=True)
-def forgetron_scale(slots, e, old, new, label, row, diagonal):
+def scores_of(alpha, scale, filled, row, scores, sizes):
+    """The c scores of one expert for one example; alpha : (c, B), row : (B,), others (c,) out."""
+    for c in range(alpha.shape[0]):
+        score, size = dot(alpha[c], filled, row)
+        scores[c], sizes[c] = scale * zero_or(score, size), scale * size
+
+
+@njit(cache=True, nogil=True)
+def forgetron_scale(slots, e, old, label, rival, new, row):
     """The self-tuned shrinking of the Forgetron; learns Q.
 
     Dekel, Shalev-Shwartz, Singer (2008), section 6: the largest phi in (0, 1] with
     Q + Psi <= (15/32) M, Psi = (s phi)^2 + 2 s phi (1 - phi mu), s = |coefficient| of the
-    oldest and mu its margin after the update. `new` was the example's coefficient, with kernel
-    values `row` and `diagonal`; memory[e] = (Q, M).
+    oldest and mu its margin after the update. `new` is the step by which the example, with
+    kernel values `row`, was added; memory[e] = (Q, M). With more than two classes s is the length
+    of the coefficients, mu the score along them, in units of the length of an update by 1.
     """
-    s = abs(slots.alpha[e, old])
-    sign = 1.0 if slots.alpha[e, old] >= 0.0 else -1.0
-    total = new * row[old]
-    for other in range(slots.filled[e]):
-        total += slots.alpha[e, other] * slots.gram[e, old, other]
-    mu = sign * total
+    alpha, filled = slots.alpha[e], slots.filled[e]
+    unit = copies(alpha.shape[0])
+    s = math.sqrt(square_of(alpha, old) / unit)
+    change = np.zeros(alpha.shape[0])
+    add_step(change, label, rival, new)
+    total = 0.0
+    for c in range(alpha.shape[0]):
+        score = change[c] * row[old]
+        for other in range(filled):
+            score += alpha[c, other] * slots.gram[e, old, other]
+        total += alpha[c, old] * score
+    mu = total / (s * unit) if s > 0.0 else 0.0
     # At least 15/32 but for the rounding of Q, whose terms are huge on unbounded kernels.
     room = max(15.0 / 32.0 * slots.memory[e, 1] - slots.memory[e, 0], 15.0 / 32.0)
     a = s * s - 2.0 * s * mu
@@ -161,27 +185,21 @@ def forgetron_scale(slots, e, old, new, label, row, diagonal):
     return phi
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
-def least(values, n):
-    """The least of the first n values; none is NaN."""
-    found = np.inf
-    for s in range(n):
-        found = min(found, values[s])
-    return found
-
-
 @njit(cache=True, nogil=True)
 def bpas_slot(slots, e, row, diagonal):
-    """The slot whose removal costs least: the least alpha_r^2 (k_rr - k_rt^2 / k_tt).
+    """The slot whose removal costs least: the least |alpha_r|^2 (k_rr - k_rt^2 / k_tt).
 
     Wang and Vucetic (2010), simple variant; the rest of its objective is the same for every r.
     Equal costs: the oldest, or narrow kernels would replace one slot for ever.
     """
     filled, alpha, own, born = slots.filled[e], slots.alpha[e], slots.diagonal[e], slots.born[e]
-    costs = np.empty(filled)
+    costs = np.zeros(filled)
+    for c in range(alpha.shape[0]):
+        for s in range(filled):
+            costs[s] += alpha[c, s] * alpha[c, s]
     for s in range(filled):
-        costs[s] = alpha[s] * alpha[s] * (own[s] - row[s] / diagonal * row[s])
-    cost = least(costs, filled)
+        costs[s] *= own[s] - row[s] / diagonal * row[s]
+    cost = least(costs)
     best = -1
     for s in range(filled):
         if costs[s] == cost and (best < 0 or born[s] < born[best]):
@@ -190,72 +208,84 @@ def bpas_slot(slots, e, row, diagonal):
 
 
 @njit(inline="always")
-def learn_example(machine, slots, e, score, size, later, diagonal, label, weight, counters):
-    """One expert's step: (slot, coefficient) for the example, slot -1 where it is not added.
+def learn_example(machine, slots, e, scores, sizes, later, diagonal, label, weight, counters):
+    """One expert's step: (slot, kept, step, rival) for the example, slot -1 where it is not added.
 
-    size : of the terms behind the score; a loss within its rounding is none
+    Its coefficients are `kept` times those that the slot had, and an update by `step`.
+
+    scores, sizes : (c,) of the expert, and of the terms behind them
     later : (n, B) kernel values of the example and those after it with the expert's slots
     diagonal : k(x, x)
     weight : importance of the example, a factor of the step
     """
     code, parameters = machine.learner[e], machine.learner_parameters[e]
-    budget = slots.alpha.shape[1]
+    budget = slots.alpha.shape[2]
     full = slots.filled[e] == budget
     free = slots.filled[e]
     row = later[0]
+    margin, size, rival, wrong = margin_of(scores, sizes, label)
+    if code == PEGASOS:
+        if scores.shape[0] == 1:
+            margin, size = 2.0 * margin, 2.0 * size
+        step = pegasos(parameters, slots, e, margin, size, diagonal, weight)
+        return (free if step > 0.0 else -1), 0.0, step, rival
     if code in (PROJECTRON, PROJECTRON_PLUS):
-        return projectron(code, parameters, slots, e, score, size, row, diagonal, label, weight)
+        s, step = projectron(
+            code, parameters, slots, e, margin, wrong, size, row, diagonal, label, rival, weight
+        )
+        return s, 0.0, step, rival
     if code == AHPATRON:
-        return ahpatron(parameters, slots, e, score, later, diagonal, label, weight)
+        s, step = ahpatron(parameters, slots, e, margin, later, diagonal, label, rival, weight)
+        return s, 0.0, step, rival
     if code in (RBP, FORGETRON):
-        if not errs(code, parameters, score, label):
-            return -1, 0.0
-        new = weight * label
+        if not errs(code, parameters, margin, wrong):
+            return -1, 0.0, 0.0, rival
         if code == RBP:  # Cavallanti, Cesa-Bianchi, Gentile (2007)
-            return (random_slot(slots, e, counters) if full else free), new
+            return (random_slot(slots, e, counters) if full else free), 0.0, weight, rival
         slots.memory[e, 1] += 1.0
         if not full:
-            return free, new
+            return free, 0.0, weight, rival
         old = oldest(slots, e)
-        phi = forgetron_scale(slots, e, old, new, label, row, diagonal)
+        phi = forgetron_scale(slots, e, old, label, rival, weight, row)
         scale(slots, e, phi)
-        return old, phi * new
-    loss = max(0.0, 1.0 - label * score)
+        return old, 0.0, phi * weight, rival
+    loss = max(0.0, 1.0 - margin)
     if loss <= ZERO * (1.0 + size):
-        return -1, 0.0
-    if code == SPARSE_PA:
-        if diagonal <= SMALLEST_DIAGONAL:
-            return -1, 0.0
-        seed, round_ = counters[0], counters[1]
-        step = coefficient(code, parameters, score, size, diagonal, label, seed, round_, e)
-        if step == 0.0:
-            return -1, 0.0
-        if not full:
-            return free, weight * step
-        gone = bpas_slot(slots, e, row, diagonal)
-        return gone, slots.alpha[e, gone] * (row[gone] / diagonal) + weight * step
+        return -1, 0.0, 0.0, rival
     if code == BOGD:  # Zhao, Wang, Wu, Jin, Hoi (2012), uniform removal
         step, regularization = parameters[0], parameters[1]
         scale(slots, e, 1.0 - step * regularization)
         if not full:
-            return free, weight * step * label
+            return free, 0.0, weight * step, rival
         gone = random_slot(slots, e, counters)
         scale(slots, e, budget / (budget - 1.0) if budget > 1 else 1.0)
-        return gone, weight * step * label
-    # BPAS
+        return gone, 0.0, weight * step, rival
+    # BPAS, and SPARSE_PA with its upkeep
     if diagonal <= SMALLEST_DIAGONAL:
-        return -1, 0.0
-    step = label * min(weight * parameters[0], loss / diagonal)
+        return -1, 0.0, 0.0, rival
+    each = copies(scores.shape[0])
+    if code == BPAS:
+        step = min(weight * parameters[0], loss / (each * diagonal))
+    else:
+        seed, round_ = counters[0], counters[1]
+        step = weight * step_size(
+            code, parameters, margin, wrong, size, diagonal, each, seed, round_, e
+        )
+        if step == 0.0:
+            return -1, 0.0, 0.0, rival
     if not full:
-        return free, step
+        return free, 0.0, step, rival
     gone = bpas_slot(slots, e, row, diagonal)
-    return gone, slots.alpha[e, gone] * (row[gone] / diagonal) + step
+    return gone, row[gone] / diagonal, step, rival
 
 
 @njit(cache=True, nogil=True)
-def put(slots, e, s, alpha, diagonal, place, row, round_):
-    """Expert e's slot s now holds the example with coefficient alpha."""
-    slots.alpha[e, s] = alpha
+def put(slots, e, s, kept, step, label, rival, diagonal, place, row, round_):
+    """Expert e's slot s now holds the example, with the coefficients of `learn_example`."""
+    coefficients = slots.alpha[e, :, s]
+    for c in range(coefficients.shape[0]):
+        coefficients[c] = kept * coefficients[c] if kept != 0.0 else 0.0
+    add_step(coefficients, label, rival, step)
     slots.diagonal[e, s] = diagonal
     slots.place[e, s] = place
     slots.born[e, s] = round_
@@ -270,14 +300,14 @@ def put(slots, e, s, alpha, diagonal, place, row, round_):
 
 @njit(cache=True, nogil=True)
 def learn_alone(
-    machine, parts, slots, experts, rounds, stored, pairs, values, labels, importance, counters,
-    scores, sizes,
+    machine, parts, slots, experts, rounds, stored, block, pairs, values, labels, importance,
+    counters, scores, sizes,
 ):  # fmt: skip
     """Some experts learn from some examples of the block, whatever the others do.
 
     experts, rounds : (2,) each, the first and the one after the last
     counters : (seed, rounds before the block)
-    scores, sizes : (e, b) out, before each label was seen
+    scores, sizes : (e, b, c) out, before each label was seen
     others : as for `budget_rounds`
     """
     b = values.shape[1]
@@ -288,7 +318,7 @@ def learn_alone(
         own[:, 0, t] = pairs[:, t, t]
     here = np.zeros(1, dtype=np.int64)
     now = np.array([counters[0], counters[1]])
-    filled = slots.filled
+    filled, scales = slots.filled, slots.scale
     for e in range(experts[0], experts[1]):
         here[0] = 0
         kernel_rows(parts, e, own, here, lo, hi, diagonal)
@@ -296,26 +326,38 @@ def learn_alone(
         for t in range(lo, hi):
             now[1] = counters[1] + t
             row = rows[t]
-            score, sizes[e, t] = score_of(coefficients, filled[e], row)
-            scores[e, t] = zero_or(score, sizes[e, t])
+            scores_of(coefficients, scales[e], filled[e], row, scores[e, t], sizes[e, t])
             if importance[t] <= 0.0:
                 continue
-            s, alpha = learn_example(
+            s, kept, step, rival = learn_example(
                 machine, slots, e, scores[e, t], sizes[e, t], rows[t:], diagonal[0, t], labels[t],
                 importance[t], now,
             )  # fmt: skip
             if s >= 0:
-                put(slots, e, s, alpha, diagonal[0, t], stored + t, row, now[1])
+                put(
+                    slots, e, s, kept, step, labels[t], rival, diagonal[0, t], stored + t, row,
+                    now[1],
+                )  # fmt: skip
                 here[0] = t
                 kernel_rows(parts, e, pairs, here, t + 1, b, column)
                 for j in range(t + 1, b):
                     rows[j, s] = column[0, j]
+                if machine.learner[e] == PEGASOS:
+                    if slots.points.shape[1] > 0:
+                        slots.points[e, s] = block[0][t]
+                        slots.norms[e, s] = block[1][t]
+                        slots.place[e, s] = e * slots.place.shape[1] + s
+                    gamma = parts.parameter[parts.first[e]]
+                    pegasos_upkeep(
+                        machine.learner_parameters[e], slots, e, gamma, block, t + 1,
+                        rows[t + 1 :], now,
+                    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def budget_rounds(
-    machine, progress, parts, slots, stored, pairs, values, labels, importance, alone, scores,
-    sizes, decisions,
+    machine, progress, parts, slots, stored, block, pairs, values, labels, importance, alone,
+    scores, sizes, decisions,
 ):  # fmt: skip
     """One block of rounds of experts under a budget: vote, weigh, and learn where not done.
 
@@ -325,34 +367,38 @@ def budget_rounds(
     parts : the experts' kernels
     slots : what the experts hold
     stored : number of stored points; block rows are numbered from there
+    block : (features (b, d), squared norms (b,), their transpose, reach of the kernels), with
+        d = 0 where no points are merged
     pairs : (channels, b, b) pair values of the block with itself
     values : (e, b, B) as `slot_values` gives it; brought up to date where a slot changes
     labels, importance, decisions : (b,) as for `expert_rounds`
     alone : whether `learn_alone` has done the learning, and filled in scores and sizes
-    scores, sizes : (e, b)
+    scores, sizes : (e, b, c)
     """
     n_experts, b, _ = values.shape
     votes_of = np.empty(n_experts)
     updates = np.empty(n_experts, dtype=np.bool_)
     counted = np.ones(n_experts, dtype=np.bool_)
-    current = np.empty(n_experts)
-    behind = np.empty(n_experts)
     losses = np.empty(n_experts)
     counters = np.array([progress.counters[0], progress.counters[1]])
     for t in range(b):
         select(machine, progress, votes_of, updates)
-        for e in range(n_experts):
-            if not alone:
-                score, sizes[e, t] = score_of(slots.alpha[e], slots.filled[e], values[e, t])
-                scores[e, t] = zero_or(score, sizes[e, t])
-            current[e], behind[e] = scores[e, t], sizes[e, t]
-        decisions[t] = vote(machine, progress, votes_of, current, behind)
-        count_losses(machine, progress, current, labels[t], importance[t], updates, losses, counted)
+        if not alone:
+            for e in range(n_experts):
+                scores_of(
+                    slots.alpha[e], slots.scale[e], slots.filled[e], values[e, t], scores[e, t],
+                    sizes[e, t],
+                )  # fmt: skip
+        current, behind = scores[:, t], sizes[:, t]
+        vote(machine, progress, votes_of, current, behind, decisions[t])
+        count_losses(
+            machine, progress, current, behind, labels[t], importance[t], updates, losses, counted
+        )
         for e in range(n_experts):
             if not alone and updates[e]:
                 learn_alone(
-                    machine, parts, slots, (e, e + 1), (t, t + 1), stored, pairs, values, labels,
-                    importance, counters, scores, sizes,
+                    machine, parts, slots, (e, e + 1), (t, t + 1), stored, block, pairs, values,
+                    labels, importance, counters, scores, sizes,
                 )  # fmt: skip
         update_weights(
             machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from kernbrook._jit.classes import add_step, margin_of, winner
 from kernbrook._jit.sums import add_points
 from kernbrook._jit.zero import zero_or
 
@@ -32,30 +33,48 @@ def group_norm_rounds(
     q : exponent of the dual group norm
     progress : its `state` holds the squared norms of the m dual vectors
     """
-    m, b = scores.shape
+    m, b = progress.losses.shape[0], scores.shape[1]
+    classes = scores.shape[0] // m
     weights = np.empty(m)
     values = np.empty((2, b))
-    ones = np.ones((b, 1))
-    diagonal = np.zeros((m, b))  # k_j(x_t, x_t), filled in where an example is added
-    spare = np.zeros((m, b))
+    current, behind = np.empty(classes), np.empty(classes)
+    total, size = np.empty(classes), np.empty(classes)
+    change = np.empty(classes)
+    ones = np.zeros((b, classes))
+    ones[:, 0] = 1.0
+    diagonal = np.zeros((m * classes, b))  # k_j(x_t, x_t), filled in where an example is added
+    spare = np.zeros((m * classes, b))
     squared_norms = progress.state
     for t in range(b):
         group_norm_weights(squared_norms, q, weights)
-        total = 0.0
-        size = 0.0
+        total[:] = 0.0
+        size[:] = 0.0
         for j in range(m):
-            total += weights[j] * scores[j, t]
-            size += weights[j] * sizes[j, t]
-            score = zero_or(scores[j, t], sizes[j, t])
-            if (score >= 0.0) != (labels[t] > 0.0):
+            for c in range(classes):
+                score, behind[c] = scores[j * classes + c, t], sizes[j * classes + c, t]
+                current[c] = zero_or(score, behind[c])
+                total[c] += weights[j] * score
+                size[c] += weights[j] * behind[c]
+            if margin_of(current, behind, labels[t])[3]:
                 progress.losses[j] += importance[t]
-        decisions[t] = zero_or(total, size)
-        if 2.0 * labels[t] * decisions[t] <= 1.0 and importance[t] > 0.0:
-            step = importance[t] * labels[t]
-            coefficients[t, 0] = step
+        for c in range(classes):
+            total[c] = zero_or(total[c], size[c])
+        margin, _, rival, _ = margin_of(total, size, labels[t])
+        decisions[t] = total
+        if classes == 1:
+            margin *= 2.0  # two classes, each with half of the score
+        else:
+            decisions[t, winner(total, size, -1)] = np.max(total)
+        if margin <= 1.0 and importance[t] > 0.0:
+            change[:] = 0.0
+            add_step(change, labels[t], rival, importance[t])
+            coefficients[t] = change
             add_points(plan, pairs, t, t + 1, t, t + 1, ones, diagonal, spare, values)
             for j in range(m):
-                grown = 2.0 * step * scores[j, t] + step * step * diagonal[j, t]
+                own = diagonal[j * classes, t]
+                grown = 0.0
+                for c in range(classes):
+                    grown += 2.0 * change[c] * scores[j * classes + c, t] + change[c] ** 2 * own
                 squared_norms[j] = max(squared_norms[j] + grown, 0.0)
             add_points(plan, pairs, t, t + 1, t + 1, b, coefficients, scores, sizes, values)
         progress.counters[1] += 1

@@ -16,10 +16,11 @@ BPAS = 6  # (aggressiveness,)
 PROJECTRON = 7  # (tie, threshold)
 PROJECTRON_PLUS = 8  # (tie, threshold)
 AHPATRON = 9  # (margin, step, radius, ridge)
+PEGASOS = 10  # (regularization, upkeep, ball, printed); see `pegasos`
 N_PARAMETERS = 4
 
-TIE_MARGIN = 0.0  # errs where y f <= 0
-TIE_LABEL = 1.0  # errs where sign(f) != y, with sign(0) = +1
+TIE_MARGIN = 0.0  # errs where the margin is not positive
+TIE_LABEL = 1.0  # errs where another class is predicted
 
 PA, PA_I, PA_II = 0.0, 1.0, 2.0
 
@@ -35,40 +36,41 @@ def needs_diagonal(code, parameters):
 
 
 @njit(inline="always")
-def errs(code, parameters, score, label):
-    """Is the score a mistake, by the learner's own rule? Only the perceptrons' ties vary."""
+def errs(code, parameters, margin, wrong):
+    """Is it a mistake, by the learner's own rule? Only the perceptrons' ties vary."""
     by_tie = code in (PERCEPTRON, RBP, FORGETRON, PROJECTRON, PROJECTRON_PLUS)
     if by_tie and parameters[0] == TIE_MARGIN:
-        return label * score <= 0.0
-    return (score >= 0.0) != (label > 0.0)
+        return margin <= 0.0
+    return wrong
 
 
 @njit(cache=True, nogil=True)
-def coefficient(code, parameters, score, size, diagonal, label, seed, round_, expert):
-    """What the example is added with; 0 where it is not.
+def step_size(code, parameters, margin, wrong, size, diagonal, copies, seed, round_, expert):
+    """What the example is added with, by `add_step`; 0 where it is not.
 
-    size : sum of |coefficient * kernel| behind the score; a loss within its rounding is none, or
-        an example that comes again would be added for ever
+    margin, size, wrong : as `margin_of` gives them; a loss within the rounding of the size is
+        none, or an example that comes again would be added for ever
     diagonal : k(x, x), where `needs_diagonal`
+    copies : squared length of an update by 1, in units of k(x, x)
     seed, round_, expert : of the learner's own draws
     """
     if code == PERCEPTRON:
-        return label if errs(code, parameters, score, label) else 0.0
-    loss = max(0.0, 1.0 - label * score)
+        return 1.0 if errs(code, parameters, margin, wrong) else 0.0
+    loss = max(0.0, 1.0 - margin)
     if loss <= ZERO * (1.0 + size):
         return 0.0
     if code == PASSIVE_AGGRESSIVE:  # Crammer et al. (2006), figure 1
-        square = diagonal if parameters[2] == 0.0 else 1.0
+        square = copies * (diagonal if parameters[2] == 0.0 else 1.0)
         if square <= SMALLEST_DIAGONAL:
             return 0.0
         if parameters[0] == PA_II:
-            return label * loss / (square + 0.5 / parameters[1])
+            return loss / (square + 0.5 / parameters[1])
         step = loss / square
-        return label * (min(parameters[1], step) if parameters[0] == PA_I else step)
+        return min(parameters[1], step) if parameters[0] == PA_I else step
     # SPARSE_PA: Lu et al. (2015), algorithm 1 and proposition 1
-    square = diagonal if parameters[3] == 0.0 else 1.0
+    square = copies * (diagonal if parameters[3] == 0.0 else 1.0)
     chance = min(parameters[1], loss) / parameters[2]
     drawn = uniform(seed, round_, DRAW_ADMISSION * PURPOSE + expert) < chance
     if square <= SMALLEST_DIAGONAL or not drawn:
         return 0.0
-    return label * min(parameters[0] / chance, loss / square)
+    return min(parameters[0] / chance, loss / square)

@@ -7,9 +7,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from kernbrook._jit.classes import add_step, copies, margin_of, winner
 from kernbrook._jit.combining import MISTAKES, update_weights
 from kernbrook._jit.draws import DRAW_UPDATE, DRAW_VOTE, PURPOSE, uniform
-from kernbrook._jit.learning import coefficient, errs, needs_diagonal
+from kernbrook._jit.learning import errs, needs_diagonal, step_size
 from kernbrook._jit.sums import add_points
 from kernbrook._jit.zero import zero_or
 
@@ -112,38 +113,65 @@ def finish_round(machine, progress):
 
 
 @njit(cache=True, nogil=True)
-def diagonals(machine, plan, pairs, out):
+def diagonals(machine, plan, pairs, classes, out):
     """out[e, t] = k_e(x_t, x_t), (e, b), if some learner looks at it."""
     needed = False
-    for e in range(machine.learner.shape[0]):
+    n_experts, b = out.shape
+    for e in range(n_experts):
         needed |= needs_diagonal(machine.learner[e], machine.learner_parameters[e])
     if needed:
-        b = out.shape[1]
-        ones = np.ones((b, out.shape[0]))
-        spare = np.zeros_like(out)
+        ones = np.zeros((b, n_experts * classes))
+        ones[:, ::classes] = 1.0
+        sums = np.zeros((n_experts * classes, b))
+        spare = np.zeros_like(sums)
         values = np.empty((2, b))
         for t in range(b):
-            add_points(plan, pairs, t, t + 1, t, t + 1, ones, out, spare, values)
+            add_points(plan, pairs, t, t + 1, t, t + 1, ones, sums, spare, values)
+        for e in range(n_experts):
+            out[e] = sums[e * classes]
 
 
 @njit(cache=True, nogil=True)
-def vote(machine, progress, votes_of, current, sizes):
-    """The combined vote of the experts in use; `current` their scores, `sizes` what is behind."""
-    total, size, weight = 0.0, 0.0, 0.0
+def vote(machine, progress, votes_of, current, sizes, out):
+    """The combined vote of the experts in use, and what is behind it.
+
+    current, sizes : (e, c) the experts' scores
+    out : (c,) out; the winner has the greatest, and classes equal to rounding have equal votes
+    """
+    used, on_mistakes = progress.used, machine.loss == MISTAKES
+    classes = out.shape[0]
+    behind = np.zeros(classes)
+    out[:] = 0.0
+    total = 0.0
     for e in range(votes_of.shape[0]):
-        if progress.used[e]:
-            weight += votes_of[e]
-            if machine.loss == MISTAKES:
-                total += votes_of[e] if current[e] >= 0.0 else -votes_of[e]
-                size += votes_of[e]
-            else:
-                total += votes_of[e] * current[e]
-                size += votes_of[e] * sizes[e]
-    return zero_or(total, size) / weight if weight > 0.0 else 0.0
+        if not used[e]:
+            continue
+        weight = votes_of[e]
+        total += weight
+        if not on_mistakes:
+            for c in range(classes):
+                out[c] += weight * current[e, c]
+                behind[c] += weight * sizes[e, c]
+        elif classes == 1:
+            out[0] += weight if current[e, 0] >= 0.0 else -weight
+            behind[0] += weight
+        else:
+            c = winner(current[e], sizes[e], -1)
+            out[c] += weight
+            behind[c] += weight
+    if total == 0.0:
+        return
+    if classes == 1:
+        out[0] = zero_or(out[0], behind[0])
+    else:
+        best = winner(out, behind, -1)
+        out[best] = np.max(out)
+    for c in range(classes):
+        out[c] /= total
 
 
 @njit(cache=True, nogil=True)
-def count_losses(machine, progress, current, label, weight, updates, losses, counted):
+def count_losses(machine, progress, current, sizes, label, weight, updates, losses, counted):
     """The experts' mistakes and, in `losses` and `counted`, what the combiner learns from."""
     learner, parameters = machine.learner, machine.learner_parameters
     total = progress.losses  # taken out of their tuples once: each taking counts references
@@ -152,13 +180,14 @@ def count_losses(machine, progress, current, label, weight, updates, losses, cou
         losses[e] = 0.0
         if on_prefix and not updates[e]:
             continue
-        mistake = errs(learner[e], parameters[e], current[e], label)
+        margin, _, _, wrong = margin_of(current[e], sizes[e], label)
+        mistake = errs(learner[e], parameters[e], margin, wrong)
         total[e] += weight * mistake
         if on_mistakes:
             losses[e] = weight * mistake
             counted[e] = updates[e]  # a discount goes with an update: Hoi et al. (2013)
         else:
-            losses[e] = weight * max(0.0, 1.0 - label * current[e])
+            losses[e] = weight * max(0.0, 1.0 - margin)
 
 
 @njit(cache=True, nogil=True)
@@ -171,39 +200,48 @@ def expert_rounds(
     ----------
     machine, progress : what the run does and what it has learned
     plan, pairs : the kernels, and the block's pair values with itself, (channels, b, b)
-    scores, sizes : (e, b) kernel sums of the support vectors before the block; brought up to
-        date round by round
-    labels : (b,) +1 or -1
+    scores, sizes : (e c, b) kernel sums of the support vectors before the block, the c scores of
+        an expert one after the other; brought up to date round by round
+    labels : (b,) int, class of each example
     importance : (b,) sample weights
-    decisions : (b,) out, the combined vote before the label was seen
-    coefficients : (b, e) out, zeros on entry: what each example was added with
+    decisions : (b, c) out, the combined vote before the label was seen
+    coefficients : (b, e c) out, zeros on entry: what each example was added with
     """
-    n_experts, b = scores.shape
+    n_experts, b = machine.learner.shape[0], scores.shape[1]
+    classes = scores.shape[0] // n_experts
     votes_of = np.empty(n_experts)
     updates = np.empty(n_experts, dtype=np.bool_)
     counted = np.ones(n_experts, dtype=np.bool_)
-    current = np.empty(n_experts)
-    own_sizes = np.empty(n_experts)
+    current = np.empty((n_experts, classes))
+    own_sizes = np.empty((n_experts, classes))
     losses = np.empty(n_experts)
     values = np.empty((2, b))
     diagonal = np.zeros((n_experts, b))
-    diagonals(machine, plan, pairs, diagonal)
+    diagonals(machine, plan, pairs, classes, diagonal)
     for t in range(b):
         select(machine, progress, votes_of, updates)
         for e in range(n_experts):
-            own_sizes[e] = sizes[e, t]
-            current[e] = zero_or(scores[e, t], own_sizes[e])
-        decisions[t] = vote(machine, progress, votes_of, current, own_sizes)
+            for c in range(classes):
+                own_sizes[e, c] = sizes[e * classes + c, t]
+                current[e, c] = zero_or(scores[e * classes + c, t], own_sizes[e, c])
+        vote(machine, progress, votes_of, current, own_sizes, decisions[t])
 
         added = False
-        count_losses(machine, progress, current, labels[t], importance[t], updates, losses, counted)
+        count_losses(
+            machine, progress, current, own_sizes, labels[t], importance[t], updates, losses,
+            counted,
+        )  # fmt: skip
         for e in range(n_experts):
             if updates[e] and importance[t] > 0.0:
-                coefficients[t, e] = importance[t] * coefficient(
-                    machine.learner[e], machine.learner_parameters[e], current[e], own_sizes[e],
-                    diagonal[e, t], labels[t], progress.counters[0], progress.counters[1], e,
+                margin, size, rival, wrong = margin_of(current[e], own_sizes[e], labels[t])
+                step = importance[t] * step_size(
+                    machine.learner[e], machine.learner_parameters[e], margin, wrong, size,
+                    diagonal[e, t], copies(classes), progress.counters[0], progress.counters[1], e,
                 )  # fmt: skip
-                added |= coefficients[t, e] != 0.0
+                if step != 0.0:
+                    own = coefficients[t, e * classes : (e + 1) * classes]
+                    add_step(own, labels[t], rival, step)
+                    added = True
         update_weights(
             machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
             progress.state,

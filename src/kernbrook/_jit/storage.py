@@ -32,12 +32,14 @@ def renumber(place, filled, points):
 
 
 @njit(cache=True, nogil=True)
-def spread_coefficients(alpha, place, filled, out):
-    """out[p, e] = expert e's coefficient of point p; (points, e) out."""
+def spread_coefficients(alpha, scale, place, filled, out):
+    """out[p, e c + k] = expert e's coefficient of point p for score k; alpha : (e, c, B)."""
     out[:] = 0.0
+    classes = alpha.shape[1]
     for e in range(place.shape[0]):
-        for s in range(filled[e]):
-            out[place[e, s], e] = alpha[e, s]
+        for c in range(classes):
+            for s in range(filled[e]):
+                out[place[e, s], e * classes + c] = scale[e] * alpha[e, c, s]
 
 
 @njit(cache=True, nogil=True)

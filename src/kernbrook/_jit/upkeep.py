@@ -1,5 +1,6 @@
 """Upkeep of slots: which one makes room, shrinking, keeping some. Shared by the learners."""
 
+import numpy as np
 from numba import njit
 
 from kernbrook._jit.draws import DRAW_REMOVAL, PURPOSE, uniform
@@ -18,8 +19,10 @@ def oldest(slots, e):
 @njit(cache=True, nogil=True)
 def scale(slots, e, factor):
     """Shrink: every coefficient of expert e times a factor."""
-    for s in range(slots.filled[e]):
-        slots.alpha[e, s] *= factor
+    alpha, filled = slots.alpha[e], slots.filled[e]
+    for c in range(alpha.shape[0]):
+        for s in range(filled):
+            alpha[c, s] *= factor
 
 
 @njit(cache=True, nogil=True)
@@ -37,7 +40,8 @@ def keep(slots, e, kept, later):
     """
     for i in range(len(kept)):
         s = kept[i]
-        slots.alpha[e, i] = slots.alpha[e, s]
+        for c in range(slots.alpha.shape[1]):
+            slots.alpha[e, c, i] = slots.alpha[e, c, s]
         slots.diagonal[e, i] = slots.diagonal[e, s]
         slots.born[e, i] = slots.born[e, s]
         slots.place[e, i] = slots.place[e, s]
@@ -48,3 +52,21 @@ def keep(slots, e, kept, later):
         for i in range(len(kept)):
             later[t, i] = later[t, kept[i]]
     slots.filled[e] = len(kept)
+
+
+@njit(cache=True, nogil=True)
+def square_of(alpha, s):
+    """Squared length of slot s's coefficients; alpha : (c, B)."""
+    total = 0.0
+    for c in range(alpha.shape[0]):
+        total += alpha[c, s] * alpha[c, s]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def least(values):
+    """The least value; none is NaN."""
+    found = np.inf
+    for i in range(len(values)):
+        found = min(found, values[i])
+    return found

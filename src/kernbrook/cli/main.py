@@ -121,7 +121,7 @@ def reproduce(
         str,
         typer.Argument(
             help="omkc-table-3, omkc-table-4, omkc-table-5, omkc-figure-4, bomkl-table-1, "
-            "bomkl-table-2 or bomkl-figure-1."
+            "bomkl-table-2, bomkl-figure-1, bpegasos-table-1, bpegasos-figure-1, -2 or -3."
         ),
     ],
     data: Annotated[
@@ -129,7 +129,15 @@ def reproduce(
     ] = None,
     permutations: Annotated[
         int | None,
-        typer.Option(min=1, help="Orders; 20 by default for omkc, 10 for bomkl, 5 for its figure."),
+        typer.Option(
+            min=1,
+            help="Orders; 20 by default for omkc, 10 for bomkl, 5 for its figure and for bpegasos, "
+            "1 for the figures of the latter.",
+        ),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(min=1, help="bpegasos: examples to learn from at most, to try it out."),
     ] = None,
     seed: Seed = 0,
     orders: Orders = None,
@@ -146,23 +154,31 @@ def reproduce(
     """
     from kernbrook.evaluation.reproducing import reproduce as run
     from kernbrook.evaluation.reproduction_records import (
+        AccuracyCurves,
+        AccuracyTable,
         DiscountCurves,
         ParameterStudy,
         Reproduction,
     )
     from kernbrook.reports import (
+        accuracy_table,
+        curve_table,
         discount_table,
         ratio_table,
         reproduction_json,
         reproduction_table,
         study_table,
+        write_curve_report,
         write_discount_report,
         write_study_report,
     )
 
     _check_targets(json, report)
     if report is not None and "-figure-" not in table:
-        raise InputError(f"--report goes with omkc-figure-4 and bomkl-figure-1, not with {table}")
+        raise InputError(
+            "--report goes with omkc-figure-4, bomkl-figure-1 and the figures of bpegasos, "
+            f"not with {table}"
+        )
     with _progress() as announce:
         result = run(
             table,
@@ -172,11 +188,16 @@ def reproduce(
             orders=orders,
             jobs=jobs,
             announce=announce,
+            rows=rows,
         )
 
     def as_table(width: int) -> Any:
         if isinstance(result, Reproduction):
             return reproduction_table(result, width=width)
+        if isinstance(result, AccuracyTable):
+            return accuracy_table(result, width=width)
+        if isinstance(result, AccuracyCurves):
+            return curve_table(result)
         if isinstance(result, ParameterStudy):
             return study_table(result)
         return discount_table(result) if isinstance(result, DiscountCurves) else ratio_table(result)
@@ -185,6 +206,8 @@ def reproduce(
     if report is not None:
         if isinstance(result, ParameterStudy):
             write_study_report(result, report)
+        elif isinstance(result, AccuracyCurves):
+            write_curve_report(result, report)
         elif isinstance(result, DiscountCurves):
             write_discount_report(result.curves, report, manifest=result.manifest)
         typer.echo(f"wrote {report}", err=True)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from kernbrook.errors import DataFileError, InputError
-from kernbrook.evaluation.prequential import prequential
+from kernbrook.evaluation.prequential import classes_of, prequential
 from kernbrook.evaluation.records import Comparison, Record, Row
 from kernbrook.models import recipes as book
 from kernbrook.models.engine import available_cores
@@ -82,7 +82,7 @@ def compare(
         return _one_pass(stream, names, seed, progress, overrides)
 
     X, y = stream.read()
-    _check_classes(y)
+    _check_classes(np.unique(y))
     sequence = orders_of(orders, permutations, seed, len(y))
     tasks = [(name, run) for run in range(len(sequence)) for name in names]
     advance = progress(len(tasks) * len(y)) if progress else _silent
@@ -106,15 +106,13 @@ def compare(
     )
 
 
-def _check_classes(y: NDArray[Any]) -> None:
-    classes = np.unique(y)
-    if len(classes) != 2:
-        hint = (
-            "; choose one against the rest with positive= (--positive)" if len(classes) > 2 else ""
-        )
+def _check_classes(classes: NDArray[Any]) -> None:
+    if len(classes) < 2:
+        found = ", ".join(map(str, classes)) or "none"
+        raise InputError(f"data: expected labels of two classes or more, found {found}")
+    if classes.dtype.kind == "f" and (fractions := np.mod(classes, 1) != 0).any():
         raise InputError(
-            f"data: expected labels of two classes, found {len(classes)}: "
-            f"{', '.join(map(str, classes[:10]))}{hint}"
+            f"data: expected labels of classes, found the number {classes[fractions][0]}"
         )
 
 
@@ -129,11 +127,13 @@ def _one_pass(
     progress: Callable[[int], Progress] | None,
     overrides: dict[str, Any],
 ) -> Comparison:
+    classes = classes_of(stream)
+    _check_classes(classes)
     advance = progress(len(names) * (stream.n_rows or 0)) if progress else _silent
     rows = []
     for name in names:
-        estimator = book.make(name, random_state=_state(seed, 0), **overrides)
-        record = prequential(estimator, stream, progress=advance)
+        estimator = book.make(name, random_state=state_of(seed, 0), **overrides)
+        record = prequential(estimator, stream, classes=classes, progress=advance)
         rows.append(Row(name, book.title(name), (record,)))
     facts = manifest(seed) | {"data": stream.name, "permutations": 1, "orders": "as stored"}
     rounds = len(rows[0].runs[0].mistakes)
@@ -151,7 +151,7 @@ def _run(
     advance: Progress | None = None,
 ) -> tuple[tuple[str, int], Record]:
     name, run = task
-    estimator = book.make(name, random_state=_state(seed, run), **overrides)
+    estimator = book.make(name, random_state=state_of(seed, run), **overrides)
     return task, prequential(estimator, X, y, order, progress=advance)
 
 
@@ -190,7 +190,8 @@ def _warm_up(names: Sequence[str], X: Any, y: NDArray[Any], overrides: dict[str,
             estimator.learn(X[rows], y[rows], classes=classes)
 
 
-def _state(seed: int, run: int) -> int:
+def state_of(seed: int, run: int) -> int:
+    """The random_state of the recipes in that run."""
     return int(np.random.SeedSequence([seed, run, 1]).generate_state(1)[0] >> 1)
 
 

@@ -62,7 +62,7 @@ def prequential(
         stream = X
         rows = stream.n_rows
         if classes is None:
-            classes = _classes_of(stream)
+            classes = classes_of(stream)
         size = _chunk(rows)
         chunks: Iterator[tuple[Any, Any]] = stream.chunks(size)
     else:
@@ -156,7 +156,8 @@ def _in_order(
         yield X[rows], y[rows]
 
 
-def _classes_of(stream: Stream) -> NDArray[Any]:
+def classes_of(stream: Stream) -> NDArray[Any]:
+    """The labels of a stream, each once and sorted; one reading."""
     found: set[Any] = set()
     for _, y in stream.chunks(LARGEST_CHUNK):
         found.update(np.unique(y).tolist())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,12 @@ from kernbrook.evaluation.comparing import (
     manifest,
     orders_of,
 )
+from kernbrook.evaluation.held_out_tables import Announce, Plan, find, tested
 from kernbrook.evaluation.published import PUBLISHED, PrintedRow, Published
 from kernbrook.evaluation.records import Comparison, Row
 from kernbrook.evaluation.reproduction_records import (
+    AccuracyCurves,
+    AccuracyTable,
     Cell,
     DiscountCurves,
     ParameterStudy,
@@ -30,13 +33,20 @@ from kernbrook.evaluation.reproduction_records import (
     StudyPoint,
     TimeRatio,
     TimeReproduction,
+    deviation,
 )
 from kernbrook.kernels import resolve
 from kernbrook.models import recipes as book
 from kernbrook.streams import Stream, open_stream
 
-Result = Reproduction | TimeReproduction | DiscountCurves | ParameterStudy
-Announce = Callable[[str, int], Progress]
+Result = (
+    Reproduction
+    | TimeReproduction
+    | DiscountCurves
+    | ParameterStudy
+    | AccuracyTable
+    | AccuracyCurves
+)
 
 OTHER_NAMES = {"codrna": "cod-rna"}  # the paper's name: the file's
 DRAWN_VOTES = ("omkc-ds", "omkc-ss")  # the tables count the kernels of the last vote for these
@@ -53,8 +63,10 @@ def tables() -> tuple[str, ...]:
     --------
     >>> tables()[:4]
     ('omkc-table-3', 'omkc-table-4', 'omkc-table-5', 'omkc-figure-4')
-    >>> tables()[4:]
+    >>> tables()[4:7]
     ('bomkl-table-1', 'bomkl-table-2', 'bomkl-figure-1')
+    >>> tables()[7:]
+    ('bpegasos-table-1', 'bpegasos-figure-1', 'bpegasos-figure-2', 'bpegasos-figure-3')
     """
     return tuple(PUBLISHED)
 
@@ -67,6 +79,7 @@ def reproduce(
     orders: str | Path | None = None,
     jobs: int | None = None,
     announce: Announce | None = None,
+    rows: int | None = None,
 ) -> Result:
     """Run a published table on every data set that is present.
 
@@ -75,20 +88,22 @@ def reproduce(
     table : one of `tables()`
     data : names of data sets of that table; by default all that are built in or lie in the
         folder KERNBROOK_DATA
-    permutations : as many as in the paper by default, 20 or 10; 5 for bomkl-figure-1
+    permutations : as many as in the paper by default, 20, 10 or 5; 5 for bomkl-figure-1, 1 for
+        the figures of bpegasos
     seed : of the stochastic recipes, and of the orders where the authors' own are not known
     orders : .npz file of orders by data name; by default, for the tables of the OMKC paper, the
         file omkc_permutations.npz of the folder KERNBROOK_DATA, where it is present
-    jobs : processes; one a core by default, always 1 for omkc-table-5
+    jobs : processes; one a core by default, always 1 where times are compared
     announce : called with each data set's name and number of rounds to come; gives what is
         called as they are done
+    rows : examples to learn from at most, for bpegasos only: to try it out
 
     Raises
     ------
     UnknownNameError
         No such table, or no such data set in it.
     InputError
-        None of its data sets is present.
+        None of its data sets is present, or the table does not go with an argument.
     """
     if table not in PUBLISHED:
         raise UnknownNameError("table", table, PUBLISHED)
@@ -98,21 +113,24 @@ def reproduce(
     for name in data or ():
         if name not in names:
             raise UnknownNameError(f"data set of {table}", name, names)
-    names = [name for name in names if data is None or name in data]
-    present = {name: stream for name in names if (stream := _find(name)) is not None}
-    if not present:
-        raise InputError(
-            f"{table}: none of its data sets is present ({', '.join(names)}); set KERNBROOK_DATA "
-            "to a folder of NAME.libsvm or NAME.libsvm.xz files"
-        )
-    runs = _Runs(published, permutations, seed, orders, jobs, announce)
-    runs.remarks += [text for name, text in published.remarks.items() if name in ("", *present)]
+    printed = [row for row in printed if data is None or row.data in data]
+    names = list(dict.fromkeys(row.data for row in printed))
+    if permutations is None:
+        permutations = published.permutations
+    plan = Plan(permutations, seed, jobs, rows, announce)
+    present = _present(table, printed, plan, orders)
+    runs = _Runs(published, plan, orders)
+    for name, text in published.remarks.items():
+        if name in ("", *present):
+            runs.remarks += text.splitlines()
     common: dict[str, Any] = {
         "table": table, "description": published.description,
         "missing": tuple(name for name in names if name not in present),
         "permutations_by_data": {name: runs.origin(name) for name in present},
         "manifest": manifest(seed) | {"permutations": runs.permutations},
     }  # fmt: skip
+    if published.held_out:
+        return tested(published, present, printed, plan, runs.remarks, common)
     if table == "omkc-figure-4":
         return DiscountCurves(curves=_discount_curves(present, runs), **common)
     if table == "omkc-table-5":
@@ -128,25 +146,36 @@ def reproduce(
     return Reproduction(cells=cells, remarks=tuple(runs.remarks), **common)
 
 
+def _present(
+    table: str, printed: Sequence[PrintedRow], plan: Plan, orders: str | Path | None
+) -> dict[str, Any]:
+    """The data sets that are present: streams, or what gives training and test parts."""
+    held_out = PUBLISHED[table].held_out is not None
+    if held_out and orders is not None:
+        raise InputError(f"orders: {table} draws its own")
+    if not held_out and plan.rows is not None:
+        raise InputError(f"rows: {table} runs on all rows of its data")
+    names = list(dict.fromkeys(row.data for row in printed))
+    found: Mapping[str, Any]
+    found = find(printed, plan) if held_out else {name: _find(name) for name in names}
+    present = {name: source for name, source in found.items() if source is not None}
+    if not present:
+        raise InputError(
+            f"{table}: none of its data sets is present ({', '.join(names)}); set KERNBROOK_DATA "
+            "to a folder of NAME.libsvm or NAME.libsvm.xz files"
+        )
+    return present
+
+
 class _Runs:
     """How the data sets of a table are run, and what is to be said of them."""
 
-    def __init__(
-        self,
-        published: Published,
-        permutations: int | None,
-        seed: int,
-        orders: str | Path | None,
-        jobs: int | None,
-        announce: Announce | None,
-    ):
+    def __init__(self, published: Published, plan: Plan, orders: str | Path | None):
         self.scaled = published.scaled
         self.remarks: list[str] = []
         self.best_kernels: dict[str, str] = {}
-        self.permutations = permutations or published.permutations
-        self.seed = seed
-        self.jobs = jobs
-        self.announce = announce
+        self.permutations, self.seed, self.jobs = plan.permutations, plan.seed, plan.jobs
+        self.announce = plan.announce
         self.given = orders is not None
         self.orders = Path(orders) if orders is not None else _own_orders(published)
 
@@ -262,14 +291,14 @@ def _cells(
                 data=name,
                 recipe=row.recipe,
                 title=row.title,
-                error_printed=_number(values["error"]),
+                error_printed=row.number("error"),
                 error_printed_std=values["error_std"],
                 error=float(ours.errors.mean()),
-                error_std=_deviation(ours.errors),
-                n_support_printed=_number(values["n_support"]),
+                error_std=deviation(ours.errors),
+                n_support_printed=row.number("n_support"),
                 n_support_printed_std=values["n_support_std"],
                 n_support=float(sizes.mean()),
-                n_support_std=_deviation(sizes),
+                n_support_std=deviation(sizes),
                 best_printed=None if marked is None else bool(marked),
                 best=row.recipe in best,
                 seconds_printed=values.get("seconds"),
@@ -321,7 +350,7 @@ def _time_ratios(
         whole = float(result.rows[0].values("seconds").mean())
         for row, ours in zip(wanted, result.rows[1:], strict=True):
             ratio = 100.0 * float(ours.values("seconds").mean()) / whole
-            ratio_printed = _number(row.values["time_ratio"])
+            ratio_printed = row.number("time_ratio")
             yield TimeRatio(name, result.n_rows, row.recipe, row.title, ratio_printed, ratio)
 
 
@@ -340,7 +369,7 @@ def _discount_curves(
         for i, recipe in enumerate(recipes):
             errors = [rows[i].errors for rows in points]
             means = [float(values.mean()) for values in errors]
-            deviations = [_deviation(values) or 0.0 for values in errors]
+            deviations = [deviation(values) or 0.0 for values in errors]
             curves[name][book.title(recipe)] = (list(DISCOUNTS), means, deviations)
     return curves
 
@@ -377,17 +406,8 @@ def _point(data: str, parameter: str, value: float, curve: str, row: Row) -> Stu
         curve=curve,
         recipe=row.recipe,
         error=float(row.errors.mean()),
-        error_std=_deviation(row.errors),
+        error_std=deviation(row.errors),
         n_support=float(sizes.mean()),
-        n_support_std=_deviation(sizes),
+        n_support_std=deviation(sizes),
         seconds=float(row.values("seconds").mean()),
     )
-
-
-def _deviation(values: Any) -> float | None:
-    return float(np.std(values, ddof=1)) if len(values) > 1 else None
-
-
-def _number(value: float | None) -> float:
-    assert value is not None
-    return value

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class Cell:
         """The same of the number of support vectors."""
         printed, std = self.n_support_printed, self.n_support_printed_std
         return _agrees(self.n_support, printed, std, 0.05)
+
+
+def deviation(values: Any) -> float | None:
+    """Standard deviation (ddof = 1) of (r,) values; None of one."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
 def _agrees(ours: float, printed: float, std: float | None, rounding: float) -> bool | None:
@@ -168,6 +175,114 @@ class ParameterStudy:
     description: str
     permutations_by_data: dict[str, str]
     points: tuple[StudyPoint, ...]
+    missing: tuple[str, ...] = ()
+    manifest: dict[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _TestedRow:
+    """A row of a table or figure of test accuracy.
+
+    Attributes
+    ----------
+    data, recipe, title : the data set, our recipe, the algorithm as the paper prints it
+    budget : support vectors at most; None without a budget
+    width : of the Gaussian kernel exp(-width / d ||x - z||^2)
+    n_rows_printed, n_rows : examples learned from, in the paper and here
+    n_support_printed : the paper's number of support vectors, where it prints one
+    """
+
+    data: str
+    recipe: str
+    title: str
+    budget: int | None
+    width: float
+    n_rows_printed: int
+    n_rows: int
+    n_support_printed: float | None
+
+
+@dataclass(frozen=True)
+class AccuracyCell(_TestedRow):
+    """One algorithm at one budget on one data set; other attributes as in `_TestedRow`.
+
+    Attributes
+    ----------
+    accuracy_printed, accuracy_printed_std : of the paper, in per cent of the test part
+    accuracy, accuracy_std : ours; the deviation (ddof = 1) is None with one permutation
+    n_support : ours, at the end
+    seconds : of one run, learning alone
+    """
+
+    accuracy_printed: float
+    accuracy_printed_std: float | None
+    accuracy: float
+    accuracy_std: float | None
+    n_support: float
+    seconds: float
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether ours is within two printed deviations; None where no deviation is printed."""
+        return _agrees(self.accuracy, self.accuracy_printed, self.accuracy_printed_std, 0.05)
+
+
+@dataclass(frozen=True)
+class AccuracyTable:
+    """A table of test accuracy, printed and ours; other attributes as in `Reproduction`.
+
+    Attributes
+    ----------
+    cells : grouped by data set, in the order of the paper
+    """
+
+    table: str
+    description: str
+    permutations_by_data: dict[str, str]
+    cells: tuple[AccuracyCell, ...]
+    missing: tuple[str, ...] = ()
+    manifest: dict[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AccuracyCurve(_TestedRow):
+    """One algorithm as it learns; other attributes as in `_TestedRow`.
+
+    Attributes
+    ----------
+    rows : (k,) examples learned from at each test
+    accuracy : (k,) right predictions of the test part, in per cent; means
+    accuracy_std : (k,) standard deviations (ddof = 1); None with one permutation
+    n_support : (k,) support vectors; means
+    seconds : (k,) spent learning so far; means
+    seconds_printed : the paper's for all rows, where it prints them
+    """
+
+    rows: tuple[int, ...]
+    accuracy: tuple[float, ...]
+    accuracy_std: tuple[float, ...] | None
+    n_support: tuple[float, ...]
+    seconds: tuple[float, ...]
+    seconds_printed: float | None
+
+
+@dataclass(frozen=True)
+class AccuracyCurves:
+    """A figure of test accuracy or of time; other attributes as in `Reproduction`.
+
+    Attributes
+    ----------
+    shown : what the figure draws against the examples learned from
+    curves : of one data set
+    """
+
+    table: str
+    description: str
+    permutations_by_data: dict[str, str]
+    shown: Literal["accuracy", "seconds"]
+    curves: tuple[AccuracyCurve, ...]
     missing: tuple[str, ...] = ()
     manifest: dict[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()

@@ -57,19 +57,21 @@ class Layout:
     given: tuple[Kernel, ...]
 
 
-def lay_out(kernels: Sequence[Kernel], columns: Sequence[int] | None = None) -> Layout:
-    """Plan the scores of m kernels: output i is kernel i, with the coefficients of columns[i].
+def lay_out(kernels: Sequence[Kernel], classes: int = 1, shared: bool = False) -> Layout:
+    """Plan the scores of m kernels: outputs i c ... i c + c - 1 are kernel i's, for c classes.
 
     Parameters
     ----------
     kernels : m kernels
-    columns : (m,) the coefficient column of each; by default its own
+    classes : scores of each kernel
+    shared : whether all kernels have the same c columns of coefficients; else c columns each
     """
-    columns = range(len(kernels)) if columns is None else columns
     terms: dict[Kernel, list[tuple[int, int, float]]] = {}
-    for output, (kernel, column) in enumerate(zip(kernels, columns, strict=True)):
+    for i, kernel in enumerate(kernels):
         for weight, part in kernel.parts():
-            terms.setdefault(part, []).append((output, column, weight))
+            for c in range(classes):
+                output = i * classes + c
+                terms.setdefault(part, []).append((output, c if shared else output, weight))
     given: list[Kernel] = []
     steps: list[_Step] = []
     chain_end: list[int] = []

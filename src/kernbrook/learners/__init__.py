@@ -2,6 +2,7 @@
 
 from kernbrook.learners.budgeted import BOGD, BPAS, RBP, Forgetron
 from kernbrook.learners.passive_aggressive import PassiveAggressive
+from kernbrook.learners.pegasos import Pegasos
 from kernbrook.learners.perceptron import Perceptron
 from kernbrook.learners.projecting import Ahpatron, Projectron, ProjectronPlusPlus
 from kernbrook.learners.sparse_pa import SparsePA
@@ -13,6 +14,7 @@ __all__ = [
     "Ahpatron",
     "Forgetron",
     "PassiveAggressive",
+    "Pegasos",
     "Perceptron",
     "Projectron",
     "ProjectronPlusPlus",

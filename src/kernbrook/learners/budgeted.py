@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from kernbrook._jit import learning
 from kernbrook.errors import InputError
+from kernbrook.kernels import Kernel
 from kernbrook.learners.perceptron import TIES
 
 
@@ -27,6 +29,10 @@ class Budgeted(BaseEstimator):
                 f"{type(self).__name__}: budget must be an integer from 1, got {self.budget!r}"
             )
         return int(self.budget)
+
+    def keeps(self, kernels: Sequence[Kernel]) -> set[str]:
+        """What the slots hold beside coefficients and points."""
+        return set()
 
     def _positive(self, name: str, least: float = 0.0, strict: bool = True) -> float:
         value = getattr(self, name)
@@ -100,6 +106,10 @@ class Forgetron(_BudgetPerceptron):
     """
 
     code = learning.FORGETRON
+
+    def keeps(self, kernels: Sequence[Kernel]) -> set[str]:
+        """The kernel values of the slots."""
+        return {"gram"}
 
 
 class BOGD(Budgeted):

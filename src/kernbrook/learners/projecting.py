@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit import learning
 from kernbrook.errors import InputError
+from kernbrook.kernels import Kernel
 from kernbrook.learners.budgeted import Budgeted, _BudgetPerceptron
 
 
@@ -16,6 +19,10 @@ class _Projecting(_BudgetPerceptron):
     def __init__(self, budget: int = 100, threshold: float = 0.3, tie: str = "margin"):
         super().__init__(budget, tie)
         self.threshold = threshold
+
+    def keeps(self, kernels: Sequence[Kernel]) -> set[str]:
+        """The factor of the slots' kernel values."""
+        return {"factor"}
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
@@ -129,6 +136,10 @@ class Ahpatron(Budgeted):
         self.margin = margin
         self.radius = radius
         self.ridge = ridge
+
+    def keeps(self, kernels: Sequence[Kernel]) -> set[str]:
+        """The kernel values of the slots."""
+        return {"gram"}
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""

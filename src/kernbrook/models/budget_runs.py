@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from kernbrook._jit.budget import Parts, Slots, budget_rounds, learn_alone, slot_values
-from kernbrook._jit.learning import AHPATRON, FORGETRON, PROJECTRON, PROJECTRON_PLUS
+from kernbrook._jit.learning import PEGASOS
+from kernbrook._jit.pegasos import PROJECT
 from kernbrook._jit.plan import POLYNOMIAL
 from kernbrook._jit.rounds import UPDATE_DRAWN
 from kernbrook._jit.storage import renumber, spread_coefficients
@@ -15,8 +16,8 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout, lay_out
 from kernbrook.models.engine import share
-from kernbrook.models.points import Block, Floats, Rows
-from kernbrook.models.runs import ExpertRun
+from kernbrook.models.points import Block, DenseRows, Floats, Labels, Rows, SupportVectors
+from kernbrook.models.runs import ExpertRun, Setting
 
 BUDGET_BLOCK = 128  # examples processed together: later ones see more of the block's own changes
 
@@ -34,18 +35,22 @@ class BudgetRun(ExpertRun):
         learner: Any,
         combiner: Any,
         selection: Any,
-        width: int,
-        sparse: bool,
-        seed: int,
+        setting: Setting,
     ):
-        super().__init__(kernels, learner, combiner, selection, width, sparse, seed)
+        own = "points" in learner.keeps(kernels)  # merged points are no rows of the data
+        setting = setting._replace(sparse=setting.sparse and not own)
+        super().__init__(kernels, learner, combiner, selection, setting)
         m, budget = len(kernels), learner.slots()
+        self.grows = budget is None
+        budget = 0 if budget is None else budget
         self.torn = False  # true where an interruption left a block half learned
         self.parts = one_by_one(kernels, self.engine.layout)
-        grams = budget if learner.code in (FORGETRON, AHPATRON) else 0
-        factors = budget if learner.code in (PROJECTRON, PROJECTRON_PLUS) else 0
+        keeps = learner.keeps(kernels)
+        grams = budget if "gram" in keeps else 0
+        factors = budget if "factor" in keeps else 0
+        self.owns = own
         self.slots = Slots(
-            alpha=np.zeros((m, budget)),
+            alpha=np.zeros((m, setting.scores, budget)),
             diagonal=np.zeros((m, budget)),
             born=np.zeros((m, budget), dtype=np.int64),
             place=np.zeros((m, budget), dtype=np.int64),
@@ -53,42 +58,53 @@ class BudgetRun(ExpertRun):
             gram=np.zeros((m, grams, grams)),
             factor=np.zeros((m, factors, factors)),
             order=np.zeros((m, factors), dtype=np.int64),
-            memory=np.zeros((m, 2)),
+            memory=np.zeros((m, 3)),
+            scale=np.ones(m),
+            points=np.zeros((m, budget, setting.width) if own else (m, 0, 0)),
+            norms=np.zeros((m, budget if own else 0)),
         )
 
-    def learn(self, rows: Rows, signs: Floats, importance: Floats) -> Floats:
+    def learn(self, rows: Rows, labels: Labels, importance: Floats) -> Floats:
         if self.torn:
             raise InputError(
                 "the model was interrupted in the middle of a block and cannot go on; load its "
                 "last saved state, or fit again"
             )
-        decisions = np.zeros(len(rows))
+        decisions = np.zeros((len(rows), self.scores))
         try:
             for start in range(0, len(rows), BUDGET_BLOCK):
                 where = slice(start, min(start + BUDGET_BLOCK, len(rows)))
                 part = rows.part(where.start, where.stop)
-                self._block(part, signs[where], importance[where], decisions[where])
+                self._block(part, labels[where], importance[where], decisions[where])
         finally:
             if not self.torn:
-                slots, out = self.slots, self.support.coefficients
-                spread_coefficients(slots.alpha, slots.place, slots.filled, out)
+                self._write_support()
         return decisions
 
-    def _block(self, rows: Rows, signs: Floats, importance: Floats, decisions: Floats) -> None:
-        self._check_polynomials(rows)
-        n, b = self.support.n, len(rows)
-        m, budget = self.slots.alpha.shape
-        threads = self.engine.threads(2 * b * int(self.slots.filled.sum()))
+    def _block(self, rows: Rows, labels: Labels, importance: Floats, decisions: Floats) -> None:
+        stored = self._points()
+        self._check_polynomials(rows, stored)
+        if self.grows:
+            self.make_room(int(self.slots.filled.max()) + len(rows))
+        slots, b = self.slots, len(rows)
+        n = len(stored)
+        m, c, budget = slots.alpha.shape
+        threads = self.engine.threads(2 * b * int(slots.filled.sum()))
         values = np.empty((m, b, budget))
-        scores, sizes = np.empty((m, b)), np.empty((m, b))
-        own = Block(rows, self.engine.layout).own_pairs()
+        scores, sizes = np.empty((m, b, c)), np.empty((m, b, c))
+        block = Block(rows, self.engine.layout)
+        own = block.own_pairs()
+        nothing = np.zeros((0, 0))
+        features = (nothing, rows.norms, nothing, np.inf)
+        if self.owns:
+            features = (rows.dense(), rows.norms, block.columns, self.engine.layout.plan.reach)
 
         def meet(lo: int) -> None:
             """The slots' kernel values with a thread's share of the examples."""
             part = rows.part(lo, min(lo + lanes, b))
             pairs = np.empty((len(own), n, len(part)))
-            Block(part, self.engine.layout).pairs(self.support.rows, pairs)
-            slot_values(self.parts, self.slots, pairs, lo, values)
+            Block(part, self.engine.layout).pairs(stored, pairs)
+            slot_values(self.parts, slots, pairs, lo, values)
 
         lanes = -(-b // (8 * threads)) * 8
         share(threads, meet, range(0, b, lanes))
@@ -99,18 +115,55 @@ class BudgetRun(ExpertRun):
 
             def learn(first: int) -> None:
                 learn_alone(
-                    self.machine, self.parts, self.slots, (first, min(first + each, m)), (0, b), n,
-                    own, values, signs, importance, counters, scores, sizes,
+                    self.machine, self.parts, slots, (first, min(first + each, m)), (0, b), n,
+                    features, own, values, labels, importance, counters, scores, sizes,
                 )  # fmt: skip
 
             each = -(-m // threads)
             share(threads, learn, range(0, m, each))
         budget_rounds(
-            self.machine, self.progress, self.parts, self.slots, n, own, values,
-            signs, importance, alone, scores, sizes, decisions,
+            self.machine, self.progress, self.parts, slots, n, features, own, values,
+            labels, importance, alone, scores, sizes, decisions,
         )  # fmt: skip
-        self._keep_what_is_used(rows, n)
+        if not self.owns:
+            self._keep_what_is_used(rows, n)
         self.torn = False
+
+    def _points(self) -> Rows:
+        """The points that `slots.place` counts from 0."""
+        if not self.owns:
+            return self.support.rows
+        points = self.slots.points
+        return DenseRows(points.reshape(-1, points.shape[2]), self.slots.norms.reshape(-1))
+
+    def make_room(self, needed: int) -> None:
+        """Room for so many slots, at least half as many again as before."""
+        room = self.slots.alpha.shape[2]
+        if needed <= room:
+            return
+        more = max(needed, room * 3 // 2) - room
+
+        def grown(array: Any) -> Any:
+            return np.concatenate([array, np.zeros((*array.shape[:-1], more), array.dtype)], -1)
+
+        names = ("alpha", "diagonal", "born", "place")
+        self.slots = self.slots._replace(**{k: grown(getattr(self.slots, k)) for k in names})
+
+    def _write_support(self) -> None:
+        """`support`, for prediction and for looking at, from the slots."""
+        slots = self.slots
+        if self.owns:
+            held = np.flatnonzero(np.arange(slots.alpha.shape[2]) < slots.filled[:, None])
+            columns = self.support.coefficients.shape[1]
+            self.engine.support = SupportVectors(columns, self.support.width, False)
+            self.support.append(self._points(), held, np.zeros((len(held), columns)))
+            e = np.repeat(np.arange(len(slots.filled)), slots.filled)
+            s = held % slots.alpha.shape[2]
+            own = slots.scale[e][:, None] * slots.alpha[e, :, s]
+            self.coefficients[np.arange(len(held)), e] = own
+        else:
+            out = self.support.coefficients
+            spread_coefficients(slots.alpha, slots.scale, slots.place, slots.filled, out)
 
     @property
     def nbytes(self) -> int:
@@ -118,20 +171,23 @@ class BudgetRun(ExpertRun):
 
     def check_state(self) -> None:
         """Raise InputError where slots point outside what is stored: compiled code trusts them."""
-        filled, budget = self.slots.filled, self.slots.alpha.shape[1]
+        filled, budget = self.slots.filled, self.slots.alpha.shape[2]
         if ((filled < 0) | (filled > budget)).any():
             raise InputError(f"slots.filled: expected 0 to {budget}")
         places = self.slots.place[np.arange(budget) < filled[:, None]]
-        if ((places < 0) | (places >= self.support.n)).any():
-            raise InputError(f"slots.place: expected 0 to {self.support.n - 1}")
-        for order, n in zip(self.slots.order, filled, strict=True):
+        stored = len(self._points())
+        if ((places < 0) | (places >= stored)).any():
+            raise InputError(f"slots.place: expected 0 to {stored - 1}")
+        projects = self.machine.learner_parameters[:, 1] == PROJECT
+        projects |= self.machine.learner != PEGASOS
+        for order, n in zip(self.slots.order[projects], filled[projects], strict=True):
             if len(order) and not np.array_equal(np.sort(order[:n]), np.arange(n)):
                 raise InputError(f"slots.order: expected the slots 0 to {n - 1}")
 
-    def _check_polynomials(self, rows: Rows) -> None:
+    def _check_polynomials(self, rows: Rows, stored: Rows) -> None:
         """Refuse a block, before anything is learned from it, on which a polynomial overflows."""
         largest = rows.norms.max(initial=0.0)
-        largest = np.sqrt(largest) * np.sqrt(max(self.support.rows.norms.max(initial=0.0), largest))
+        largest = np.sqrt(largest) * np.sqrt(max(stored.norms.max(initial=0.0), largest))
         parts = self.parts
         for e, kernel in enumerate(self.engine.kernels):
             for part in range(parts.first[e], parts.first[e + 1]):

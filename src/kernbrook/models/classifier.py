@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_is_fitted,
     column_or_1d,
@@ -21,8 +21,8 @@ from sklearn.utils.validation import (
 from kernbrook.combiners import BestOfPrefix
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
-from kernbrook.models.points import DenseRows, Floats, Rows, SparseRows
-from kernbrook.models.runs import ExpertRun, Run, make_run
+from kernbrook.models.points import DenseRows, Floats, Labels, Rows, SparseRows
+from kernbrook.models.runs import ExpertRun, Run, Setting, make_run
 
 _LEARNED = (
     "_run", "classes_", "feature_names_in_", "kernels_",
@@ -34,7 +34,8 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
     """Online learning with many kernels: kernels x learner x combiner x selection x labels.
 
     One learner for each kernel learns from a stream; a combiner weighs their votes. The result
-    never depends on how the stream is cut into chunks. Two classes for now.
+    never depends on how the stream is cut into chunks. With more than two classes, an update goes
+    to the label's class and to the best other one (Crammer and Singer, 2003).
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : (2,) labels; the second is the positive class, and wins ties
+    classes_ : (c,) labels; of two, the second is the positive class, and wins ties
     kernels_ : (m,) tuple of kernels
     kernel_weights_ : (m,) weights, summing to 1
     expert_weights_ : (m,) the same, by expert
@@ -59,7 +60,8 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
     n_support_stored_ : sum over the kernels of the support vectors they hold
     n_support_active_ : the same sum over the kernels that took part in the last vote
     support_vectors_ : (s, d) distinct support vectors, in the order of their arrival
-    dual_coef_ : (s, m) their coefficients, one column a kernel; (s, 1) under GroupNorm
+    dual_coef_ : (s, m) their coefficients, one column a kernel, (s, 1) under GroupNorm; for more
+        than two classes (s, m, c)
     labels_asked_ : labels seen so far
     memory_bytes_ : bytes held by the support vectors
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -104,7 +106,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, d) array, frame or sparse matrix
-        y : (n,) labels, two classes
+        y : (n,) labels, two classes or more
         sample_weight : (n,) or None; scales each example's step and loss
 
         Raises
@@ -128,7 +130,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : (n, d) array, frame or sparse matrix
         y : (n,) labels
-        classes : the two labels; needed on the first call unless y has both
+        classes : all labels; needed on the first call unless y has them
         sample_weight : (n,) or None; scales each example's step and loss
 
         Raises
@@ -153,7 +155,7 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : (n, d) array or CSR matrix
         y : (n,) labels
-        classes : the two labels; needed on the first call unless y has both
+        classes : all labels; needed on the first call unless y has them
         sample_weight : (n,) or None
 
         Returns
@@ -167,11 +169,11 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
             if X.shape[0] != len(y):
                 raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
             self._set_classes(y, classes)
-            signs = self._signs(y)
+            labels = self._numbers(y)
             importance = _importance(sample_weight, len(y))
             if not hasattr(self, "_run"):
                 self._start(X)
-            decisions = self._run.learn(self._rows(X), signs, importance)
+            decisions = self._run.learn(self._rows(X), labels, importance)
         return self._labels_of(decisions), np.ones(len(y), dtype=bool)
 
     def choose_kernel(self, X: Any, y: Any, classes: Any = None) -> int:
@@ -204,21 +206,32 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
     # -- prediction -------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Floats:
-        """The combined vote; positive for classes_[1]. Drawn votes count by their expectation.
+        """The combined vote; drawn votes count by their expectation.
 
-        In [-1, 1] where experts vote with their signs, unbounded where their scores are added.
+        Of size up to 1 where experts vote for classes, unbounded where their scores are added.
 
         Parameters
         ----------
         X : (n, d) array, frame or sparse matrix
+
+        Returns
+        -------
+        (n,) for two classes, positive for classes_[1]; (n, c) for more, one vote a class
         """
+        decisions = self._decide(X)
+        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row of X, (n, d).
+
+        Of two classes, a decision of 0 gives classes_[1]; of more, equal votes give the first.
+        """
+        return self._labels_of(self._decide(X))
+
+    def _decide(self, X: Any) -> Floats:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C")
         return self._run.decide(self._rows(self._canonical(X)))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row of X, (n, d); a decision of 0 gives classes_[1]."""
-        return self._labels_of(self.decision_function(X))
 
     def should_ask(self, X: Any) -> NDArray[np.bool_]:
         """(n,) bool: does the model want the label of each row, if it came next? All of them."""
@@ -241,7 +254,8 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def dual_coef_(self) -> Floats:
-        return self._run.support.coefficients.copy()
+        coefficients = self._run.coefficients.copy()
+        return coefficients[:, :, 0] if self._run.scores == 1 else coefficients
 
     @property
     def labels_asked_(self) -> int:
@@ -286,10 +300,16 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         kernels = resolve(self.kernels)
         self._run = make_run(
-            kernels, self.learner, self.combiner, self.selection, X.shape[1], sp.issparse(X), seed
-        )
+            kernels, self.learner, self.combiner, self.selection,
+            Setting(X.shape[1], sp.issparse(X), self._scores, seed),
+        )  # fmt: skip
         self.kernels_ = kernels
         self.n_features_in_ = X.shape[1]
+
+    @property
+    def _scores(self) -> int:
+        """Scores of each kernel: two classes share one."""
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _features(self, X: Any) -> Any:
         """X as a C-ordered float64 array or a canonical CSR matrix, of the right width."""
@@ -336,36 +356,34 @@ class OnlineMKClassifier(ClassifierMixin, BaseEstimator):
                 )
             return
         found = np.unique(y if classes is None else classes)
-        check_classification_targets(found)
-        if len(found) > 2:
-            raise InputError(
-                "Only binary classification is supported. The type of the target is "
-                f"{type_of_target(found)}: {len(found)} classes, {_some(found)}"
-            )
+        # Once each, many labels would look like the values of a number.
+        check_classification_targets(np.repeat(found, 3))
         if len(found) < 2:
             raise InputError(
-                f"y: expected two classes, found one class, {_some(found)}; name both with classes="
+                f"y: expected two classes or more, found one class, {_some(found)}; name "
+                "all of them with classes="
             )
         self.classes_ = found
 
-    def _signs(self, y: NDArray[Any]) -> Floats:
-        """+1 for classes_[1], -1 for classes_[0]."""
-        positive = y == self.classes_[1]
-        unknown = ~positive & (y != self.classes_[0])
+    def _numbers(self, y: NDArray[Any]) -> Labels:
+        """The number of each label's class."""
+        numbers = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        unknown = self.classes_[numbers] != y
         if unknown.any():
             raise InputError(
                 f"y: label {y[unknown.argmax()]!s} (row {unknown.argmax()} of the chunk) is not "
                 f"one of the classes {_some(self.classes_)}"
             )
-        return np.where(positive, 1.0, -1.0)
+        return np.asarray(numbers, dtype=np.int64)
 
     def _labels_of(self, decisions: Floats) -> NDArray[Any]:
-        return self.classes_[(decisions >= 0).astype(np.intp)]
+        if decisions.shape[1] == 1:
+            return self.classes_[(decisions[:, 0] >= 0).astype(np.intp)]
+        return self.classes_[decisions.argmax(axis=1)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
         return tags
 
 

@@ -69,6 +69,7 @@ class Engine:
 
     def __init__(self, kernels: tuple[Kernel, ...], layout: Layout, support: SupportVectors):
         self.kernels = kernels
+        self.outputs = int(layout.plan.output.max()) + 1
         self.layout = layout
         self.support = support
 
@@ -93,7 +94,7 @@ class Engine:
         n = self.support.n
         points = self.support.rows
         coefficients = self.support.coefficients
-        scores = np.zeros((len(self.kernels), b))
+        scores = np.zeros((self.outputs, b))
         sizes = np.zeros_like(scores)
         channels = len(self.layout.channels)
         memory = np.empty(channels * min(n, TILE) * b)
@@ -148,7 +149,7 @@ class Engine:
         """Raise NonFiniteError, naming the kernel, where sums of sizes (o, b) have overflowed."""
         finite = np.isfinite(sizes).all(axis=1)
         if not np.all(finite):
-            kernel = self.kernels[int(np.argmin(finite))]
+            kernel = self.kernels[int(np.argmin(finite)) * len(self.kernels) // self.outputs]
             raise NonFiniteError(
                 f"kernel {kernel}: its sums overflowed; scale the features, or lower its degree"
             )

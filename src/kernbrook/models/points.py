@@ -17,6 +17,7 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels.planning import Layout
 
 Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]  # numbers of classes
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -12,13 +12,14 @@ from typing import Any
 
 from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.kernels import Linear, Mean, resolve
+from kernbrook.kernels import Gaussian, Linear, Mean, resolve
 from kernbrook.learners import (
     BOGD,
     BPAS,
     RBP,
     Ahpatron,
     Forgetron,
+    Pegasos,
     Perceptron,
     Projectron,
     ProjectronPlusPlus,
@@ -131,7 +132,7 @@ def _budget_perceptron(learner: type) -> Callable[..., OnlineMKClassifier]:
 
 def _projectron(learner: type) -> Callable[..., OnlineMKClassifier]:
     def build(
-        kernels: Any = "omkc16",
+        kernels: Any = None,
         random_state: Any = None,
         budget: int = 100,
         discount: float = 0.99,
@@ -140,7 +141,8 @@ def _projectron(learner: type) -> Callable[..., OnlineMKClassifier]:
     ) -> OnlineMKClassifier:
         chosen = learner(budget=budget, threshold=threshold, tie=tie)
         combiner = Hedge(discount=discount)
-        return OnlineMKClassifier(kernels, chosen, combiner, random_state=random_state)
+        pool = _one_gaussian(kernels)
+        return OnlineMKClassifier(pool, chosen, combiner, random_state=random_state)
 
     return build
 
@@ -182,6 +184,32 @@ def _bpas(
     return OnlineMKClassifier(kernels, learner, combiner, random_state=random_state)
 
 
+def _pegasos(
+    kernels: Any = None, random_state: Any = None, regularization: float = 1e-4, ball: bool = True
+) -> OnlineMKClassifier:
+    learner = Pegasos(None, regularization, ball=ball)
+    return OnlineMKClassifier(_one_gaussian(kernels), learner, random_state=random_state)
+
+
+def _bpegasos(upkeep: str) -> Callable[..., OnlineMKClassifier]:
+    def build(
+        kernels: Any = None,
+        random_state: Any = None,
+        budget: int = 100,
+        regularization: float = 1e-4,
+        ball: bool = True,
+        merging: str = "exact",
+    ) -> OnlineMKClassifier:
+        learner = Pegasos(budget, regularization, upkeep, ball, merging)
+        return OnlineMKClassifier(_one_gaussian(kernels), learner, random_state=random_state)
+
+    return build
+
+
+def _one_gaussian(kernels: Any) -> Any:
+    return [Gaussian(sigma=1.0)] if kernels is None else kernels
+
+
 def _trivial(strategy: str) -> Callable[..., TrivialClassifier]:
     def build(kernels: Any = None, random_state: Any = None) -> TrivialClassifier:
         return TrivialClassifier(strategy)
@@ -208,6 +236,11 @@ _RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "projectron": ("Projectron", _projectron(Projectron), {}),
     "projectron++": ("Projectron++", _projectron(ProjectronPlusPlus), {}),
     "ahpatron": ("Ahpatron", _ahpatron, {}),
+    "pegasos": ("Pegasos", _pegasos, {}),
+    "bpegasos-random": ("BPegasos(random)", _bpegasos("random"), {}),
+    "bpegasos-smallest": ("BPegasos(smallest)", _bpegasos("smallest"), {}),
+    "bpegasos-project": ("BPegasos(projection)", _bpegasos("project"), {}),
+    "bpegasos-merge": ("BPegasos(merging)", _bpegasos("merge"), {}),
     "majority": ("majority so far", _trivial("majority"), {}),
     "last-label": ("last label", _trivial("last-label"), {}),
 }

@@ -31,7 +31,7 @@ from kernbrook.kernels import resolve
 from kernbrook.models.classifier import OnlineMKClassifier
 from kernbrook.models.encoding import Reader, Writer, built
 from kernbrook.models.points import check_array
-from kernbrook.models.runs import Run, make_run
+from kernbrook.models.runs import Run, Setting, make_run
 from kernbrook.models.trivial import TrivialClassifier
 
 FORMAT = "kernbrook-model"
@@ -217,6 +217,8 @@ def _digest(
 
 def _write_run(estimator: OnlineMKClassifier, run: Run, writer: Writer) -> dict[str, Any]:
     """The state as tensors; what follows from the parameters is made again on loading."""
+    if getattr(run, "torn", False):
+        raise InputError("save: the model was interrupted in the middle of a block; fit again")
     support = run.support
     twin = _new_run(estimator, support.width, support.sparse)
     fixed = [name for name in vars(twin) if name not in ("engine", *_STATE)]
@@ -245,7 +247,7 @@ def _named(part: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[A
 def _new_run(estimator: OnlineMKClassifier, width: int, sparse: bool) -> Run:
     kernels = resolve(estimator.kernels)
     choices = estimator.learner, estimator.combiner, estimator.selection
-    return make_run(kernels, *choices, width, sparse, seed=0)
+    return make_run(kernels, *choices, Setting(width, sparse, estimator._scores, 0))
 
 
 def _same(held: Any, made: Any) -> bool:
@@ -268,12 +270,14 @@ def _read_run(estimator: OnlineMKClassifier, run: dict[str, Any], reader: Reader
     if not (type(width) is int and width >= 0 and type(sparse) is bool):
         raise InputError(f"run: expected a width and whether sparse, got {width!r} and {sparse!r}")
     classes = estimator.classes_
-    if not (isinstance(classes, np.ndarray) and len(classes) == 2):
-        raise InputError(f"classes_: expected two labels, got {classes!r}")
+    if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) >= 2):
+        raise InputError(f"classes_: expected two labels or more, got {classes!r}")
     names = getattr(estimator, "feature_names_in_", None)
     if estimator.n_features_in_ != width or not (names is None or names.shape == (width,)):
         raise InputError(f"n_features_in_, feature_names_in_: not those of {width} features")
     made = _new_run(estimator, width, sparse)
+    if getattr(made, "grows", False) and hasattr(made, "make_room"):
+        made.make_room(reader.array("slots.place").shape[-1])
     for name, array in _state(made).items():
         saved = reader.array(name)
         check_array(name, saved, array.shape, array.dtype)

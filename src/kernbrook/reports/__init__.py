@@ -12,10 +12,12 @@ from kernbrook.reports.figures import (
     kernel_weights,
     learning_curves,
     parameter_curves,
+    stream_length_curves,
     support_vectors,
 )
 from kernbrook.reports.html import (
     Section,
+    write_curve_report,
     write_discount_report,
     write_page,
     write_report,
@@ -23,7 +25,9 @@ from kernbrook.reports.html import (
 )
 from kernbrook.reports.summary import Column, verdict
 from kernbrook.reports.text import (
+    accuracy_table,
     comparison_table,
+    curve_table,
     discount_table,
     ratio_table,
     reproduction_table,
@@ -33,8 +37,10 @@ from kernbrook.reports.text import (
 __all__ = [
     "Column",
     "Section",
+    "accuracy_table",
     "comparison_json",
     "comparison_table",
+    "curve_table",
     "discount_curve",
     "discount_table",
     "kernel_weights",
@@ -43,9 +49,11 @@ __all__ = [
     "ratio_table",
     "reproduction_json",
     "reproduction_table",
+    "stream_length_curves",
     "study_table",
     "support_vectors",
     "verdict",
+    "write_curve_report",
     "write_discount_report",
     "write_page",
     "write_report",

@@ -15,12 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kernbrook.evaluation.records import Comparison, History, Record, Row
-    from kernbrook.evaluation.reproduction_records import (
-        DiscountCurves,
-        ParameterStudy,
-        Reproduction,
-        TimeReproduction,
-    )
+    from kernbrook.evaluation.reproducing import Result
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
@@ -48,14 +43,12 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def reproduction_json(
-    reproduction: Reproduction | TimeReproduction | DiscountCurves | ParameterStudy,
-) -> dict[str, Any]:
+def reproduction_json(reproduction: Result) -> dict[str, Any]:
     """A reproduction as plain values; the keys are its attributes.
 
     Parameters
     ----------
-    reproduction : of a table of mistakes, a table of time ratios or a figure
+    reproduction : of a table or a figure
 
     Returns
     -------

@@ -11,13 +11,20 @@ import numpy as np
 from kernbrook.errors import InputError
 from kernbrook.reports import drawing
 from kernbrook.reports.drawing import HUES, INK, Label, Pen, in_house_style
-from kernbrook.reports.summary import TRIVIAL, checked, differs, many_kernels, over_time
+from kernbrook.reports.summary import (
+    TRIVIAL,
+    checked,
+    curve_names,
+    differs,
+    many_kernels,
+    over_time,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from kernbrook.evaluation.records import Comparison, Row
-    from kernbrook.evaluation.reproduction_records import StudyPoint
+    from kernbrook.evaluation.reproduction_records import AccuracyCurves, StudyPoint
 
     # data set -> algorithm -> discounts (k,), mean mistakes (k,), their deviations (k,)
     Discounts = Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[float]]]]
@@ -28,6 +35,7 @@ WIDE = 20.0  # ratio of sizes from which the axis is logarithmic
 TOP_KERNELS = 3  # named in each panel
 OTHERS = Pen(drawing.GREY, "-", 0.6)
 PANELS = 3  # side by side
+TIMED_FROM = 1000  # examples; what fewer take is mostly noise
 
 
 @in_house_style
@@ -248,6 +256,66 @@ def parameter_curves(points: Sequence[StudyPoint]) -> Figure:
         drawing.dress(axes)
         _few_ticks(axes)
     picture.supxlabel(f"{points[0].parameter} of SPA", fontsize=drawing.SIZE)
+    return picture
+
+
+@in_house_style
+def stream_length_curves(result: AccuracyCurves) -> Figure:
+    """Accuracy, or seconds of learning, against the examples learned from, a line a curve.
+
+    The horizontal axis is logarithmic, and that of seconds too. A curve that ends before the
+    others ends in a dot; a dotted line leads from there to its name.
+
+    Parameters
+    ----------
+    result : at least one curve
+
+    Returns
+    -------
+    a figure 6.4 inches wide
+
+    Raises
+    ------
+    InputError
+        if there are no curves.
+    """
+    from matplotlib.ticker import NullFormatter
+
+    if not result.curves:
+        raise InputError("expected at least one curve, found none")
+    height = 4.2
+    picture = drawing.figure(height)
+    axes = picture.add_subplot()
+    timed = result.shown == "seconds"
+    ends = [curve.n_rows for curve in result.curves]
+    first = min(TIMED_FROM, *ends) if timed else min(curve.rows[0] for curve in result.curves)
+    last = max(ends)
+    pens = drawing.pens([False] * len(result.curves))
+    labels, seen = [], []
+    for curve, name, pen in zip(result.curves, curve_names(result.curves), pens, strict=True):
+        rows, values = np.array(curve.rows), np.array(getattr(curve, result.shown))
+        _line(axes, rows, values, pen)
+        if curve.n_rows < last:
+            axes.plot(curve.n_rows, values[-1], "o", color=pen.color, markersize=4)
+            dotted = Pen(pen.color, (0, (1, 2)), 0.8)
+            _line(axes, np.array([curve.n_rows, last]), np.repeat(values[-1], 2), dotted)
+        seen.append(values[rows >= first])
+        labels.append(Label(name, float(values[-1]), pen))
+    axes.set_xscale("log")
+    axes.set_xlim(first if first < last else last / 10, last)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel("examples learned from (log scale)")
+    drawn = np.concatenate(seen)
+    if timed:
+        axes.set_ylim(0.8 * drawn.min(), 1.25 * drawn.max())
+        drawing.log_ticks(axes)
+        axes.set_ylabel("seconds of learning (log scale)")
+    else:
+        low, high = _limits(drawn)
+        axes.set_ylim(low, min(high, 100.0))
+        axes.set_ylabel("right on the test part (%)")
+    drawing.dress(axes)
+    drawing.label_lines(axes, labels, height - 0.6)
     return picture
 
 

@@ -17,6 +17,7 @@ from kernbrook.reports.summary import (
     Column,
     checked,
     comparison_columns,
+    curve_columns,
     headline,
     many_kernels,
     rank,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from kernbrook.evaluation.records import Comparison, Row
-    from kernbrook.evaluation.reproduction_records import ParameterStudy
+    from kernbrook.evaluation.reproduction_records import AccuracyCurves, ParameterStudy
     from kernbrook.reports.figures import Discounts
 
 
@@ -40,6 +41,20 @@ _STUDIED = {
     "divisor": "The divisor (beta of the paper; the cap is 1) thins out all examples alike. "
     "Beside SPA, the algorithms with a budget for each kernel, which add up to as many support "
     "vectors as SPA has at that divisor.",
+}
+
+
+_CURVES = {
+    "accuracy": (
+        "Accuracy",
+        "The share of the test part, which nothing is learned from, that is predicted rightly "
+        "after so many examples. A dot is where a run was stopped, as in the paper.",
+    ),
+    "seconds": (
+        "Seconds of learning",
+        "Time against the number of examples, both on logarithmic axes: a line of slope 1 is "
+        "linear. A dot is where a run was stopped, as in the paper.",
+    ),
 }
 
 
@@ -209,6 +224,36 @@ def write_study_report(study: ParameterStudy, path: str | PathLike[str]) -> None
         _again(study.manifest),
     ]
     write_page("The cap and the divisor of SPA", sections, path, subtitle=study.description)
+
+
+def write_curve_report(result: AccuracyCurves, path: str | PathLike[str]) -> None:
+    """Write curves of accuracy or of time as one HTML page: the figure, numbers.
+
+    Parameters
+    ----------
+    result : at least one curve
+    path : the file to write, in an existing folder
+
+    Raises
+    ------
+    InputError
+        if there are no curves, or the file cannot be written.
+    """
+    heading, text = _CURVES[result.shown]
+    data = result.curves[0].data if result.curves else ""
+    sections = [
+        Section(f"{heading} on {data}", text, figures.stream_length_curves(result)),
+        Section(
+            "The numbers",
+            f"{heading} after so many examples and at the end. #SV counts support vectors at the "
+            "end; seconds are of learning alone. Means over the repetitions ± one standard "
+            "deviation, where there are several.",
+            columns=curve_columns(result),
+            note="; ".join(result.remarks) or None,
+        ),
+        _again(result.manifest),
+    ]
+    write_page("Multi-class Pegasos on a budget", sections, path, subtitle=result.description)
 
 
 def write_page(

@@ -13,13 +13,21 @@ from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
     from kernbrook.evaluation.records import Comparison, Floats, Ints, Row
-    from kernbrook.evaluation.reproduction_records import ParameterStudy, StudyPoint
+    from kernbrook.evaluation.reproduction_records import (
+        AccuracyCurve,
+        AccuracyCurves,
+        ParameterStudy,
+        StudyPoint,
+    )
 
 STAR_NOTE = "* not told from the least mean by a Student t-test at 5 %"
 STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
 STUDY_NOTE = (
     "cap and divisor: alpha and beta of the paper; the others have budgets that add up to SPA's #SV"
 )
+DECADES = {
+    100: "100", 1000: "1k", 10**4: "10k", 10**5: "100k", 10**6: "1M", 10**7: "10M",
+}  # fmt: skip
 TRIVIAL = {
     "majority": "always answering the label seen most often so far",
     "last-label": "repeating the last label",
@@ -188,6 +196,43 @@ def study_columns(study: ParameterStudy) -> tuple[list[Column], list[int]]:
         column("#SV", aligned([(p.n_support, p.n_support_std) for p in points], digits)),
         column("seconds", [seconds(p.seconds) for p in points]),
     ], heads
+
+
+def curve_names(curves: Sequence[AccuracyCurve]) -> tuple[str, ...]:
+    """The algorithms, with their budgets where these differ."""
+    several = len({curve.budget for curve in curves} - {None}) > 1
+    return tuple(
+        f"{curve.title}, B = {curve.budget}" if several and curve.budget else curve.title
+        for curve in curves
+    )
+
+
+def curve_columns(result: AccuracyCurves) -> list[Column]:
+    """Columns of curves of accuracy or seconds: their values at powers of ten, and their ends."""
+    curves = result.curves
+    ends = [(c.accuracy[-1], c.accuracy_std[-1] if c.accuracy_std else None) for c in curves]
+    accuracy = tuple(aligned(ends, 2))
+    times = tuple(seconds(curve.seconds[-1]) for curve in curves)
+    texts = {"accuracy": "{:.2f}".format, "seconds": seconds}
+    at = [dict(zip(c.rows, getattr(c, result.shown), strict=True)) for c in curves]
+    columns = [Column("algorithm", curve_names(curves))]
+    heading = "accuracy %" if result.shown == "accuracy" else "seconds"
+    for n, name in DECADES.items():
+        if any(n in values for values in at):
+            cells = (texts[result.shown](values[n]) if n in values else "" for values in at)
+            columns.append(Column(f"{heading}\n{name}", tuple(cells), "number"))
+            heading = ""
+    columns += [
+        Column("\nend", accuracy if result.shown == "accuracy" else times, "number"),
+        Column("examples", tuple(f"{curve.n_rows:,}" for curve in curves), "number"),
+        Column("#SV", tuple(f"{curve.n_support[-1]:.0f}" for curve in curves), "number"),
+    ]
+    if result.shown == "seconds":
+        return [*columns, Column("accuracy %\nend", accuracy, "number")]
+    printed = (curve.seconds_printed for curve in curves)
+    cells = ("" if value is None else seconds(value) for value in printed)
+    columns.append(Column("seconds\nprinted", tuple(cells), "number"))
+    return [*columns, Column("\nours", times, "number")]
 
 
 def headline(comparison: Comparison) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate, groupby
+from collections.abc import Callable, Sequence
+from itertools import accumulate, groupby, islice
 from typing import TYPE_CHECKING
 
 from kernbrook.reports.summary import (
@@ -13,6 +13,7 @@ from kernbrook.reports.summary import (
     Column,
     aligned,
     comparison_columns,
+    curve_columns,
     headline,
     seconds,
     star_note,
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from kernbrook.evaluation.records import Comparison
+    from kernbrook.evaluation.reproducing import Result
     from kernbrook.evaluation.reproduction_records import (
+        AccuracyCell,
+        AccuracyCurves,
+        AccuracyTable,
         Cell,
         DiscountCurves,
         ParameterStudy,
@@ -181,18 +186,98 @@ def study_table(study: ParameterStudy) -> Table:
     return _table(title, _footer(study, STUDY_NOTE), columns, bold, ends)
 
 
+def accuracy_table(reproduction: AccuracyTable, *, width: int = 80) -> Table:
+    """A published table of test accuracy beside ours, grouped by data set.
+
+    Differences are ours less printed, in points; more than two printed deviations have an
+    exclamation mark. Where the table would be wider than `width`, the widths and the examples go.
+
+    Parameters
+    ----------
+    reproduction : cells of one data set stand together
+    width : columns of the terminal, at least 1
+
+    Returns
+    -------
+    a table for `rich.console.Console.print`
+    """
+    groups = [(data, list(cells)) for data, cells in groupby(reproduction.cells, lambda c: c.data)]
+    columns = _accuracy_columns(groups)
+    narrow = [column for column in columns if column.header not in ("width", "examples")]
+    columns = _first_that_fits([columns, narrow], width)
+    ends = list(accumulate(len(cells) + 1 for _, cells in groups))
+    bold = [place in {0, *ends} for place in range(ends[-1])]
+    disagree = any(cell.agrees is False for cell in reproduction.cells)
+    notes = ["! more than two printed deviations"] if disagree else []
+    title = f"{reproduction.table}: {reproduction.description}"
+    return _table(title, _footer(reproduction, *notes), columns, bold, ends)
+
+
+def curve_table(result: AccuracyCurves) -> Table:
+    """Accuracy or seconds after 100, 1,000, ... examples and at the end, one row a curve.
+
+    Parameters
+    ----------
+    result : of a figure
+
+    Returns
+    -------
+    a table for `rich.console.Console.print`
+    """
+    what = {
+        "accuracy": "accuracy in per cent of the test part; columns: examples learned from",
+        "seconds": "seconds of learning; columns: examples learned from; at the end: accuracy",
+    }[result.shown]
+    title = f"{result.table}: {result.description}"
+    plain = [False] * len(result.curves)
+    return _table(title, _footer(result, what), curve_columns(result), plain)
+
+
+def _accuracy_columns(groups: Sequence[tuple[str, list[AccuracyCell]]]) -> list[Column]:
+    """Columns of test accuracy; each group starts with a line that only names the data set."""
+    every = [cell for _, cells in groups for cell in cells]
+    column = _in_groups([len(cells) for _, cells in groups])
+    names: list[str] = []
+    for data, cells in groups:
+        names += [data, *(f"  {cell.title}" for cell in cells)]
+    printed = [(c.accuracy_printed, c.accuracy_printed_std) for c in every]
+    differences = [f"{c.accuracy - c.accuracy_printed:+.1f}{_mark(c.agrees)}" for c in every]
+    of_support = [
+        "" if c.n_support_printed is None else f"{c.n_support_printed:.0f}" for c in every
+    ]
+    return [
+        Column("algorithm", tuple(names)),
+        column("B", ["" if c.budget is None else str(c.budget) for c in every]),
+        column("width", [f"{c.width:g}" for c in every]),
+        column("examples", [f"{c.n_rows:,}" for c in every]),
+        column("accuracy %\nprinted", aligned(printed, 1)),
+        column("\nours", aligned([(c.accuracy, c.accuracy_std) for c in every], 1)),
+        column("\ndiff.", differences),
+        column("#SV\nprinted", of_support),
+        column("\nours", [f"{c.n_support:.0f}" for c in every]),
+        column("seconds", [seconds(c.seconds) for c in every]),
+    ]
+
+
+def _in_groups(sizes: Sequence[int]) -> Callable[[str, Sequence[str]], Column]:
+    """What makes a column of numbers, with an empty cell before each group."""
+
+    def column(header: str, texts: Sequence[str]) -> Column:
+        remaining = iter(texts)
+        cells: list[str] = []
+        for size in sizes:
+            cells += ["", *islice(remaining, size)]
+        return Column(header, tuple(cells), "number")
+
+    return column
+
+
 def _reproduction_columns(
     groups: Sequence[tuple[str, list[Cell]]], digits: int, deviations: bool, times: bool
 ) -> list[Column]:
     """Columns of a reproduction; each group starts with a line that only names the data set."""
     every = [cell for _, cells in groups for cell in cells]
-
-    def column(header: str, texts: Sequence[str]) -> Column:
-        remaining = iter(texts)
-        cells: list[str] = []
-        for _, group in groups:
-            cells += ["", *(next(remaining) for _ in group)]
-        return Column(header, tuple(cells), "number")
+    column = _in_groups([len(cells) for _, cells in groups])
 
     def support(pairs: Sequence[tuple[float, float | None]]) -> list[str]:
         return aligned(pairs if deviations else [(mean, None) for mean, _ in pairs], digits)
@@ -246,9 +331,7 @@ def _relative(ours: float, printed: float) -> str:
     return "" if printed == 0 else f"{100 * (ours / printed - 1):+.1f}"
 
 
-def _footer(
-    reproduction: Reproduction | TimeReproduction | DiscountCurves | ParameterStudy, *notes: str
-) -> str:
+def _footer(reproduction: Result, *notes: str) -> str:
     """Notes under a reproduction, the orders of the data, what is not present, remarks."""
     lines = list(notes)
     by_kind: dict[str, list[str]] = {}

@@ -1,0 +1,454 @@
+"""Merging: the best h, the loss and the partner, against the naive twin and dense grids."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from naive import pegasos
+from numba import njit
+
+from kernbrook._jit import merging
+from kernbrook._jit.merging import best_share, choose_partner, lost, smallest
+
+LONG = np.longdouble
+COARSE, FINE, ROUNDING = 1e-4, 1e-12, 1e-12
+ratios = st.floats(1e-12, 1.0) | st.just(1.0)
+cosines = st.floats(-1.0, 1.0) | st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0])
+kappas = st.floats(0.0, 1.0) | st.floats(0, 600).map(lambda L: float(np.exp(-L)))
+extended = pytest.mark.skipif(np.finfo(LONG).eps > 2e-19, reason="no extended precision here")
+
+
+@njit
+def minus_logs(values):
+    return np.array([merging._minus_log(x) for x in values])
+
+
+@njit
+def exponentials(values):
+    found = np.empty((len(values), 2))
+    for i in range(len(values)):
+        found[i] = merging._exp_less_one(values[i])
+    return found
+
+
+@njit
+def best_losses(a, g, kappa, tolerance):
+    """(h, loss) of many pairs with b = 1."""
+    found = np.empty((len(a), 2))
+    for i in range(len(a)):
+        h = best_share(a[i], 1.0, g[i], kappa[i], tolerance)
+        found[i] = h, lost(a[i], 1.0, g[i], kappa[i], h)
+    return found
+
+
+@njit
+def losses_at(a, g, kappa, h):
+    return np.array([lost(a[i], 1.0, g[i], kappa[i], h[i]) for i in range(len(a))])
+
+
+def exact_loss(a, b, g, kappa, h):
+    """a + b + 2 kappa g - J(h), as it stands, in extended precision."""
+    a, b, g, h, L = LONG(a), LONG(b), LONG(g), LONG(h), -np.log(LONG(kappa))
+    u, v = np.exp(-L * (1 - h) ** 2), np.exp(-L * h * h)
+    return a + b + 2 * g * np.exp(-L) - (a * u * u + b * v * v + 2 * g * u * v)
+
+
+# ---- logarithm and exponential ----
+
+
+@extended
+def test_logarithm():
+    rng = np.random.default_rng(0)
+    values = [rng.uniform(size=20_000), 10 ** rng.uniform(-300, 0, 20_000)]
+    values = np.concatenate([*values, 1 - 10 ** rng.uniform(-16, 0, 20_000), np.sqrt([0.5, 1.0])])
+    values = values[(values >= 1e-300) & (values < 1)]
+    np.testing.assert_allclose(minus_logs(values) / -np.log(LONG(values)), 1, rtol=0, atol=7e-16)
+    assert minus_logs(np.ones(1))[0] == 0
+
+
+@extended
+def test_exponential_and_what_it_lacks_of_one():
+    rng = np.random.default_rng(1)
+    values = -np.concatenate([10 ** rng.uniform(-20, 2.84, 50_000), rng.uniform(0, 3, 50_000)])
+    both = exponentials(values)
+    np.testing.assert_allclose(both[:, 0] / np.exp(LONG(values)), 1, rtol=0, atol=4.5e-16)
+    np.testing.assert_allclose(both[:, 1] / np.expm1(LONG(values)), 1, rtol=0, atol=4.5e-16)
+    assert exponentials(np.array([0.0, -0.0])).tolist() == [[1, 0], [1, 0]]
+    far = exponentials(np.array([-1e4, -np.inf]))
+    assert (far[:, 0] < 1e-300).all()
+    assert (far[:, 1] == -1).all()
+
+
+# ---- the best h ----
+
+
+@settings(max_examples=300, deadline=None)
+@given(ratios, cosines, kappas)
+@example(1.0, 1.0, 0.0)
+@example(1.0, 1.0, 1.0)
+@example(1.0, -1.0, 1.0)
+@example(1.0, -1.0, 1 - 1e-16)
+@example(1.0, 1.0, float(np.exp(-2)))  # the two humps part here: a triple root
+@example(1e-12, 1.0, 5e-324)
+def test_best_share_is_that_of_a_dense_grid(a, cosine, kappa):
+    g = cosine * np.sqrt(a)
+    h = best_share(a, 1.0, g, kappa, FINE)
+    assert 0.0 <= h <= 0.5
+    grid = np.concatenate([np.linspace(0, 1, 4001), 0.5 * 10.0 ** np.linspace(-16, 0, 400)])
+    dense = min(pegasos.lost(each, a, 1.0, g, kappa) for each in grid[::4])
+    assert pegasos.kept(h, a, 1.0, g, kappa) >= pegasos.kept(grid, a, 1.0, g, kappa).max() - 1e-15
+    assert lost(a, 1.0, g, kappa, h) <= dense + 1e-13 * a
+
+
+@settings(max_examples=200, deadline=None)
+@given(ratios, cosines, kappas, st.integers(-400, 400))
+def test_best_share_is_the_twins(a, cosine, kappa, scale):
+    """Whatever the scale of the coefficients; h itself where J is not flat at its top."""
+    g, b = cosine * np.sqrt(a), 2.0**scale
+    h = best_share(a * b, b, g * b, kappa, FINE)
+    wanted = pegasos.best_h(a, 1.0, g, kappa, 0.0, 0.5)
+    loss = pegasos.lost(wanted, a, 1.0, g, kappa)
+    assert lost(a * b, b, g * b, kappa, h) == pytest.approx(b * loss, rel=1e-11, abs=b * a * 1e-14)
+    if 0 < wanted < 0.4999:
+        around = np.array([wanted, wanted + 1e-4])
+        slopes = pegasos.rises(around, a, 1.0, g, kappa) / pegasos.kept(around, a, 1.0, g, kappa)
+        if slopes[0] - slopes[1] > 1e-5:
+            assert h == pytest.approx(wanted, abs=1e-10)
+
+
+def pairs(kind, n=100_000):
+    """(a, g, kappa) of n pairs with b = 1."""
+    rng = np.random.default_rng(2)
+    a, cosine = 10 ** rng.uniform(-6, 0, n), rng.uniform(-1, 1, n)
+    a[: n // 4] = 1.0
+    L = np.where(rng.random(n) < 0.5, 10 ** rng.uniform(-8, 2.5, n), rng.uniform(0, 6, n))
+    if kind == "one class":
+        cosine = rng.choice([-1.0, 1.0], n)
+    elif kind == "new ones":
+        cosine = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], n)
+    elif kind == "where the humps part":
+        cosine = rng.uniform(-0.95, 1, n)
+        a, L = 1 - 10 ** rng.uniform(-14, -2, n), (1 + cosine) * (1 + rng.uniform(-0.1, 0.1, n))
+    return a, cosine * np.sqrt(a), np.exp(-L)
+
+
+@pytest.mark.parametrize("kind", ["any", "one class", "new ones", "where the humps part"])
+def test_many_pairs(kind):
+    """No grid of h does better, and a coarse search tells the loss well within what is equal."""
+    a, g, kappa = pairs(kind)
+    h, loss = best_losses(a, g, kappa, FINE).T
+    L = -np.log(kappa)
+    assert (h.min(), h.max()) >= (0.0, 0.25)
+    assert h.max() <= 0.5
+    for each in np.linspace(0, 1, 201):
+        own = -a * np.expm1(-2 * L * (1 - each) ** 2) - np.expm1(-2 * L * each * each)
+        other = own - 2 * g * kappa * np.expm1(2 * L * each * (1 - each))
+        assert (loss <= other + 1e-13 * a).all()
+    shares, scratch = np.empty((2, len(a)))
+    merging._coarse_shares(a, g, kappa, shares, scratch)
+    for coarse in (losses_at(a, g, kappa, shares), best_losses(a, g, kappa, COARSE)[:, 1]):
+        assert (np.abs(coarse - loss) <= 1e-14 * a).all()
+
+
+@extended
+@settings(max_examples=300, deadline=None)
+@given(ratios, cosines, st.floats(1e-300, 1.0), st.floats(0.0, 1.0))
+def test_loss(a, cosine, kappa, h):
+    """Rounded beside the lighter coefficient, whatever the heavier one; on either side of 1/2."""
+    g = cosine * np.sqrt(a)
+    L = -np.log(kappa)
+    here = a + abs(g) * min(1.0, 2 * L * h) + min(1.0, 2 * L * h * h)
+    room = 2e-15 * (here if h <= 0.5 else 1.0)
+    wanted = max(exact_loss(a, 1.0, g, kappa, h), 0)
+    assert abs(lost(a, 1.0, g, kappa, h) - wanted) <= room + 5e-19
+    assert lost(a, 1.0, g, kappa, h) == pytest.approx(pegasos.lost(h, a, 1, g, kappa), abs=room)
+
+
+@pytest.mark.parametrize("kappa", [0.0, 5e-324, 1e-310, 1e-300, 1.0])
+@pytest.mark.parametrize("cosine", [-1.0, -0.3, 0.0, 1.0])
+@pytest.mark.parametrize("a", [1.0, 0.3, 1e-16])
+def test_extreme_kernel_values(a, cosine, kappa):
+    """Equal points merge at no loss; points that do not see each other cost the lighter one."""
+    g = cosine * np.sqrt(a)
+    h = best_share(a, 1.0, g, kappa, FINE)
+    assert 0 <= h <= 0.5
+    assert lost(a, 1.0, g, kappa, h) == pytest.approx(0 if kappa == 1 else a, abs=1e-15)
+    assert lost(a, 1.0, g, kappa, 1.0) == pytest.approx(0 if kappa == 1 else 1, abs=1e-15)
+
+
+def test_denormal_and_no_coefficients():
+    """Squares of which a few digits or none are left: still an h and a loss that are ones."""
+    tiny = 5e-324
+    for a, b, g in [(0, 0, 0), (0, tiny, 0), (tiny, tiny, tiny), (tiny, tiny, 2 * tiny)]:
+        for g_or_opposite in (g, -g):
+            for kappa in (0.0, 0.5, 1.0):
+                h = best_share(float(a), float(b), float(g_or_opposite), kappa, FINE)
+                assert 0 <= h <= 0.5
+                assert 0 <= lost(float(a), float(b), float(g_or_opposite), kappa, h) <= 1e-320
+
+
+# ---- the partner ----
+
+
+class Slots:
+    """C coefficients of `filled` slots and their kernel values with the lightest, m.
+
+    New ones are +eta and -eta, as an example comes; merged ones are any; copies repeat others.
+    """
+
+    def __init__(self, C, filled, seed, new=0.5, copies=0.2, near=1.0, scale=1.0):
+        rng = np.random.default_rng(seed)
+        self.filled, self.alpha = filled, rng.normal(size=(C, filled)) * rng.exponential(5, filled)
+        for n in np.flatnonzero(rng.random(filled) < new):
+            self.alpha[:, n] = 0
+            label, rival = rng.permutation(C)[:2] if C > 1 else (0, 0)
+            self.alpha[rival, n], self.alpha[label, n] = -1.0, rng.choice([-1.0, 1.0])
+        # The twin's search by slopes sees none where kernel values of 0 make them all 0.
+        self.kappas = np.maximum(np.exp(-rng.exponential(near, filled)), 1e-300)
+        for n in np.flatnonzero(rng.random(filled) < copies):
+            other = rng.integers(filled)
+            self.alpha[:, n], self.kappas[n] = self.alpha[:, other], self.kappas[other]
+        self.alpha *= scale
+        self.born = rng.permutation(3 * filled)[:filled]
+        self.find()
+
+    def find(self):
+        self.squares = (self.alpha**2).sum(axis=0)
+        self.m = smallest(self.squares, np.ones(self.filled), self.born, self.filled)
+
+    def choose(self, printed=False):
+        arguments = (self.alpha, self.filled, self.m, self.squares, self.kappas, self.born)
+        return choose_partner(*arguments, printed)
+
+    def expected(self, search):
+        """(n, h, losses of all slots, NaN for m), slot by slot."""
+        light = self.alpha[:, self.m]
+        others = [n for n in range(self.filled) if n != self.m]
+        found = [search(light, self.alpha[:, n], self.kappas[n]) for n in others]
+        losses = np.full(self.filled, np.nan)
+        losses[others] = [loss for _, loss in found]
+        room = ROUNDING * (light @ light)
+        i = pegasos.oldest_of_the_least(losses[others], self.born[others], room)
+        return others[i], found[i][0], losses
+
+    def loss(self, n, h):
+        """By the twin's formula."""
+        a, b, g = self.squares[self.m], self.squares[n], self.alpha[:, self.m] @ self.alpha[:, n]
+        return pegasos.lost(h, a, b, g, self.kappas[n])
+
+
+def assert_twins_choice(slots, printed):
+    n, h = slots.choose(printed)
+    search = pegasos.printed_merge if printed else pegasos.best_merge
+    wanted, wanted_h, losses = slots.expected(search)
+    assert n == wanted
+    assert h == pytest.approx(wanted_h, abs=1e-5)
+    if not printed:
+        light, heavy = slots.alpha[:, slots.m], slots.alpha[:, n]
+        pair = light @ light, heavy @ heavy, light @ heavy, slots.kappas[n]
+        assert h == pytest.approx(best_share(*pair, FINE), abs=1e-11)
+    room = 1e-13 * slots.squares[slots.m]
+    assert slots.loss(n, h) == pytest.approx(losses[n], rel=1e-9, abs=room)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    C=st.sampled_from([1, 2, 7, 26]),
+    filled=st.integers(2, 30),
+    seed=st.integers(0, 10**6),
+    new=st.sampled_from([0.0, 0.5, 1.0]),
+    copies=st.sampled_from([0.0, 0.3, 1.0]),
+    near=st.sampled_from([1e-5, 1e-3, 0.3, 1.0, 5.0, 100.0]),
+    printed=st.booleans(),
+)
+def test_the_partner_is_the_twins(C, filled, seed, new, copies, near, printed):
+    assert_twins_choice(Slots(C, filled, seed, new, copies, near), printed)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+@pytest.mark.parametrize("C", [1, 2, 7, 26])
+def test_the_partner_among_many(C, printed):
+    assert_twins_choice(Slots(C, 120, C), printed)
+    assert_twins_choice(Slots(C, 120, C, new=1.0, copies=0.9), printed)
+
+
+@pytest.mark.parametrize("special", [0.0, 1e-310, 1.0])
+@pytest.mark.parametrize("C", [1, 2, 7])
+def test_kernel_values_of_0_and_1(C, special):
+    for seed in range(20):
+        slots = Slots(C, 12, seed)
+        slots.kappas[np.random.default_rng(seed).random(12) < 0.4] = special
+        assert_twins_choice(slots, False)
+        slots.kappas[:] = special
+        assert_twins_choice(slots, False)
+
+
+@pytest.mark.parametrize("C", [2, 7])
+def test_opposite_coefficients_have_no_weight_in_equation_21(C):
+    """Class sums of 0, to rounding; and where all are 0, x_m vanishes."""
+    for seed in range(20):
+        slots = Slots(C, 10, seed, new=0.0, copies=0.0)
+        light = slots.alpha[:, slots.m]
+        for n in range(10):
+            if n != slots.m:
+                opposite = np.random.default_rng(n).random(C) < 0.6
+                slots.alpha[opposite, n] = -light[opposite] * (1 + 1e-15 * n)
+        slots.find()
+        assert_twins_choice(slots, True)
+    slots = Slots(C, 2, 0)
+    slots.alpha[:, 1] = -slots.alpha[:, 0]
+    slots.find()
+    assert slots.choose(True) == (1 - slots.m, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("light", "heavy", "low", "high"),  # the limits are of h where kappa is 0.2
+    [
+        ([1.0, 0.0], [2.0, -2.0], 0.0, 0.5),  # sums 1/3 and 5/3
+        ([1.0, 1.0, 0.1], [-0.5, -0.5, 5.0], 1.0, 1.0),  # 4.02 and -1.02
+        ([-1.0, -1.0, 0.1], [1.5, 1.5, 5.0], 0.0, 0.0),  # the other way round
+        ([1.0, 1.0, 1.0], [0.0, 0.0, 3.0], 0.5, 1.0),  # 2.25 and 0.75: the lighter has more
+    ],
+)
+@pytest.mark.parametrize("kappa", [0.0, 0.02, 0.2, 0.9, 1.0])
+def test_equation_21_by_a_dense_grid(light, heavy, low, high, kappa):
+    light, heavy = np.array(light), np.array(heavy)
+    alpha = np.stack([light, heavy], axis=1)
+    squares, born = (alpha**2).sum(axis=0), np.arange(2)
+    _, h = choose_partner(alpha, 2, 0, squares, np.array([1.0, kappa]), born, True)
+    first, second = (light / (light + heavy)).sum(), (heavy / (light + heavy)).sum()
+
+    def value(h):
+        return first * kappa ** ((1 - h) ** 2) + second * kappa ** (h**2)
+
+    assert 0 <= h <= 1
+    assert value(h) >= value(np.linspace(0, 1, 10_001)).max() * (1 - 1e-15)
+    if kappa == 0.2:
+        assert low <= h <= high
+
+
+def test_equal_weights_in_equation_21():
+    """Of two humps as high but for rounding, the one at x_n."""
+    over = 0
+    for seed in range(200):
+        p, q, r, s, t, u = np.random.default_rng(seed).uniform(0.1, 1, 6)
+        alpha = np.array([[p, q, r, s, t, u], [q, p, s, r, u, t]]).T
+        squares, born = (alpha**2).sum(axis=0), np.arange(2)
+        sums = (alpha / alpha.sum(axis=1, keepdims=True)).cumsum(axis=0)[-1]
+        over += sums[0] > sums[1]
+        _, h = choose_partner(alpha, 2, 0, squares, np.array([1.0, 0.05]), born, True)
+        assert 0 < h < 0.2
+    assert over > 10
+
+
+@pytest.mark.parametrize("C", [1, 2, 7])
+def test_equal_partners(C):
+    """Copies, and copies but for rounding: the oldest, wherever it lies."""
+    for seed in range(30):
+        slots = Slots(C, 30, seed, copies=0.0)
+        best, _ = slots.choose()
+        twins = [n for n in np.random.default_rng(seed).permutation(30)[:8] if n != slots.m]
+        for i, n in enumerate(twins):
+            slots.alpha[:, n] = slots.alpha[:, best] * (1 + 1e-15 * i)
+            slots.kappas[n] = slots.kappas[best]
+        slots.find()
+        assert slots.choose()[0] == min([best, *twins], key=lambda n: slots.born[n])
+        assert_twins_choice(slots, False)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_the_numbers_are_those_of_the_pair(printed):
+    """The same bits in any order of the slots, in more room, and beside others."""
+    for seed in range(20):
+        slots = Slots(7, 41, seed)
+        n, h = slots.choose(printed)
+        order = np.random.default_rng(seed).permutation(41)
+        alpha, room = np.full((7, 64), np.nan), np.full((2, 64), np.nan)
+        alpha[:, :41], room[:, :41] = (
+            slots.alpha[:, order],
+            [slots.squares[order], slots.kappas[order]],
+        )
+        born = np.full(64, -1)
+        born[:41] = slots.born[order]
+        m = int(np.flatnonzero(order == slots.m)[0])
+        found, again = choose_partner(alpha, 41, m, room[0], room[1], born, printed)
+        assert (order[found], again) == (n, h)
+        two = [slots.m, n]
+        squares, near, born = slots.squares[two], slots.kappas[two], slots.born[two]
+        assert choose_partner(slots.alpha[:, two], 2, 0, squares, near, born, printed) == (1, h)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+@pytest.mark.parametrize("exponent", [-450, 450])
+def test_the_scale_of_the_coefficients_is_free(exponent, printed):
+    for seed in range(10):
+        plain, scaled = Slots(7, 25, seed), Slots(7, 25, seed, scale=2.0**exponent)
+        assert plain.choose(printed) == scaled.choose(printed)
+
+
+@pytest.mark.parametrize("scale", [1e-158, 1e-161, 1e-200, 5e-324])
+def test_denormal_coefficients(scale):
+    for seed in range(10):
+        slots = Slots(2, 12, seed, scale=scale)
+        for printed in (False, True):
+            n, h = slots.choose(printed)
+            assert n != slots.m
+            assert 0 <= h <= 1
+
+
+def test_no_numbers():
+    """A slot all the same: compiled code indexes by it."""
+    slots = Slots(2, 8, 0)
+    for values in (slots.kappas, slots.squares):
+        values[:] = np.nan
+        for printed in (False, True):
+            assert 0 <= slots.choose(printed)[0] < 8
+    assert 0 <= smallest(slots.squares, np.ones(8), slots.born, 8) < 8
+
+
+@pytest.mark.parametrize("C", [1, 7])
+def test_what_is_left_out_is_worse(C):
+    """Among 500 slots most; never the best one or its equals."""
+    kept = 0
+    for seed in range(5):
+        slots = Slots(C, 500, seed, near=5.0)
+        slots.kappas *= 0.3
+        index = np.empty(500, dtype=np.int64)
+        products = slots.alpha[:, slots.m] @ slots.alpha
+        a = slots.squares[slots.m]
+        count = merging._promising(a, slots.m, products, slots.kappas, index)
+        kept += count
+        _, _, losses = slots.expected(pegasos.best_merge)
+        assert slots.m not in index[:count]
+        out = np.setdiff1d(np.arange(500), [*index[:count], slots.m])
+        assert losses[out].min() > np.nanmin(losses) * (1 + 1e-9) + ROUNDING * a
+    assert kept < 0.5 * 5 * 500
+
+
+# ---- the lightest ----
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    filled=st.integers(1, 40),
+    seed=st.integers(0, 10**6),
+    values=st.sampled_from([1, 3, 1000]),
+)
+def test_the_smallest_is_the_twins(filled, seed, values):
+    """Products of which many are equal, but for rounding; slots not in use do not count."""
+    rng = np.random.default_rng(seed)
+    squares, diagonal = np.zeros(50), np.zeros(50)
+    diagonal[:filled] = 10 ** rng.uniform(-3, 3, filled)
+    costs = rng.integers(1, values + 1, filled) * (1 + 1e-15 * rng.integers(0, 9, filled))
+    squares[:filled] = costs / diagonal[:filled]
+    born = rng.permutation(50)
+    costs = (squares * diagonal)[:filled]
+    wanted = pegasos.oldest_of_the_least(costs, born[:filled])
+    assert smallest(squares, diagonal, born, filled) == wanted
+
+
+def test_equal_is_a_share_of_a_billionth():
+    born, ones = np.array([5, 3, 4]), np.ones(3)
+    assert smallest(np.array([1.0, 1 + 2e-9, 1 + 5e-10]), ones, born, 3) == 2
+    assert smallest(np.array([1.0, 1 + 5e-10, 1.0]), ones, born, 3) == 1
+    assert smallest(np.zeros(3), ones, born, 3) == 1

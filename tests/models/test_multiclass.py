@@ -1,0 +1,306 @@
+"""The classifier with more than two classes: what it shows, saves, refuses and promises."""
+
+import copy
+import pickle
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import kernbrook as kb
+from kernbrook.errors import InputError, ModelFileError
+
+X, Y = hard_streams.of_scikit_learn("digits", 200)
+POOL = [kb.Linear(), kb.Gaussian(gamma=0.01), kb.Polynomial(2, 1.0), kb.Cauchy(gamma=0.05)]
+GAUSSIANS = [kb.Gaussian(gamma=0.01), kb.Gaussian(gamma=0.05)]
+DRAWN = kb.Selection(update="drawn", vote="drawn", smoothing=0.1)
+HINGE = kb.Hedge(loss="hinge", cap=10)
+ORDER = (
+    "an online learner depends on the order of the examples: a repeated one is not one of weight 2"
+)
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": ORDER,
+    "check_sample_weight_equivalence_on_sparse_data": ORDER,
+}
+MODELS = {
+    "default": lambda: kb.OnlineMKClassifier(POOL),
+    "perceptron, drawn": lambda: kb.OnlineMKClassifier(POOL, selection=DRAWN, random_state=3),
+    "PA": lambda: kb.OnlineMKClassifier(POOL, kb.PassiveAggressive(), HINGE),
+    "SPA": lambda: kb.OnlineMKClassifier(POOL, kb.SparsePA(), HINGE, DRAWN, random_state=3),
+    "AdaHedge": lambda: kb.OnlineMKClassifier(POOL, combiner=kb.AdaHedge()),
+    "GroupNorm": lambda: kb.OnlineMKClassifier(POOL, combiner=kb.GroupNorm()),
+    "prefix": lambda: kb.OnlineMKClassifier(POOL, selection=kb.BestOfPrefix(rounds=60)),
+    "RBP": lambda: kb.OnlineMKClassifier(POOL, kb.RBP(15), random_state=3),
+    "Forgetron": lambda: kb.OnlineMKClassifier(POOL, kb.Forgetron(15), selection=DRAWN),
+    "BPAS": lambda: kb.OnlineMKClassifier(POOL, kb.BPAS(15), HINGE),
+    "projectron++": lambda: kb.OnlineMKClassifier(POOL, kb.ProjectronPlusPlus(15)),
+    "ahpatron": lambda: kb.OnlineMKClassifier(POOL, kb.Ahpatron(15), HINGE),
+    "pegasos": lambda: kb.OnlineMKClassifier(POOL, kb.Pegasos(), HINGE),
+    "pegasos, random": lambda: kb.OnlineMKClassifier(
+        POOL, kb.Pegasos(15, upkeep="random"), selection=DRAWN, random_state=3
+    ),
+    "pegasos, project": lambda: kb.OnlineMKClassifier(POOL, kb.Pegasos(15, upkeep="project")),
+    "pegasos, merge": lambda: kb.OnlineMKClassifier(GAUSSIANS, kb.Pegasos(15), HINGE),
+    "pegasos, mixed": lambda: kb.OnlineMKClassifier(POOL, kb.Pegasos(15), selection=DRAWN),
+}
+NAMES = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
+CUTS = [(0, 1), (1, 40), (40, 69), (69, 70), (70, 71), (71, 200)]
+
+
+def state(model):
+    parts = [model.support_vectors_, model.dual_coef_, model.kernel_weights_]
+    parts += [model.expert_mistakes_, model.decision_function(X)]
+    return [array.tobytes() for array in parts]
+
+
+@parametrize_with_checks(
+    [
+        kb.OnlineMKClassifier("omkc16", kb.PassiveAggressive("PA-I", 0.1), HINGE),
+        kb.OnlineMKClassifier("omkc16", combiner=kb.GroupNorm()),
+        kb.OnlineMKClassifier("omkc16", kb.Projectron(50), kb.AdaHedge(), random_state=0),
+        kb.OnlineMKClassifier([kb.Gaussian(gamma=0.3)], kb.Pegasos(50, 0.01), random_state=0),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_shapes(name):
+    """One vote a class; the greatest is predicted, and decides as its kernels say."""
+    model = MODELS[name]().fit(X, Y)
+    decisions = model.decision_function(X[:30])
+    assert decisions.shape == (30, 10)
+    np.testing.assert_array_equal(model.predict(X[:30]), decisions.argmax(axis=1))
+    assert model.decision_function(X[:1]).shape == (1, 10)
+    n, m, C = model.dual_coef_.shape
+    assert (n, C) == (len(model.support_vectors_), 10)
+    assert m == (1 if name == "GroupNorm" else len(model.kernels_))
+    assert model.kernel_weights_.shape == model.expert_mistakes_.shape == (len(model.kernels_),)
+    assert model.kernel_weights_.sum() == pytest.approx(1)
+    # A step is added to one class and taken from another.
+    sizes = np.abs(model.dual_coef_).sum(axis=(0, 2))
+    assert (np.abs(model.dual_coef_.sum(axis=2)) <= 1e-9 * sizes.max()).all()
+    held = np.count_nonzero(model.dual_coef_.any(axis=2), axis=0)
+    assert model.n_support_stored_ == held.sum()
+    scores = np.array(
+        [
+            kernel(X[:30], model.support_vectors_) @ model.dual_coef_[:, i % m]
+            for i, kernel in enumerate(model.kernels_)
+        ]
+    )
+    if name in ("PA", "BPAS", "ahpatron", "pegasos", "pegasos, merge"):
+        np.testing.assert_allclose(
+            decisions, np.tensordot(model.kernel_weights_, scores, 1), rtol=1e-7, atol=1e-7
+        )
+    elif name in ("RBP", "default", "AdaHedge", "projectron++"):
+        votes = np.eye(10)[scores.argmax(axis=2)]
+        expected = np.tensordot(model.kernel_weights_, votes, 1)
+        np.testing.assert_allclose(decisions, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_looking_changes_nothing(name):
+    """predict and decision_function use up no draw and leave no trace."""
+    watched, plain = MODELS[name](), MODELS[name]()
+    watched.set_params(random_state=7)
+    plain.set_params(random_state=7)
+    for a, b in CUTS:
+        for model in (watched, plain):
+            model.learn(X[a:b], Y[a:b], classes=np.arange(10))
+        first = watched.decision_function(X)
+        np.testing.assert_array_equal(watched.predict(X), first.argmax(axis=1))
+        np.testing.assert_array_equal(watched.decision_function(X), first)
+        assert watched.should_ask(X).all()
+        assert watched.n_support_active_ == plain.n_support_active_
+    assert state(watched) == state(plain)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in MODELS if "drawn" not in MODELS[name]().__repr__()]
+)
+def test_predict_is_what_learn_would_say(name):
+    """Where the vote is not drawn: the next example's prediction, asked for or learned from."""
+    model = MODELS[name]()
+    model.learn(X[:100], Y[:100], np.arange(10))
+    for t in range(100, 200):
+        foreseen = model.predict(X[t : t + 1])
+        assert model.learn(X[t : t + 1], Y[t : t + 1])[0] == foreseen
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_loaded_model_goes_on_exactly(name, storage, tmp_path):
+    whole, saved = (MODELS[name]().set_params(random_state=7) for _ in range(2))
+    told = [whole.learn(storage(X[a:b]), NAMES[Y[a:b]], classes=NAMES)[0] for a, b in CUTS]
+    for (a, b), expected in zip(CUTS, told, strict=True):
+        kb.save(saved, tmp_path / "model")
+        saved = kb.load(tmp_path / "model")
+        predictions, _ = saved.learn(storage(X[a:b]), NAMES[Y[a:b]], classes=NAMES)
+        np.testing.assert_array_equal(predictions, expected)
+    kb.save(saved, tmp_path / "model")
+    assert state(kb.load(tmp_path / "model")) == state(whole) == state(saved)
+    kb.save(whole, tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+@pytest.mark.parametrize("through", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy])
+@pytest.mark.parametrize("name", MODELS)
+def test_copies_learn_on_in_the_same_way(name, through):
+    model = MODELS[name]().fit(X[:120], Y[:120])
+    again, still = through(model), state(model)
+    said = again.learn(X[120:], Y[120:])[0]
+    assert state(model) == still
+    np.testing.assert_array_equal(model.learn(X[120:], Y[120:])[0], said)
+    assert state(model) == state(again)
+
+
+def test_a_file_of_another_number_of_classes(tmp_path):
+    """Arrays for ten classes under the names of nine are refused."""
+    for name in ("default", "pegasos, merge", "GroupNorm"):
+        model = MODELS[name]().fit(X, Y)
+        model.classes_ = model.classes_[:9]
+        path = tmp_path / "model"
+        with pytest.raises((InputError, ModelFileError), match=r"expected|parameters were changed"):
+            kb.load(kb.save(model, path) or path)
+
+
+@pytest.mark.parametrize("name", ["default", "RBP", "pegasos, merge", "GroupNorm"])
+def test_models_of_different_numbers_of_classes(name):
+    """Taking turns in one process they learn what each learns alone."""
+    counts = (2, 3, 10)
+
+    def learned(models, a, b):
+        for C, model in models.items():
+            model.learn(X[a:b], Y[a:b] % C, np.arange(C))
+
+    together = {C: MODELS[name]() for C in counts}
+    for model in together.values():
+        model.set_params(random_state=1)
+    for a, b in CUTS:
+        learned(together, a, b)
+    for C in counts:
+        alone = {C: MODELS[name]().set_params(random_state=1)}
+        for a, b in CUTS:
+            learned(alone, a, b)
+        assert state(together[C]) == state(alone[C])
+        shape = together[C].decision_function(X).shape
+        assert shape == ((200,) if C == 2 else (200, C))
+
+
+@pytest.mark.parametrize("kind", [str, object, int, float, bool])
+def test_labels_of_any_kind(kind):
+    """Their order is that of np.unique, whatever they are."""
+    numbers = Y % (2 if kind is bool else 3)
+    values = {
+        str: ["b", "aa", "c"], object: ["b", "aa", "c"], int: [7, -3, 40],
+        float: [2.0, -1.0, 3.0], bool: [True, False],
+    }[kind]  # fmt: skip
+    y = np.array(values, dtype=kind)[numbers]
+    model = kb.OnlineMKClassifier(POOL).fit(X, y)
+    assert model.classes_.tolist() == sorted(values)
+    plain = kb.OnlineMKClassifier(POOL).fit(X, np.searchsorted(sorted(values), values)[numbers])
+    predicted = model.predict(X)
+    assert predicted.dtype == y.dtype
+    np.testing.assert_array_equal(predicted, np.array(sorted(values), dtype=kind)[plain.predict(X)])
+
+
+def test_classes_that_have_not_come_yet():
+    """Named beforehand they are predicted by nobody until they come; the first wins ties."""
+    model = kb.OnlineMKClassifier(POOL, kb.Perceptron())
+    said, _ = model.learn(X[:1], NAMES[Y[:1]], classes=NAMES)
+    assert said[0] == min(NAMES)
+    few = np.isin(Y, (3, 5))
+    model.learn(X[few], NAMES[Y[few]])
+    assert set(model.predict(X[few])) <= {"three", "five"}
+    assert model.decision_function(X).shape == (200, 10)
+
+
+@pytest.mark.parametrize("learner", [kb.Perceptron(), kb.PassiveAggressive(), kb.RBP(15)])
+def test_a_kernel_that_overflows(learner):
+    """It is named, whichever it is of the pool, and nothing of the block is learned."""
+    for place in range(3):
+        pool = [kb.Linear(), kb.Gaussian(sigma=1)]
+        pool.insert(place, kb.Polynomial(9))
+        model = kb.OnlineMKClassifier(pool, learner).fit(X, Y)
+        before = state(model)
+        with pytest.raises(InputError, match=r"kernel \(x\.z\)\^9"):
+            model.learn(X * 1e40, Y)
+        assert state(model) == before
+        assert model.labels_asked_ == 200
+
+
+def test_choosing_a_kernel_beforehand():
+    """The one with the fewest mistakes on the prefix, then from scratch and alone."""
+    model = kb.OnlineMKClassifier(POOL, selection=kb.BestOfPrefix())
+    trial = kb.OnlineMKClassifier(POOL, combiner=kb.Uniform())
+    trial.learn(X[:60], Y[:60], np.arange(10))
+    best = model.choose_kernel(X[:60], Y[:60], np.arange(10))
+    assert best == trial.expert_mistakes_.argmin()
+    alone = kb.OnlineMKClassifier([POOL[best]])
+    np.testing.assert_array_equal(model.learn(X, Y)[0], alone.learn(X, Y)[0])
+    np.testing.assert_array_equal(model.dual_coef_[:, best], alone.dual_coef_[:, 0])
+    assert model.n_support_stored_ == alone.n_support_stored_
+
+
+UNSEEN = [
+    (lambda m: m.learn(X, NAMES[Y]), r"label zero|label .* \(row \d+ of the chunk\)"),
+    (lambda m: m.learn(X, np.full(200, 17)), r"label 17 \(row 0 of the chunk\) .*classes 0, 1, 2"),
+    (lambda m: m.partial_fit(X, np.r_[Y[:50] % 3, 11, Y[51:] % 3]), r"label 11 \(row 50"),
+    (lambda m: m.learn(X, Y % 3, classes=[0, 1, 2, 3]), "is not the same as on last call"),
+    (lambda m: m.learn(X, Y % 3, classes=[0, 1]), "is not the same as on last call"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), UNSEEN, ids=[message for _, message in UNSEEN])
+def test_unseen_labels(wrong, message):
+    """Refused in words, and the model is as it was."""
+    model = kb.OnlineMKClassifier(POOL).fit(X, Y % 3)
+    before = state(model)
+    with pytest.raises(InputError, match=message):
+        wrong(model)
+    assert state(model) == before
+    assert model.labels_asked_ == 200
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_sample_weights(name):
+    """Weight 1 is none; what has weight 0 is predicted, and teaches nothing."""
+    plain, ones = (MODELS[name]().set_params(random_state=7) for _ in range(2))
+    assert state(ones.fit(X, Y, np.ones(200))) == state(plain.fit(X, Y))
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], size=200)
+    weighted, heavy = (MODELS[name]().set_params(random_state=7) for _ in range(2))
+    weighted.learn(X, Y, sample_weight=weights)
+    zero = weights == 0
+    held = {tuple(row) for row in weighted.support_vectors_}
+    if not name.startswith("pegasos, m"):  # merged ones are no rows
+        assert held <= {tuple(row) for row in X[~zero]}
+    assert state(weighted) != state(plain)
+    heavy.learn(X, Y, sample_weight=np.full(200, 2.0))
+    assert weighted.labels_asked_ == heavy.labels_asked_ == 200
+    if name not in ("GroupNorm", "prefix"):
+        assert (heavy.expert_mistakes_ % 2 == 0).all()
+
+
+def test_a_weight_of_2_doubles_the_step():
+    for learner, unit in ((kb.Perceptron(), 1.0), (kb.RBP(50), 1.0), (kb.BOGD(50, 0.1, 0.0), 0.1)):
+        model = kb.OnlineMKClassifier([kb.Gaussian(gamma=0.01)], learner)
+        model.learn(X[:1], Y[:1], np.arange(10), sample_weight=[2.0])
+        expected = np.zeros(10)
+        expected[Y[0]], expected[0 if Y[0] else 1] = 2 * unit, -2 * unit
+        np.testing.assert_array_equal(model.dual_coef_[0, 0], expected)
+
+
+@pytest.mark.parametrize("name", ["default", "PA", "GroupNorm", "pegasos", "pegasos, merge"])
+def test_it_learns(name):
+    """Digits, each predicted before it is learned from: most of the second half are right."""
+    A, y = hard_streams.of_scikit_learn("digits", 1500)
+    model = MODELS[name]()
+    if name == "pegasos, merge":
+        model.set_params(learner__budget=100)
+    said, _ = model.learn(A, y)
+    assert (said != y)[750:].mean() < 0.15
+    assert (model.predict(A) == y).mean() > 0.9

@@ -1,0 +1,423 @@
+"""Experts with a score for each class, two classes or more, one example at a time.
+
+f^(c)(x) = sum_j alpha_j^(c) k(x_j, x). Where a binary rule has y f(x), these have the margin
+f^(y)(x) - f^(r)(x), r the best class but y; where it adds y k(x, .), they add
+Phi(x, y) - Phi(x, r),
+k(x, .) for y and -k(x, .) for r, whose squared length is 2 k(x, x): Crammer, Singer (2003),
+Ultraconservative online algorithms; Crammer et al. (2006), section 8. The rules themselves, with
+their papers: `omkc`, `passive_aggressive`, `budget`, `projecting`, `om2`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import draws, pegasos
+from .budget import ADMISSION, REMOVAL, SMALLEST_DIAGONAL, damage, greatest_phi
+from .om2 import group_weights
+from .omkc import zero_or
+from .passive_aggressive import pa_step
+from .projecting import IN_SPAN, solve
+
+
+def winner(totals, sizes, order):
+    """The first of the classes, in the order given, whose total is the greatest to rounding."""
+    most = max(totals[c] for c in order)
+    best = next(c for c in order if totals[c] == most)
+    return next(c for c in order if most - totals[c] <= 1e-12 * (sizes[best] + sizes[c]))
+
+
+class Seen(NamedTuple):
+    """What an expert makes of an example whose class is y: the round t, its weight, the draws."""
+
+    y: int
+    r: int  # the best class but y
+    margin: float  # f^(y) - f^(r)
+    loss: float  # max(0, 1 - margin)
+    wrong: bool  # another class is predicted
+    t: int
+    weight: float
+    seed: int
+
+    def errs(self, tie):
+        return self.margin <= 0 if tie == "margin" else self.wrong
+
+
+def see(terms, y, order, t=0, weight=1.0, seed=0):
+    """terms : (n, C) of the scores; order : the classes, those that win ties first."""
+    scores = np.array([zero_or(terms[:, c]) for c in range(terms.shape[1])])
+    sizes = np.abs(terms).sum(axis=0)
+    r = winner(scores, sizes, [c for c in order if c != y])
+    margin = zero_or(np.concatenate([terms[:, y], -terms[:, r]]))
+    loss = max(0.0, zero_or(np.concatenate([[1.0], terms[:, r], -terms[:, y]])))
+    wrong = winner(scores, sizes, order) != y
+    return scores, sizes, Seen(y, r, margin, loss, wrong, t, weight, seed)
+
+
+class Expert:
+    """One kernel's support vectors, in order: row numbers and (n, C) coefficients."""
+
+    def __init__(self, number, kernel, X, C, budget=None):
+        self.number, self.kernel, self.X, self.budget = number, kernel, X, budget
+        self.rows, self.alphas = [], np.zeros((0, C))
+        self.mistakes, self.damage = 0, 0.0  # M and Q of the Forgetron
+
+    def k(self, i, j):
+        return float(self.kernel(self.X[[i]], self.X[j])[0])
+
+    def gram(self, rows, others):
+        values = [self.kernel(self.X[others], self.X[row]) for row in rows]
+        return np.array(values).reshape(len(rows), len(others))
+
+    def terms(self, t):
+        return self.alphas * self.gram([t], self.rows).T
+
+    def full(self):
+        return len(self.rows) == self.budget
+
+    def difference(self, seen):
+        """Phi(x, y) - Phi(x, r): (C,)."""
+        change = np.zeros(self.alphas.shape[1])
+        change[seen.y], change[seen.r] = 1.0, -1.0
+        return change
+
+    def add(self, seen, step):
+        self.rows.append(seen.t)
+        self.alphas = np.vstack([self.alphas, step * self.difference(seen)])
+
+    def replace(self, slot, t, alpha):
+        self.rows[slot], self.alphas[slot] = t, alpha
+
+    def drawn_slot(self, seen):
+        u = draws.uniform(seen.seed, seen.t, REMOVAL * 2**20 + self.number)
+        return int(u * self.budget)
+
+    def squared_norm(self):
+        """|f|^2, summed over the classes."""
+        return max(float(np.sum(self.alphas * (self.gram(self.rows, self.rows) @ self.alphas))), 0)
+
+
+def perceptron(expert, seen, tie="margin"):
+    """RBP with a budget: a random support vector goes first."""
+    if not seen.errs(tie):
+        return
+    if expert.full():
+        change = seen.weight * expert.difference(seen)
+        expert.replace(expert.drawn_slot(seen), seen.t, change)
+    else:
+        expert.add(seen, seen.weight)
+
+
+def passive_aggressive(expert, seen, variant="PA-I", aggressiveness=1.0, unit_diagonal=False):
+    """The length of what is added stands for ||x||: 2 k(x, x)."""
+    square = 2.0 * (1.0 if unit_diagonal else expert.k(seen.t, seen.t))
+    if seen.loss > 0 and square > SMALLEST_DIAGONAL:
+        expert.add(seen, seen.weight * pa_step(variant, aggressiveness, seen.loss, square))
+
+
+def forgetron(expert, seen, tie="margin"):
+    """On vectors of length 1: what is added, and so f, is measured in units of sqrt(2)."""
+    if not seen.errs(tie):
+        return
+    expert.mistakes += 1
+    if not expert.full():
+        expert.add(seen, seen.weight)
+        return
+    slot = expert.rows.index(min(expert.rows))
+    oldest, alpha = expert.rows[slot], expert.alphas[slot]
+    new = seen.weight * expert.difference(seen)
+    after = expert.terms(oldest).sum(axis=0) + new * expert.k(seen.t, oldest)
+    length = np.sqrt(alpha @ alpha)
+    s, mu = length / np.sqrt(2), (alpha / length) @ after / np.sqrt(2)
+    room = max(15 / 32 * expert.mistakes - expert.damage, 15 / 32)
+    phi = greatest_phi(s, mu, room)
+    expert.damage += damage(s, mu, phi)
+    expert.alphas = phi * expert.alphas
+    expert.replace(slot, seen.t, phi * new)
+
+
+def bogd(expert, seen, step=0.1, regularization=0.01):
+    """The gradient of the loss is Phi(x, r) - Phi(x, y)."""
+    if seen.loss <= 0:
+        return
+    expert.alphas = (1 - step * regularization) * expert.alphas
+    if not expert.full():
+        expert.add(seen, seen.weight * step)
+        return
+    slot = expert.drawn_slot(seen)
+    if expert.budget > 1:
+        expert.alphas = expert.budget / (expert.budget - 1) * expert.alphas
+    expert.replace(slot, seen.t, seen.weight * step * expert.difference(seen))
+
+
+def bpas_objective(alpha, own, between, square, beta, margin, difference, cap):
+    """Half the squared length of the change, and cap times the loss after it.
+
+    alpha k(x_r, .) gives way to beta k(x_t, .); the loss is that between two classes.
+    """
+    moved = alpha @ alpha * own - 2 * alpha @ beta * between + beta @ beta * square
+    after = margin + difference @ (beta * square - alpha * between)
+    return moved / 2 + cap * max(0.0, 1 - after)
+
+
+def bpas_coefficients(alpha, own, between, square, margin, difference, cap):
+    """The best beta, (C,), and its objective.
+
+    What alpha k(x_r, .) leaves on x_t, and a multiple of the difference: the one at which the loss
+    is 0, or cap, from where on it takes more length than it is worth.
+    """
+    step = min(cap, (1 - margin) / (2 * square))
+    beta = alpha * between / square + step * difference
+    # Where the loss is 0, its rounding is not: no part of what removals are compared by.
+    price = cap if step == cap else 0.0
+    return beta, bpas_objective(alpha, own, between, square, beta, margin, difference, price)
+
+
+def first_of_the_least(expert, seen, costs, scale=0.0):
+    """The oldest of the slots of least cost."""
+    equal = [i for i, cost in enumerate(costs) if cost <= min(costs) * (1 + 1e-13)]
+    return min(equal, key=lambda i: expert.rows[i])
+
+
+def bpas(expert, seen, aggressiveness=0.1, choose=first_of_the_least):
+    """BPA-S: the removal and the new coefficients of the least objective.
+
+    choose : the slot that goes, from the objectives of all removals and the greatest of their
+        terms; a test may follow the compiled choice where rounding decides
+    """
+    square = expert.k(seen.t, seen.t)
+    if seen.loss <= 0 or square <= SMALLEST_DIAGONAL:
+        return
+    given = square, seen.margin, expert.difference(seen), seen.weight * aggressiveness
+    if not expert.full():
+        nothing = np.zeros(expert.alphas.shape[1])
+        beta, _ = bpas_coefficients(nothing, 0.0, 0.0, *given)
+        expert.add(seen, beta[seen.y])
+        return
+    trials = [
+        bpas_coefficients(alpha, expert.k(row, row), expert.k(row, seen.t), *given)
+        for row, alpha in zip(expert.rows, expert.alphas, strict=True)
+    ]
+    scale = max(
+        max(alpha @ alpha * expert.k(row, row), beta @ beta * square)
+        for row, alpha, (beta, _) in zip(expert.rows, expert.alphas, trials, strict=True)
+    )
+    slot = choose(expert, seen, [cost for _, cost in trials], scale)
+    expert.replace(slot, seen.t, trials[slot][0])
+
+
+def sparse_pa(expert, seen, step=0.1, cap=1.0, divisor=3.0, unit_diagonal=False):
+    """Lu et al. (2015), algorithm 1; when full, with the upkeep of BPA-S."""
+    square = expert.k(seen.t, seen.t)
+    length = 2.0 * (1.0 if unit_diagonal else square)
+    if seen.loss <= 0 or (length if expert.budget is None else square) <= SMALLEST_DIAGONAL:
+        return
+    rho = min(cap, seen.loss) / divisor
+    if draws.uniform(seen.seed, seen.t, ADMISSION * 2**20 + expert.number) >= rho:
+        return
+    tau = seen.weight * min(step / rho, seen.loss / length)
+    if not expert.full():
+        expert.add(seen, tau)
+        return
+    between = expert.gram([seen.t], expert.rows)[0]
+    own = np.array([expert.k(row, row) for row in expert.rows])
+    costs = (expert.alphas**2).sum(axis=1) * (own - between**2 / square)
+    slot = first_of_the_least(expert, seen, costs)
+    left = expert.alphas[slot] * between[slot] / square
+    expert.replace(slot, seen.t, left + tau * expert.difference(seen))
+
+
+def projectron(expert, seen, tie="margin", threshold=0.3, margin_errors=False):
+    """The projection of Phi(x, y) - Phi(x, r) is that of k(x, .), for y and r.
+
+    Its squared length is 2 |P|^2, and its distance from what it projects, beside the length of
+    that, is that of k(x, .).
+    """
+    square = expert.k(seen.t, seen.t)
+    if square <= SMALLEST_DIAGONAL or not (seen.errs(tie) or (margin_errors and seen.loss > 0)):
+        return
+    shares, inside = np.zeros(0), 0.0
+    if expert.rows:
+        values = expert.gram([seen.t], expert.rows)[0]
+        shares = solve(expert.gram(expert.rows, expert.rows), values)
+        inside = shares @ values
+    distance = max(square - inside, 0.0) / square
+    step = seen.weight
+    if seen.errs(tie):
+        if distance > max(threshold**2, IN_SPAN) and not expert.full():
+            expert.add(seen, step)
+            return
+    else:
+        slack = threshold * seen.loss - np.sqrt(distance)
+        if slack <= 0 or inside <= 0:
+            return
+        step = min(step, seen.loss / (2 * inside), 2 * slack / threshold / (2 * inside))
+    for i, row in enumerate(expert.rows):
+        for c, part in enumerate(step * expert.difference(seen)):
+            size = abs(expert.alphas[i, c]) + abs(part) * np.sqrt(square / expert.k(row, row))
+            total = expert.alphas[i, c] + part * shares[i]
+            expert.alphas[i, c] = 0.0 if abs(total) <= 1e-12 * size else total
+
+
+def ahpatron(expert, seen, margin=0.5, radius=None, ridge=0.0005):
+    """|f| and the |coefficient| of a support vector are summed over the classes."""
+    if seen.margin >= margin or expert.k(seen.t, seen.t) <= SMALLEST_DIAGONAL:
+        return
+    radius = np.sqrt(expert.budget) / 2 if radius is None else radius
+    if expert.full():
+        before, alphas, rows = expert.squared_norm(), expert.alphas, np.array(expert.rows)
+        by_size = np.argsort(-(alphas**2).sum(axis=1), kind="stable")
+        stay = np.sort(by_size[: len(rows) // 2])
+        go = np.setdiff1d(np.arange(len(rows)), stay)
+        expert.rows, expert.alphas = list(rows[stay]), alphas[stay]
+        if len(stay):
+            K = expert.gram(rows[stay], rows[stay])
+            K += ridge * np.diag(np.diag(K))
+            right = expert.gram(rows[stay], rows[go]) @ alphas[go]
+            expert.alphas = alphas[stay] + np.array([solve(K, column) for column in right.T]).T
+            after = expert.squared_norm()
+            expert.alphas = (np.sqrt(before / after) if after > 0 else 1.0) * expert.alphas
+    expert.add(seen, seen.weight * radius / np.sqrt(4 * expert.budget))
+    norm = np.sqrt(expert.squared_norm())
+    if norm > radius:
+        expert.alphas = radius / norm * expert.alphas
+
+
+class PegasosExpert:
+    """`pegasos.Model`, whose support vectors may be no rows."""
+
+    def __init__(self, number, kernel, X, C, budget=None):
+        self.X, self.budget = X, budget
+        self.model = pegasos.Model(kernel, X.shape[1], C, number)
+
+    def terms(self, t):
+        return self.model.alphas * self.model.kernel(self.model.points, self.X[t])[:, None]
+
+
+def pegasos_round(expert, seen, upkeeps, **settings):
+    """upkeeps : of each expert."""
+    model, budget = expert.model, expert.budget
+    pegasos.learn(
+        *(
+            model,
+            expert.X[seen.t],
+            seen.y,
+            seen.r,
+            seen.loss,
+            seen.t,
+            upkeeps[model.number],
+            budget,
+        ),
+        seed=seen.seed,
+        weight=seen.weight,
+        **settings,
+    )
+
+
+class Result(NamedTuple):
+    predictions: np.ndarray  # (T,) numbers of classes
+    experts: list  # of Expert
+    log_weights: np.ndarray  # (m,) the greatest 0
+    mistakes: np.ndarray  # (m,) of each expert, by its own rule
+    used: np.ndarray  # (m,) bool, who took part in the last vote
+
+
+def run(
+    X,
+    y,
+    kernels,
+    C,
+    step,
+    budget=None,
+    tie="label",
+    discount=0.99,
+    loss="mistakes",
+    cap=None,
+    smoothing=0.01,
+    spread=True,
+    update="all",
+    vote="all",
+    weighted=True,
+    seed=0,
+    importance=None,
+    order=None,
+    make=Expert,
+):
+    """Hedge over one expert a kernel; labels 0 ... C - 1; `step(expert, seen)` is one of the above.
+
+    On "mistakes" an expert's weight goes to the class that it predicts, on "hinge" its scores are
+    added, each times the weight.
+
+    tie : how the expert counts its mistakes; "label" where it has no such parameter
+    discount : 1 is Uniform
+    order : the classes, those that win ties first
+    make : (number, kernel, X, C, budget) -> expert
+    """
+    T, m = len(y), len(kernels)
+    importance = np.ones(T) if importance is None else importance
+    order = range(C) if order is None else order
+    experts = [make(i, kernel, X, C, budget) for i, kernel in enumerate(kernels)]
+    log_weights, mistakes = np.zeros(m), np.zeros(m)
+    predictions, used = np.zeros(T, dtype=int), np.ones(m, dtype=bool)
+    for t in range(T):
+        q = np.exp(log_weights)
+        p = (1 - smoothing) * q + smoothing / (m if spread else 1)
+        updated, used = np.ones(m, dtype=bool), np.ones(m, dtype=bool)
+        for i in range(m):
+            if update == "drawn":
+                updated[i] = draws.bernoulli(seed, t, draws.UPDATE, i, p[i])
+            if vote == "drawn" and update == "drawn":
+                used[i] = updated[i]
+            elif vote == "drawn":
+                used[i] = draws.bernoulli(seed, t, draws.VOTE, i, p[i])
+        votes, behind, everything = np.zeros(C), np.zeros(C), []
+        for i, expert in enumerate(experts):
+            scores, sizes, seen = see(expert.terms(t), y[t], order, t, importance[t], seed)
+            everything.append(seen)
+            if loss == "mistakes":
+                scores = sizes = np.eye(C)[winner(scores, sizes, order)]
+            if used[i]:
+                votes += (q[i] if weighted else 1.0) * scores
+                behind += (q[i] if weighted else 1.0) * sizes
+        predictions[t] = winner(votes, behind, order)
+        for i, (expert, seen) in enumerate(zip(experts, everything, strict=True)):
+            wrong = importance[t] * seen.errs(tie)
+            mistakes[i] += wrong
+            suffered = wrong if loss == "mistakes" else importance[t] * max(0.0, 1 - seen.margin)
+            if loss == "hinge" or updated[i]:
+                log_weights[i] += np.log(discount) * min(suffered, np.inf if cap is None else cap)
+            if updated[i] and importance[t] > 0:
+                step(expert, seen)
+        log_weights -= log_weights.max()
+    return Result(predictions, experts, log_weights, mistakes, used)
+
+
+def best_of_prefix(X, y, kernels, C, rounds):
+    """Perceptrons; the one with the fewest mistakes so far predicts, after the prefix one alone.
+
+    Returns predictions, the chosen kernel and its expert.
+    """
+    runs = [run(X, y, [kernel], C, perceptron) for kernel in kernels]
+    made = np.array([[row in r.experts[0].rows for row in range(len(y))] for r in runs])
+    best = [int(np.argmin(made[:, : min(t, rounds)].sum(axis=1))) for t in range(len(y) + 1)]
+    predictions = [runs[best[t]].predictions[t] for t in range(len(y))]
+    return np.array(predictions), best[-1], runs[best[-1]].experts[0]
+
+
+def om2(X, y, kernels, C, q, importance=None, order=None):
+    """Jie et al. (2010), algorithm 1: predictions and (T, C) coefficients, which kernels share."""
+    T = len(y)
+    importance = np.ones(T) if importance is None else importance
+    order = range(C) if order is None else order
+    coefficients, predictions = np.zeros((T, C)), np.zeros(T, dtype=int)
+    grams = [np.array([kernel(X, x) for x in X]) for kernel in kernels]
+    for t in range(T):
+        past = coefficients[:t]
+        squares = [np.sum(past * (K[:t, :t] @ past)) for K in grams]
+        weights = group_weights(np.maximum(squares, 0), q)
+        terms = [w * past * K[t, :t, None] for w, K in zip(weights, grams, strict=True)]
+        scores, sizes, seen = see(np.concatenate(terms), y[t], order)
+        predictions[t] = winner(scores, sizes, order)
+        if seen.margin <= 1:
+            coefficients[t, [seen.y, seen.r]] = importance[t], -importance[t]
+    return predictions, coefficients
