@@ -673,3 +673,19 @@ def test_a_kill_while_predicting_leaves_no_half_file(kernbrook, tmp_path):
     assert kernbrook("predict", "m", "checkerboard:50", "--output", "out")[0] == 0
     assert len(Path("out").read_text().splitlines()) == 50
     assert sorted(os.listdir()) == ["m", "out"]  # the draft of the dead is gone
+
+
+def test_many_classes(kernbrook):
+    """Ten digits: one score each, the prediction that of the greatest."""
+    code, _, err = kernbrook("train", "digits", *BPAS, "--model", "m")
+    assert code == 0, err
+    code, out, err = kernbrook("predict", "m", "digits", "--scores")
+    assert code == 0, err
+    header, *lines = out.splitlines()
+    assert header == "prediction," + ",".join(f"score of {digit}" for digit in range(10))
+    table = np.array([[float(cell) for cell in line.split(",")] for line in lines])
+    X, _ = kb.open_stream("digits").read()
+    model = kb.load("m")
+    np.testing.assert_array_equal(table[:, 0], model.predict(X))
+    np.testing.assert_array_equal(table[:, 0], table[:, 1:].argmax(axis=1))
+    np.testing.assert_array_equal(table[:, 1:], model.decision_function(X))

@@ -148,7 +148,7 @@ BAD = [
     ),
     (lambda e, X, y: kb.prequential(e, X[:0], y[:0]), "no rows|two classes"),
     (lambda e, X, y: kb.prequential(e, X, y, classes=[0, 1]), "is not one of the classes"),
-    (lambda e, X, y: kb.prequential(e, X, np.ones(50)), "expected two classes, found one"),
+    (lambda e, X, y: kb.prequential(e, X, np.ones(50)), "expected two classes or more, found one"),
 ]
 
 

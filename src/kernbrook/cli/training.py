@@ -136,7 +136,8 @@ def predict(
     A CSV file may have the label's column or not; a svmlight file has some number in its place.
     Where the data have labels that the model knows, the error goes to standard error.
 
-    A score is the combined vote: from 0 on, the prediction is the last label in sorted order.
+    A score is the combined vote. Of two labels, from 0 on, the prediction is the second in sorted
+    order; more labels have one score each, and the greatest wins.
     """
     from kernbrook.atomic import check_writable
     from kernbrook.evaluation.predicting import Tally, load_learned
@@ -158,7 +159,7 @@ def predict(
         tally = Tally(machine.classes_, source.positive)
         with _written(output) as file:
             if scores:
-                file.write(b"prediction,score\n")
+                file.write(_header(machine.classes_).encode())
             for X, y in stream.chunks():
                 labels, decisions = run(machine, X, scores)
                 file.write(_lines(labels, decisions).encode())
@@ -292,6 +293,11 @@ def _written(output: Path) -> Iterator[BinaryIO]:
         raise InputError(f"cannot write standard output: {error.strerror}") from error
 
 
+def _header(classes: NDArray[Any]) -> str:
+    names = ["score"] if len(classes) == 2 else [f"score of {label}" for label in classes.tolist()]
+    return ",".join(["prediction", *names]) + "\n"
+
+
 def _lines(labels: NDArray[Any], scores: NDArray[Any] | None) -> str:
     if scores is None:
         return "".join(f"{label}\n" for label in labels.tolist())
@@ -299,6 +305,7 @@ def _lines(labels: NDArray[Any], scores: NDArray[Any] | None) -> str:
     import io
 
     text = io.StringIO()
-    pairs = zip(labels.tolist(), scores.tolist(), strict=True)
-    csv.writer(text, lineterminator="\n").writerows(pairs)
+    columns = scores[:, None] if scores.ndim == 1 else scores
+    rows = zip(labels.tolist(), columns.tolist(), strict=True)
+    csv.writer(text, lineterminator="\n").writerows([label, *row] for label, row in rows)
     return text.getvalue()

@@ -37,7 +37,7 @@ def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | N
 def predict(
     model: Any, X: Features, scores: bool = False
 ) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-    """The labels predicted for rows (n, d), and their scores where asked for.
+    """The labels predicted for rows (n, d), and where asked for their scores, (n,) or (n, c).
 
     Raises
     ------
@@ -58,6 +58,8 @@ def predict(
         if not scores:
             return model.predict(X), None
         decisions = model.decision_function(X)
+    if decisions.ndim == 2:
+        return model.classes_[decisions.argmax(axis=1)], decisions
     return model.classes_[(decisions >= 0).astype(np.intp)], decisions
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
 
 from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError, ModelFileError
@@ -130,7 +129,6 @@ def train(
         estimator, known = _resumed(path, estimator, source)
     state = Training(estimator)
     labels = _classes(stream, classes, None if known is None else estimator.classes_)
-    _check_classes(estimator, labels)
     digest = RowDigest()
     pieces: Iterator[Piece] = stream.chunks(CHUNK)
     if known is not None:
@@ -296,14 +294,6 @@ def _like(kind: np.dtype[Any], named: Sequence[Any]) -> NDArray[Any]:
     if (classes != numbers).any():
         raise InputError(f"classes: the labels are integers, got {', '.join(map(str, named))}")
     return classes
-
-
-def _check_classes(estimator: Any, classes: NDArray[Any]) -> None:
-    if len(classes) > 2 and not get_tags(estimator).classifier_tags.multi_class:
-        raise InputError(
-            f"expected labels of two classes, found {len(classes)}: {_listed(classes)}; choose one "
-            "against the rest with --positive"
-        )
 
 
 def _listed(labels: NDArray[Any]) -> str:
