@@ -119,7 +119,6 @@ def test_settings(kernbrook):
         (["wdbc", "--model", "m", "--set", "discount=much"], 1, "discount"),
         (["wdbc", "--model", "m", "--set", "random_state=1"], 1, "use --seed"),
         (["wdbc", "--model", "m", "--recipe", "om2", "--budget", "9"], 1, "no parameter 'budget'"),
-        (["digits", "--model", "m"], 1, "found 10: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9; choose one"),
         (["wdbc", "--model", "m", "--classes", "1,2"], 1, "row 20: expected one of the labels"),
         (["wdbc", "--model", "m", "--classes", "good,bad"], 1, "the labels are numbers, got good"),
         (["wdbc", "--model", "m", "--positive", "5"], 1, "positive='5' is not a label of wdbc"),

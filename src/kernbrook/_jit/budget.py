@@ -145,7 +145,7 @@ def dot(alpha, filled, row):
     return total, size
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def scores_of(alpha, scale, filled, row, scores, sizes):
     """The c scores of one expert for one example; alpha : (c, B), row : (B,), others (c,) out."""
     for c in range(alpha.shape[0]):

@@ -28,7 +28,7 @@ def winner(scores, sizes, other_than):
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def margin_of(scores, sizes, label):
     """(margin, size, rival, wrong): how far the label's class is ahead of the best other class.
 
@@ -48,13 +48,13 @@ def margin_of(scores, sizes, label):
     return margin, size, rival, winner(scores, sizes, -1) != label
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def copies(scores):
     """Squared length of an update by 1: it goes to one score, or to two."""
     return 1.0 if scores == 1 else 2.0
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def add_step(coefficients, label, rival, step):
     """An update by `step`; coefficients : (c,) of one support vector."""
     if coefficients.shape[0] == 1:
