@@ -369,6 +369,30 @@ def test_the_twins_bpas_coefficients_are_the_best(seed):
             assert moved >= least * (1 - 1e-12)
 
 
+@pytest.mark.parametrize(("kernel", "own"), list(zip(POOL, TWINS, strict=True)))
+def test_pa_meets_the_margin(kernel, own):
+    """After an update the label is 1 ahead of its rival, and the others are where they were."""
+    X, y = hard_streams.of_scikit_learn("wine", 60)
+    model = kb.OnlineMKClassifier([kernel], kb.PassiveAggressive("PA"), kb.Hedge(loss="hinge"))
+    model.learn(X[:1], y[:1], np.arange(3))
+    met = 0
+    for x, label in zip(X[1:, None], y[1:], strict=True):
+        before = model.decision_function(x)[0]
+        rival = max((c for c in range(3) if c != label), key=lambda c: before[c])
+        (other,) = {0, 1, 2} - {label, rival}
+        model.learn(x, [label])
+        after = model.decision_function(x)[0]
+        if before[label] - before[rival] < 1 - 1e-9:
+            assert after[label] - after[rival] == pytest.approx(1, abs=1e-9)
+            assert after[other] == before[other]
+            step = (1 - before[label] + before[rival]) / (2 * own(x, x[0])[0])
+            assert model.dual_coef_[-1, 0, label] == pytest.approx(step, rel=1e-9)
+            met += 1
+        else:
+            np.testing.assert_array_equal(after, before)
+    assert met > 10
+
+
 def test_margins_and_ties():
     """Which class is predicted, which is the best other one, and what is a mistake."""
     terms = np.array([[0.1, 0.3, 0.0], [0.2, 0.0, 0.3]])

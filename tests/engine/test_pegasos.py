@@ -431,6 +431,8 @@ def assert_pool(pool, twins, X, y, C, upkeep, budget, combiner, selection, size=
     for e, expert in enumerate(expected.experts):
         theirs = expert.model
         assert_expansion(model, e, theirs.points, theirs.alphas, theirs.births, 1e-7)
+        square = pegasos.squared_norm(theirs.kernel, theirs.points, theirs.alphas)
+        assert model._run.slots.memory[e, 1] == pytest.approx(square, rel=1e-7)
     weights = np.exp(expected.log_weights)
     np.testing.assert_allclose(model.kernel_weights_, weights / weights.sum(), atol=1e-9)
     np.testing.assert_array_equal(model.expert_mistakes_, expected.mistakes)

@@ -7,9 +7,14 @@ import hard_streams
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbrook as kb
+from kernbrook._jit.budget import budget_rounds, learn_alone
+from kernbrook._jit.group_norm import group_norm_rounds
+from kernbrook._jit.rounds import expert_rounds
 from kernbrook.errors import InputError, ModelFileError
 
 X, Y = hard_streams.of_scikit_learn("digits", 200)
@@ -66,6 +71,30 @@ def state(model):
 )
 def test_estimator_checks(estimator, check):
     check(estimator)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**31),
+    n=st.integers(1, 150),
+    C=st.integers(3, 6),
+    tie=st.sampled_from(["margin", "label"]),
+    discount=st.sampled_from([0.05, 0.5, 0.8, 0.99]),
+    noise=st.floats(0, 1),
+)
+def test_theorem_1(seed, n, C, tie, discount, noise):
+    """M <= 2 ln(1/beta)/(1-beta) min_i M_i + 2 ln m/(1-beta), on any stream; (D,D).
+
+    Where the vote errs, the label's class has at most half of the weight, as of two classes.
+    """
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-2, 3, size=(n, 3)).astype(float)
+    y = np.where(rng.random(n) < noise, rng.integers(C, size=n), A.sum(axis=1).astype(int) % C)
+    model = kb.OnlineMKClassifier("omkc16", kb.Perceptron(tie), kb.Hedge(discount))
+    predictions, _ = model.learn(A, y, classes=np.arange(C))
+    least, m = model.expert_mistakes_.min(), len(model.kernels_)
+    bound = 2 * np.log(1 / discount) / (1 - discount) * least + 2 * np.log(m) / (1 - discount)
+    assert (predictions != y).sum() <= bound
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -283,6 +312,19 @@ def test_sample_weights(name):
     assert weighted.labels_asked_ == heavy.labels_asked_ == 200
     if name not in ("GroupNorm", "prefix"):
         assert (heavy.expert_mistakes_ % 2 == 0).all()
+
+
+@pytest.mark.parametrize("name", ["default", "RBP", "pegasos, merge", "GroupNorm"])
+def test_read_only_arrays_are_not_compiled_for_anew(name):
+    """Which would take a minute."""
+    compiled = learn_alone, budget_rounds, expert_rounds, group_norm_rounds
+    given = X.copy(), Y.copy(), np.ones(200)
+    first = state(MODELS[name]().set_params(random_state=7).fit(*given))
+    signatures = [len(function.signatures) for function in compiled]
+    for array in given:
+        array.setflags(write=False)
+    assert state(MODELS[name]().set_params(random_state=7).fit(*given)) == first
+    assert [len(function.signatures) for function in compiled] == signatures
 
 
 def test_a_weight_of_2_doubles_the_step():

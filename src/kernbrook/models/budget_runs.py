@@ -97,7 +97,8 @@ class BudgetRun(ExpertRun):
         nothing = np.zeros((0, 0))
         features = (nothing, rows.norms, nothing, np.inf)
         if self.owns:
-            features = (rows.dense(), rows.norms, block.columns, self.engine.layout.plan.reach)
+            points = np.array(rows.dense())  # a read-only one would be compiled for anew
+            features = (points, rows.norms, block.columns, self.engine.layout.plan.reach)
 
         def meet(lo: int) -> None:
             """The slots' kernel values with a thread's share of the examples."""

@@ -394,7 +394,7 @@ def _labels(y: Any) -> NDArray[Any]:
 def _importance(sample_weight: Any, rows: int) -> Floats:
     if sample_weight is None:
         return np.ones(rows)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.array(sample_weight, dtype=np.float64)  # read-only would be compiled for anew
     weights = np.full(rows, float(weights)) if weights.ndim == 0 else weights
     if weights.shape != (rows,):
         raise InputError(
