@@ -383,6 +383,11 @@ def test_a_file_that_points_outside(upkeep, field, spoil, message, tmp_path):
 
 # -- pools of kernels ---------------------------------------------------------------------------
 
+
+def dot_plus_one(X, Z):
+    return X @ Z.T + 1.0
+
+
 GAUSSIANS = (0.02, 0.1, 0.5)
 POOLS = {
     "gaussians": (
@@ -394,6 +399,17 @@ POOLS = {
         [
             *(naive_kernels.linear(), naive_kernels.gaussian(0.1)),
             *(naive_kernels.polynomial(2, 1.0), naive_kernels.gaussian(0.5)),
+        ],
+    ),
+    "others": (
+        [
+            *(kb.Laplacian(gamma=0.1), kb.Cauchy(gamma=0.2), kb.Callable(dot_plus_one)),
+            kb.Mean([kb.Linear(), kb.Gaussian(gamma=0.1)]),
+        ],
+        [
+            *(naive_kernels.laplacian(0.1), naive_kernels.cauchy(0.2)),
+            naive_kernels.polynomial(1, 1.0),
+            naive_kernels.mean([naive_kernels.linear(), naive_kernels.gaussian(0.1)]),
         ],
     ),
 }
