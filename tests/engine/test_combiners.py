@@ -384,7 +384,7 @@ def test_best_of_prefix_and_saving(kind, tmp_path):
 
 
 WRONG = [
-    (kb.AdaHedge(loss="log"), "AdaHedge: loss must be 'mistakes' or 'hinge', got 'log'"),
+    (kb.AdaHedge(loss="log"), "AdaHedge: loss must be one of mistakes, hinge"),
     (kb.MLPoly(cap=0), "MLPoly: cap must be None or a positive number, got 0"),
     (kb.AdaHedge(cap="1"), "AdaHedge: cap must be None or a positive number, got '1'"),
     (kb.FixedShare(discount=2), r"FixedShare: discount must lie in \(0, 1\], got 2"),

@@ -434,10 +434,10 @@ PAIRS = {
 def run_of(X, y, scores, kernels, *choices):
     """Decisions and the run; class 0 wins ties of two scores, so it is the positive one there."""
     setting = Setting(X.shape[1], sparse=False, scores=scores, seed=seed_of(SEED))
-    run = make_run(kb.kernels.resolve(kernels), *choices, setting)
+    run = make_run(kb.kernels.resolve(kernels), *choices, "all", setting)
     labels = (y > 0).astype(np.int64)
     labels = labels if scores == 1 else 1 - labels
-    return run.learn(DenseRows.of(X), labels, np.ones(len(y))), run
+    return run.learn(DenseRows.of(X), labels, np.ones(len(y)))[0], run
 
 
 @pytest.mark.parametrize("selection", ["all", "drawn"])

@@ -10,14 +10,18 @@ from naive import trivial as naive
 
 import kernbrook as kb
 from kernbrook.errors import InputError
+from kernbrook.evaluation.tasks import added, losses, recipes_for
 from kernbrook.streams.arrays import ArrayStream
 
-NAMES = kb.recipes.names()
+NAMES = recipes_for("classes")
+NUMBERS = recipes_for("numbers")
 
 
 def assert_same_records(one, other):
     np.testing.assert_array_equal(one.predictions, other.predictions)
-    np.testing.assert_array_equal(one.mistakes, other.mistakes)
+    assert (one.mistakes is None) == (other.mistakes is None)
+    if one.mistakes is not None:
+        np.testing.assert_array_equal(one.mistakes, other.mistakes)
     for name in ("error", "labels_asked", "n_support_stored", "n_support_active"):
         assert getattr(one, name) == getattr(other, name), name
 
@@ -75,6 +79,102 @@ def test_a_stream_is_its_arrays(name):
     )
 
 
+def waves(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, 3))
+    return X, np.sin(3 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.standard_normal(n)
+
+
+def machine(name):
+    return kb.recipes.make(name, mode="library", random_state=1)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("n", [1, 2, 99, 350])
+def test_a_record_of_numbers_is_consistent(name, n):
+    X, y = waves(n)
+    estimator = machine(name)
+    record = kb.prequential(estimator, X, y)
+    assert record.predictions.shape == (n,)
+    assert record.predictions.dtype == np.float64
+    assert record.mistakes is None
+    assert record.error == pytest.approx(((record.predictions - y) ** 2).mean(), rel=1e-12)
+    assert record.labels_asked == estimator.labels_asked_ <= n
+    assert record.n_support_stored == estimator.n_support_stored_
+    history = record.history
+    assert history.rounds[-1] == n
+    so_far = np.cumsum((record.predictions - y) ** 2)[history.rounds - 1] / history.rounds
+    np.testing.assert_allclose(history.error, so_far, rtol=1e-12)
+    assert history.error[-1] == record.error
+    assert history.labels_asked[-1] == record.labels_asked
+    assert (np.diff(history.labels_asked, prepend=0) <= np.diff(history.rounds, prepend=0)).all()
+    assert history.kernel_weights.shape == (len(history.rounds), len(history.kernels))
+    predicted, asked = machine(name).learn(X, y)
+    np.testing.assert_array_equal(record.predictions, predicted)
+    assert record.labels_asked == asked.sum()
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_orders_and_streams_of_numbers(name):
+    X, y = waves()
+    order = np.random.default_rng(2).permutation(len(y))
+    ordered = kb.prequential(machine(name), X, y, order)
+    assert_same_records(ordered, kb.prequential(machine(name), X[order], y[order]))
+    streamed = kb.prequential(machine(name), ArrayStream(X[order], y[order]))
+    assert_same_records(ordered, streamed)
+    assert ordered.error != kb.prequential(machine(name), X, y).error
+
+
+def test_the_error_counts_rounds_whose_label_is_not_asked_for():
+    X, y = waves()
+    some = kb.OnlineMKRegressor("amkl17", labels=kb.labels.RandomLabels(0.3), random_state=0)
+    record = kb.prequential(some, X, y)
+    asked = some.n_rounds_, some.labels_asked_
+    assert asked == (300, record.labels_asked)
+    assert 50 < record.labels_asked < 130
+    assert record.error == pytest.approx(((record.predictions - y) ** 2).mean(), rel=1e-12)
+    few = kb.OnlineMKClassifier("omkc16", labels=kb.labels.RandomLabels(0.3), random_state=0)
+    X, y = hard_streams.gaussian_clouds(300)
+    record = kb.prequential(few, X, y)
+    assert record.labels_asked == few.labels_asked_ < 130
+    assert record.error == record.mistakes.mean() == (record.predictions != y).mean()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    values=st.lists(st.floats(0, 1e6), min_size=1, max_size=60),
+    cuts=st.lists(st.integers(0, 60), max_size=5),
+)
+def test_sums_of_losses_do_not_depend_on_the_cuts(values, cuts):
+    parts = np.split(np.array(values), sorted(cuts))
+    total = 0.0
+    for part in parts:
+        total = added(total, part)
+    assert total == added(0.0, np.array(values))
+    assert total == pytest.approx(sum(values), rel=1e-12)
+    mistakes = [part > 1 for part in parts]
+    count = 0
+    for part in mistakes:
+        count = added(count, part)
+    assert type(count) is int
+    assert count == sum(value > 1 for value in values)
+
+
+def test_losses():
+    y = np.array([1, 2, 3])
+    np.testing.assert_array_equal(losses(np.array([1, 3, 3]), y, "classes"), [False, True, False])
+    np.testing.assert_array_equal(losses(np.array([1.5, 2.0, 0.0]), y, "numbers"), [0.25, 0, 9])
+
+
+def test_the_kernel_of_a_stream_is_chosen_without_looking_ahead():
+    X, y = hard_streams.gaussian_clouds(300)
+    streamed = kb.prequential(kb.recipes.make("perceptron-best"), ArrayStream(X, y))
+    within = kb.prequential(kb.recipes.make("perceptron-best", fraction=None), X, y)
+    ahead = kb.prequential(kb.recipes.make("perceptron-best"), X, y)
+    assert_same_records(streamed, within)
+    assert (ahead.predictions != within.predictions).any()
+
+
 def test_an_estimator_goes_on_where_it_was():
     """The second run continues the first; a record counts its own rounds."""
     X, y = hard_streams.gaussian_clouds(200)
@@ -130,6 +230,26 @@ def test_trivial_baselines(labels, size):
         assert estimator.labels_asked_ == len(y)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    labels=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60),
+    size=st.integers(1, 60),
+)
+def test_trivial_baselines_of_numbers(labels, size):
+    y = np.array(labels)
+    X = np.zeros((len(y), 1))
+    for name, twin in (("mean", naive.mean), ("last-value", naive.last_value)):
+        estimator = kb.recipes.make(name)
+        predicted = []
+        for start in range(0, len(y), size):
+            part = slice(start, start + size)
+            foreseen = estimator.predict(X[:1]) if start else None
+            predicted += list(estimator.learn(X[part], y[part])[0])
+            assert foreseen is None or foreseen[0] == predicted[start]
+        assert predicted == twin(labels)
+        assert estimator.labels_asked_ == estimator.n_rounds_ == len(y)
+
+
 BAD = [
     (lambda e, X, y: kb.prequential(e, X), "y is missing"),
     (lambda e, X, y: kb.prequential(e, X, y[:-1]), r"got \(50, 4\) and \(49,\)"),
@@ -159,3 +279,16 @@ def test_bad_input(wrong, message):
     X, y = hard_streams.gaussian_clouds(50)
     with pytest.raises(InputError, match=message):
         wrong(kb.recipes.make("omkc-dd"), X, y)
+
+
+def test_bad_input_of_numbers():
+    X, y = hard_streams.gaussian_clouds(50)
+    named = np.where(y > 0, "yes", "no")
+    for name in ("mean", "kernbrook-regression"):
+        for data in ((X, named), (ArrayStream(X, named), None)):
+            with pytest.raises(InputError, match="y: expected numbers, got <U3"):
+                kb.prequential(machine(name), *data)
+        with pytest.raises(InputError, match="classes: .*Regressor predicts numbers; give none"):
+            kb.prequential(machine(name), X, y, classes=[-1, 1])
+    with pytest.raises(InputError, match=r"labels of classes, found the number 0\.5; recipes for"):
+        kb.prequential(kb.recipes.make("spa"), ArrayStream(X, y / 2))

@@ -128,7 +128,7 @@ PARAMETERS = [
     ({"selection": kb.Hedge()}, "selection: expected an object such as Selection"),
     ({"learner": kb.Hedge()}, "learner: expected an object such as Perceptron"),
     ({"combiner": kb.Perceptron()}, "combiner: expected an object such as FixedShare"),
-    ({"labels": "some"}, "labels: expected 'all', got 'some'"),
+    ({"labels": "some"}, "labels: expected 'all' or a policy such as .*, got 'some'"),
 ]
 
 

@@ -136,7 +136,7 @@ def test_a_numpy_integer_is_a_budget():
 def test_what_does_not_go_with_a_budget():
     X, y = hard_streams.gaussian_clouds(30)
     model = kb.OnlineMKClassifier(learner=kb.RBP(5), selection=kb.BestOfPrefix(10))
-    with pytest.raises(InputError, match="BestOfPrefix does not go with a budget"):
+    with pytest.raises(InputError, match="BestOfPrefix does not go with RBP"):
         model.fit(X, y)
 
 

@@ -66,7 +66,9 @@ def test_clone_and_pickle(make):
 def test_every_recipe_clones_and_fits(name):
     X, y = hard_streams.gaussian_clouds()
     model = clone(kb.recipes.make(name, random_state=3)).fit(X, y)
-    assert set(model.predict(X)) <= {-1.0, 1.0}
+    if kb.recipes.task(name) == "classes":
+        assert set(model.predict(X)) <= {-1.0, 1.0}
+    assert np.isfinite(model.predict(X)).all()
     assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()
 
 

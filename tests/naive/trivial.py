@@ -17,3 +17,16 @@ def majority(labels, classes):
         predictions.append([c for c in classes if count[c] == most][-1])
         count[label] += 1
     return predictions
+
+
+def mean(labels):
+    """The mean of the labels so far, 0 before the first."""
+    predictions, total = [], 0.0
+    for count, label in enumerate(labels):
+        predictions.append(total / count if count else 0.0)
+        total += label
+    return predictions
+
+
+def last_value(labels):
+    return [0.0, *labels][: len(labels)]

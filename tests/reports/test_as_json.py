@@ -31,7 +31,8 @@ def test_a_comparison_round_trips():
     value = comparison_json(comparison)
     strict(value)
     assert list(value) == [
-        "data", "n_rows", "n_features", "permutations", "best", "manifest", "rows",
+        "data", "task", "n_rows", "n_features", "permutations", "best", "left_out", "manifest",
+        "rows",
     ]  # fmt: skip
     for row, result in zip(comparison.rows, value["rows"], strict=True):
         assert result["recipe"] == row.recipe

@@ -4,17 +4,19 @@ import itertools
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_friedman1
 
 from kernbrook.errors import InputError
 from kernbrook.streams import open_stream
+from kernbrook.streams.generators import friedman
 
 
-@pytest.mark.parametrize("name", ["waveform", "checkerboard"])
+@pytest.mark.parametrize("name", ["waveform", "checkerboard", "friedman"])
 def test_chunks_agree(name, assert_chunks_agree):
     assert_chunks_agree(open_stream(f"{name}:9000", seed=3), (7, 1000, 4096, 10**5))
 
 
-@pytest.mark.parametrize("name", ["waveform", "checkerboard"])
+@pytest.mark.parametrize("name", ["waveform", "checkerboard", "friedman"])
 def test_a_shorter_stream_is_the_beginning_of_a_longer_one(name):
     whole = open_stream(f"{name}:9000", seed=5).read()
     for rows in (1, 4096, 4097):
@@ -23,7 +25,7 @@ def test_a_shorter_stream_is_the_beginning_of_a_longer_one(name):
         np.testing.assert_array_equal(y, whole[1][:rows])
 
 
-@pytest.mark.parametrize("name", ["waveform", "checkerboard"])
+@pytest.mark.parametrize("name", ["waveform", "checkerboard", "friedman"])
 def test_seeds_and_blocks_differ(name):
     X, _ = open_stream(f"{name}:8192").read()
     other, _ = open_stream(f"{name}:8192", seed=1).read()
@@ -85,3 +87,18 @@ def test_waveform_bayes_error():
         likelihoods.append(np.logaddexp.reduce(log, axis=1))
     error = np.mean(np.argmax(likelihoods, axis=0) != y)
     assert abs(error - 0.14) < 0.012  # Breiman et al. (1984): 14 %
+
+
+def test_friedman():
+    X, expected = make_friedman1(500, random_state=0)
+    np.testing.assert_allclose(friedman(X), expected, rtol=1e-14)
+    X, y = open_stream("friedman:60000", seed=2).read()
+    assert y.dtype == np.float64
+    assert (X >= 0).all()
+    assert (X < 1).all()
+    assert abs(X.mean(axis=0) - 0.5).max() < 0.01
+    noise = y - friedman(X)
+    assert abs(noise.mean()) < 0.02
+    assert abs(noise.std() - 1) < 0.02
+    assert abs(np.corrcoef(X.T, noise)[-1, :-1]).max() < 0.02
+    assert abs(y.var() - 25) < 0.5

@@ -20,7 +20,9 @@ def test_importing_is_light():
 
 
 def test_names_and_descriptions():
-    assert stream_names() == ("checkerboard", "digits", "waveform", "wdbc")
+    assert stream_names() == (
+        *("checkerboard", "digits", "friedman", "sklearn-diabetes", "waveform", "wdbc"),
+    )
     for name in stream_names():
         assert describe_stream(name)
         assert "\n" not in describe_stream(name)
@@ -29,6 +31,16 @@ def test_names_and_descriptions():
         assert open_stream(name).name == name
     with pytest.raises(UnknownNameError, match="did you mean digits"):
         describe_stream("digit")
+
+
+def test_diabetes(assert_chunks_agree):
+    stream = open_stream("sklearn-diabetes")
+    X, y = stream.read()
+    assert X.shape == (442, 10)
+    assert y.dtype == np.float64
+    assert (y.min(), y.max()) == (0.25, 3.46)
+    assert np.corrcoef(X[:, 2], y)[0, 1] > 0.5  # the heavier, the worse
+    assert_chunks_agree(stream, (100,))
 
 
 def test_wdbc(assert_chunks_agree):

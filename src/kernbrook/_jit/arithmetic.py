@@ -4,6 +4,8 @@ No fast-math flag is set anywhere in the engine: every operation is written out,
 is the same whether it is computed in a tile of thousands or alone.
 """
 
+import math
+
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
@@ -82,3 +84,12 @@ def exp_negative(x):
     p = fma(exp_series(r), r, 1.0)
     half = n >> 1
     return p * bits_float((half + 1023) << 52) * bits_float((n - half + 1023) << 52)
+
+
+@njit(inline="always")
+def matern(square, order):
+    """The Matern kernel of smoothness order + 1/2, order 0, 1 or 2, of s^2."""
+    s = min(math.sqrt(square), -LOWEST)
+    first = 1.0 if order > 0 else 0.0
+    second = 1.0 / 3.0 if order > 1 else 0.0
+    return fma(fma(second, s, first), s, 1.0) * exp_negative(-s)

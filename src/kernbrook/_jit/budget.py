@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from kernbrook._jit.arithmetic import exp_negative, fma
+from kernbrook._jit.arithmetic import exp_negative, fma, matern
+from kernbrook._jit.asking import ALL
 from kernbrook._jit.classes import add_step, copies, margin_of
 from kernbrook._jit.combining import update_weights
 from kernbrook._jit.learning import (
@@ -29,9 +30,9 @@ from kernbrook._jit.learning import (
     step_size,
 )
 from kernbrook._jit.pegasos import pegasos, pegasos_upkeep
-from kernbrook._jit.plan import CAUCHY, EXPONENTIAL, GIVEN, POLYNOMIAL, TANH
+from kernbrook._jit.plan import CAUCHY, EXPONENTIAL, GIVEN, MATERN, POLYNOMIAL, TANH
 from kernbrook._jit.projecting import ahpatron, projectron
-from kernbrook._jit.rounds import count_losses, finish_round, select, vote
+from kernbrook._jit.rounds import asks, count_losses, finish_round, select, vote
 from kernbrook._jit.upkeep import least, oldest, random_slot, scale, square_of
 from kernbrook._jit.zero import ZERO, zero_or
 
@@ -105,6 +106,10 @@ def kernel_rows(parts, e, pairs, points, lo, hi, out):
             elif code == CAUCHY:
                 for j in range(lo, hi):
                     value = 1.0 / (1.0 + parameter * values[point, j])
+                    out[s, j] = fma(factor, value, out[s, j])
+            elif code == MATERN:
+                for j in range(lo, hi):
+                    value = matern(parameter * values[point, j], parts.power[part])
                     out[s, j] = fma(factor, value, out[s, j])
             elif code == TANH:
                 for j in range(lo, hi):
@@ -357,7 +362,7 @@ def learn_alone(
 @njit(cache=True, nogil=True)
 def budget_rounds(
     machine, progress, parts, slots, stored, block, pairs, values, labels, importance, alone,
-    scores, sizes, decisions,
+    scores, sizes, decisions, asked,
 ):  # fmt: skip
     """One block of rounds of experts under a budget: vote, weigh, and learn where not done.
 
@@ -371,7 +376,7 @@ def budget_rounds(
         d = 0 where no points are merged
     pairs : (channels, b, b) pair values of the block with itself
     values : (e, b, B) as `slot_values` gives it; brought up to date where a slot changes
-    labels, importance, decisions : (b,) as for `expert_rounds`
+    labels, importance, decisions, asked : (b,) as for `expert_rounds`
     alone : whether `learn_alone` has done the learning, and filled in scores and sizes
     scores, sizes : (e, b, c)
     """
@@ -380,6 +385,7 @@ def budget_rounds(
     updates = np.empty(n_experts, dtype=np.bool_)
     counted = np.ones(n_experts, dtype=np.bool_)
     losses = np.empty(n_experts)
+    nothing = np.zeros(n_experts)
     counters = np.array([progress.counters[0], progress.counters[1]])
     for t in range(b):
         select(machine, progress, votes_of, updates)
@@ -391,6 +397,12 @@ def budget_rounds(
                 )  # fmt: skip
         current, behind = scores[:, t], sizes[:, t]
         vote(machine, progress, votes_of, current, behind, decisions[t])
+        asked[t] = labels[t] >= 0
+        if machine.policy != ALL:
+            asked[t] = asks(machine, progress, votes_of, current, behind, nothing, asked[t])
+        if not asked[t]:
+            finish_round(machine, progress, False, decisions[t], labels[t])
+            continue
         count_losses(
             machine, progress, current, behind, labels[t], importance[t], updates, losses, counted
         )
@@ -404,4 +416,4 @@ def budget_rounds(
             machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
             progress.state,
         )  # fmt: skip
-        finish_round(machine, progress)
+        finish_round(machine, progress, True, decisions[t], labels[t])

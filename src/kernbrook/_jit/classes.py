@@ -6,6 +6,8 @@ the first of equals wins. A coefficient of a support vector goes where its score
 both it is added with the label's sign.
 """
 
+import math
+
 from numba import njit
 
 from kernbrook._jit.zero import ZERO
@@ -62,3 +64,17 @@ def add_step(coefficients, label, rival, step):
     else:
         coefficients[label] += step
         coefficients[rival] -= step
+
+
+@njit(cache=True, nogil=True)
+def log_loss(scores, label, margin):
+    """-log of the label's probability under the logistic model, by softmax for many classes."""
+    if scores.shape[0] == 1:
+        return max(-margin, 0.0) + math.log1p(math.exp(-abs(margin)))
+    greatest = scores[0]
+    for c in range(1, scores.shape[0]):
+        greatest = max(greatest, scores[c])
+    total = 0.0
+    for c in range(scores.shape[0]):
+        total += math.exp(scores[c] - greatest)
+    return math.log(total) + greatest - scores[label]

@@ -13,11 +13,16 @@ UNIFORM = 0
 HEDGE = 1  # (cap, log discount)
 FIXED_SHARE = 2  # (cap, log discount, share)
 ADA_HEDGE = 3  # (cap,); m + 1
-ML_POLY = 4  # (cap,); 2 m
+ML_POLY = 4  # (cap, offset); 2 m
+EXP = 5  # (cap, step); m + 1
 
 # Losses that a combiner looks at; they also decide what a vote is.
 MISTAKES = 0  # 0 or 1; experts vote with their signs
-HINGE = 1  # max(0, 1 - y f); experts vote with their scores
+HINGE = 1  # max(0, 1 - y f); experts vote with their scores, from here on
+LOGISTIC = 2  # log(1 + exp(-y f)), or of many classes -log softmax
+SQUARED = 3  # (f - y)^2, of numbers
+ABSOLUTE = 4  # |f - y|
+LINEARIZED = 5  # 2 (F - y) f, with the combination's F: the slope of its squared loss
 
 NO_CAP = 1e100  # squares of it can still be summed
 
@@ -85,8 +90,8 @@ def ada_hedge(log_weights, state, losses):
 
 
 @njit(cache=True, nogil=True)
-def ml_poly(log_weights, state, losses):
-    """Gaillard, Stoltz, van Erven (2014): w_e = eta_e max(R_e, 0), eta_e = 1 / (1 + sum r_e^2).
+def ml_poly(offset, log_weights, state, losses):
+    """Gaillard, Stoltz, van Erven (2014): w_e = eta_e max(R_e, 0), 1 / eta_e = offset + sum r_e^2.
 
     r_e is the combination's loss less expert e's, R_e the sum of r_e. No R_e is positive only
     until losses differ for the first time; the weights are equal then.
@@ -108,10 +113,25 @@ def ml_poly(log_weights, state, losses):
         state[m + e] += regret * regret
         log_weights[e] = -math.inf
         if state[e] > 0.0:
-            log_weights[e] = math.log(state[e]) - math.log1p(state[m + e])
+            log_weights[e] = math.log(state[e]) - math.log(offset + state[m + e])
         greatest = max(greatest, log_weights[e])
     for e in range(m):
         log_weights[e] = log_weights[e] - greatest if greatest > -math.inf else 0.0
+
+
+@njit(cache=True, nogil=True)
+def exp_weights(step, log_weights, state, losses):
+    """w_e = exp(-step / sqrt(t) sum of e's losses) after the t-th round.
+
+    state : (m + 1,) the experts' losses so far less the least of them, then t
+    """
+    m = losses.shape[0]
+    state[m] += 1.0
+    for e in range(m):
+        state[e] += losses[e]
+    state[:m] -= np.min(state[:m])
+    for e in range(m):
+        log_weights[e] = -step / math.sqrt(state[m]) * state[e]
 
 
 @njit(cache=True, nogil=True)
@@ -137,5 +157,7 @@ def update_weights(code, parameters, log_weights, losses, counted, state):
         share_weights(parameters[2], log_weights)
     elif code == ADA_HEDGE:
         ada_hedge(log_weights, state, losses)
+    elif code == EXP:
+        exp_weights(parameters[1], log_weights, state, losses)
     else:
-        ml_poly(log_weights, state, losses)
+        ml_poly(parameters[1], log_weights, state, losses)

@@ -3,7 +3,19 @@
 import numpy as np
 from numba import njit
 
+from kernbrook._jit.asking import (
+    ALL,
+    ASKED,
+    LABEL_BUDGET,
+    ROUND,
+    SKIPPED,
+    note_error,
+    note_round,
+    wants,
+)
 from kernbrook._jit.classes import add_step, margin_of, winner
+from kernbrook._jit.combining import LOGISTIC
+from kernbrook._jit.rounds import squared_error
 from kernbrook._jit.sums import add_points
 from kernbrook._jit.zero import zero_or
 
@@ -26,18 +38,21 @@ def group_norm_weights(squared_norms, q, weights):
 
 @njit(cache=True, nogil=True)
 def group_norm_rounds(
-    q, progress, plan, pairs, scores, sizes, labels, importance, decisions, coefficients
-):
+    q, policy, policy_parameters, given, progress, plan, pairs, scores, sizes, labels, importance,
+    decisions, asked, coefficients,
+):  # fmt: skip
     """One block of rounds of OM-2; arguments as `expert_rounds`, one column of coefficients.
 
     q : exponent of the dual group norm
+    policy, policy_parameters, given : as in `Machine`
     progress : its `state` holds the squared norms of the m dual vectors
     """
     m, b = progress.losses.shape[0], scores.shape[1]
     classes = scores.shape[0] // m
     weights = np.empty(m)
     values = np.empty((2, b))
-    current, behind = np.empty(classes), np.empty(classes)
+    current, behind = np.empty((m, classes)), np.empty((m, classes))
+    nothing = np.zeros(m)
     total, size = np.empty(classes), np.empty(classes)
     change = np.empty(classes)
     ones = np.zeros((b, classes))
@@ -51,20 +66,39 @@ def group_norm_rounds(
         size[:] = 0.0
         for j in range(m):
             for c in range(classes):
-                score, behind[c] = scores[j * classes + c, t], sizes[j * classes + c, t]
-                current[c] = zero_or(score, behind[c])
+                score, behind[j, c] = scores[j * classes + c, t], sizes[j * classes + c, t]
+                current[j, c] = zero_or(score, behind[j, c])
                 total[c] += weights[j] * score
-                size[c] += weights[j] * behind[c]
-            if margin_of(current, behind, labels[t])[3]:
-                progress.losses[j] += importance[t]
+                size[c] += weights[j] * behind[j, c]
         for c in range(classes):
             total[c] = zero_or(total[c], size[c])
-        margin, _, rival, _ = margin_of(total, size, labels[t])
         decisions[t] = total
+        if classes > 1:
+            decisions[t, winner(total, size, -1)] = np.max(total)
+        asked[t] = labels[t] >= 0
+        if policy != ALL:
+            wanted, variance = wants(
+                policy, policy_parameters, progress.asking, LOGISTIC, progress.log_weights,
+                progress.used, progress.counters, weights, current, behind, nothing,
+            )  # fmt: skip
+            if policy == LABEL_BUDGET:
+                note_round(progress.asking, variance)
+            asked[t] = asked[t] and (wanted or given)
+        progress.counters[ROUND] += 1
+        if not asked[t]:
+            progress.counters[SKIPPED] += 1
+            continue
+        if policy == LABEL_BUDGET:
+            error = squared_error(decisions[t], labels[t], False)
+            note_error(policy_parameters, progress.asking, progress.counters[ASKED], error)
+        progress.counters[ASKED] += 1
+        progress.counters[SKIPPED] = 0
+        for j in range(m):
+            if margin_of(current[j], behind[j], labels[t])[3]:
+                progress.losses[j] += importance[t]
+        margin, _, rival, _ = margin_of(total, size, labels[t])
         if classes == 1:
             margin *= 2.0  # two classes, each with half of the score
-        else:
-            decisions[t, winner(total, size, -1)] = np.max(total)
         if margin <= 1.0 and importance[t] > 0.0:
             change[:] = 0.0
             add_step(change, labels[t], rival, importance[t])
@@ -77,4 +111,3 @@ def group_norm_rounds(
                     grown += 2.0 * change[c] * scores[j * classes + c, t] + change[c] ** 2 * own
                 squared_norms[j] = max(squared_norms[j] + grown, 0.0)
             add_points(plan, pairs, t, t + 1, t + 1, b, coefficients, scores, sizes, values)
-        progress.counters[1] += 1

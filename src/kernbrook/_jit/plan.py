@@ -16,6 +16,7 @@ POLYNOMIAL = 2  # (row + parameter)^power
 CAUCHY = 3  # 1 / (1 + parameter * row)
 TANH = 4  # tanh(parameter * row + offset)
 GIVEN = 5  # the row itself
+MATERN = 6  # of smoothness power + 1/2, at s^2 = parameter * row
 
 # The rows a step can read: one channel of pair values each.
 INNER = 0  # x . z

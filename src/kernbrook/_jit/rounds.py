@@ -7,10 +7,23 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from kernbrook._jit.classes import add_step, copies, margin_of, winner
-from kernbrook._jit.combining import MISTAKES, update_weights
+from kernbrook._jit.asking import (
+    ALL,
+    ASKED,
+    CHOSEN,
+    LABEL_BUDGET,
+    ROUND,
+    SEED,
+    SKIPPED,
+    note_error,
+    note_round,
+    wants,
+)
+from kernbrook._jit.classes import add_step, copies, log_loss, margin_of, winner
+from kernbrook._jit.combining import HINGE, MISTAKES, SQUARED, update_weights
 from kernbrook._jit.draws import DRAW_UPDATE, DRAW_VOTE, PURPOSE, uniform
 from kernbrook._jit.learning import errs, needs_diagonal, step_size
+from kernbrook._jit.subsets import draw_subset
 from kernbrook._jit.sums import add_points
 from kernbrook._jit.zero import zero_or
 
@@ -20,6 +33,7 @@ VOTE_DRAWN = 2
 VOTE_UNWEIGHTED = 4
 BEST_OF_PREFIX = 8
 SMOOTHING_UNSPREAD = 16
+ADAPTIVE = 32
 
 
 class Machine(NamedTuple):
@@ -27,7 +41,9 @@ class Machine(NamedTuple):
 
     learner : (e,) int; learner_parameters : (e, N_PARAMETERS) float
     combiner : int; combiner_parameters : (k,) float; loss : int, what the combiner looks at
-    selection : int, sum of flags; smoothing : float; prefix : int, rounds of the prefix
+    selection : int, sum of flags; smoothing : float, ADAPTIVE's ratio; prefix : int, rounds of it
+    policy : int, whose labels are asked for; policy_parameters : (k,) float
+    given : bool, whether labels that are there are learned from in any case
     """
 
     learner: NDArray[np.int64]
@@ -38,16 +54,21 @@ class Machine(NamedTuple):
     selection: int
     smoothing: float
     prefix: int
+    policy: int
+    policy_parameters: NDArray[np.float64]
+    given: bool
 
 
 class Progress(NamedTuple):
     """What a run has learned besides its support vectors; changed in place.
 
     log_weights : (e,) log of the experts' weights, the greatest 0
-    losses : (e,) mistakes of each expert so far, counted by its own rule
-    used : (e,) bool, experts in the last vote
+    losses : (e,) mistakes of each expert so far, counted by its own rule, or squared errors
+    used : (e,) bool, experts in the last vote; in the next one, where they are ADAPTIVE
     state : what else the combiner keeps
-    counters : (3,) int: seed, rounds so far, the expert chosen on the prefix (-1: not yet)
+    counters : (5,) int: seed, rounds so far, the expert chosen on the prefix (-1: not yet),
+        labels seen, rounds since the last one
+    asking : what else the label policy keeps
     """
 
     log_weights: NDArray[np.float64]
@@ -55,6 +76,7 @@ class Progress(NamedTuple):
     used: NDArray[np.bool_]
     state: NDArray[np.float64]
     counters: NDArray[np.int64]
+    asking: NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
@@ -70,7 +92,7 @@ def draw_probability(flags, smoothing, weight, experts):
 @njit(cache=True, nogil=True)
 def leader(progress):
     """The expert that BEST_OF_PREFIX votes with: the chosen one, else the least losses so far."""
-    chosen = progress.counters[2]
+    chosen = progress.counters[CHOSEN]
     return chosen if chosen >= 0 else np.argmin(progress.losses)
 
 
@@ -81,13 +103,15 @@ def select(machine, progress, votes_of, updates):
     votes_of : (e,) out, weight of each expert in the vote
     updates : (e,) out, True where the expert may be updated
     """
-    seed, round_, chosen = progress.counters
+    counters = progress.counters
+    seed, round_, chosen = counters[SEED], counters[ROUND], counters[CHOSEN]
     flags, log_weights, used = machine.selection, progress.log_weights, progress.used
     for e in range(votes_of.shape[0]):
         weight = math.exp(log_weights[e])
         p = draw_probability(flags, machine.smoothing, weight, votes_of.shape[0])
         updates[e] = True
-        used[e] = True
+        if not flags & ADAPTIVE:
+            used[e] = True
         if flags & UPDATE_DRAWN:
             updates[e] = uniform(seed, round_, DRAW_UPDATE * PURPOSE + e) < p
         if flags & VOTE_DRAWN:
@@ -104,12 +128,49 @@ def select(machine, progress, votes_of, updates):
 
 
 @njit(cache=True, nogil=True)
-def finish_round(machine, progress):
-    """Count the round; at the end of a prefix, choose."""
-    counters = progress.counters
-    counters[1] += 1
-    if machine.selection & BEST_OF_PREFIX and counters[2] < 0 and counters[1] >= machine.prefix:
-        counters[2] = np.argmin(progress.losses)
+def finish_round(machine, progress, asked, decision, label):
+    """Count the round; after a label, choose the experts to come where that is asked for."""
+    counters, flags = progress.counters, machine.selection
+    if asked:
+        if machine.policy == LABEL_BUDGET:
+            error = squared_error(decision, label, machine.loss >= SQUARED)
+            note_error(machine.policy_parameters, progress.asking, counters[ASKED], error)
+        counters[ASKED] += 1
+        counters[SKIPPED] = 0
+        prefix_ends = counters[ASKED] >= machine.prefix
+        if flags & BEST_OF_PREFIX and counters[CHOSEN] < 0 and prefix_ends:
+            counters[CHOSEN] = np.argmin(progress.losses)
+        if flags & ADAPTIVE:
+            weights = np.exp(progress.log_weights)
+            seed, round_ = counters[SEED], counters[ROUND]
+            draw_subset(weights, machine.smoothing, seed, round_, progress.used)
+    else:
+        counters[SKIPPED] += 1
+    counters[ROUND] += 1
+
+
+@njit(cache=True, nogil=True)
+def squared_error(decision, label, regression):
+    """Of a number, or 1 for a wrong class and 0 for the right one."""
+    if regression:
+        return (decision[0] - label) ** 2
+    predicted = np.argmax(decision)
+    if decision.shape[0] == 1:
+        predicted = 1 if decision[0] >= 0.0 else 0
+    return 0.0 if predicted == label else 1.0
+
+
+@njit(cache=True, nogil=True)
+def asks(machine, progress, votes_of, current, sizes, variances, known):
+    """Is this round's label asked for, and there? The policy takes note of the round."""
+    wanted, variance = wants(
+        machine.policy, machine.policy_parameters, progress.asking, machine.loss,
+        progress.log_weights, progress.used, progress.counters, votes_of, current, sizes,
+        variances,
+    )  # fmt: skip
+    if machine.policy == LABEL_BUDGET:
+        note_round(progress.asking, variance)
+    return known and (wanted or machine.given)
 
 
 @njit(cache=True, nogil=True)
@@ -186,14 +247,36 @@ def count_losses(machine, progress, current, sizes, label, weight, updates, loss
         if on_mistakes:
             losses[e] = weight * mistake
             counted[e] = updates[e]  # a discount goes with an update: Hoi et al. (2013)
-        else:
+        elif machine.loss == HINGE:
             losses[e] = weight * max(0.0, 1.0 - margin)
+        else:
+            losses[e] = weight * log_loss(current[e], label, margin)
+
+
+@njit(cache=True, nogil=True)
+def would_ask(machine, progress, scores, sizes, variances, out):
+    """out[i] = is the label of example i wanted, if it came next?
+
+    progress : as it is, but with a copy of `used`, which is changed
+    scores, sizes : (n, e, c) of the experts; variances : (n, e)
+    """
+    n_experts = scores.shape[1]
+    votes_of = np.empty(n_experts)
+    updates = np.empty(n_experts, dtype=np.bool_)
+    select(machine, progress, votes_of, updates)
+    for i in range(scores.shape[0]):
+        out[i], _ = wants(
+            machine.policy, machine.policy_parameters, progress.asking, machine.loss,
+            progress.log_weights, progress.used, progress.counters, votes_of, scores[i], sizes[i],
+            variances[i],
+        )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def expert_rounds(
-    machine, progress, plan, pairs, scores, sizes, labels, importance, decisions, coefficients
-):
+    machine, progress, plan, pairs, scores, sizes, labels, importance, decisions, asked,
+    coefficients,
+):  # fmt: skip
     """One block of rounds in which every expert learns from its own score.
 
     Parameters
@@ -202,9 +285,10 @@ def expert_rounds(
     plan, pairs : the kernels, and the block's pair values with itself, (channels, b, b)
     scores, sizes : (e c, b) kernel sums of the support vectors before the block, the c scores of
         an expert one after the other; brought up to date round by round
-    labels : (b,) int, class of each example
+    labels : (b,) int, class of each example; negative where it cannot be had
     importance : (b,) sample weights
     decisions : (b, c) out, the combined vote before the label was seen
+    asked : (b,) bool out, whose label was looked at
     coefficients : (b, e c) out, zeros on entry: what each example was added with
     """
     n_experts, b = machine.learner.shape[0], scores.shape[1]
@@ -218,6 +302,7 @@ def expert_rounds(
     values = np.empty((2, b))
     diagonal = np.zeros((n_experts, b))
     diagonals(machine, plan, pairs, classes, diagonal)
+    nothing = np.zeros(n_experts)
     for t in range(b):
         select(machine, progress, votes_of, updates)
         for e in range(n_experts):
@@ -225,6 +310,12 @@ def expert_rounds(
                 own_sizes[e, c] = sizes[e * classes + c, t]
                 current[e, c] = zero_or(scores[e * classes + c, t], own_sizes[e, c])
         vote(machine, progress, votes_of, current, own_sizes, decisions[t])
+        asked[t] = labels[t] >= 0
+        if machine.policy != ALL:
+            asked[t] = asks(machine, progress, votes_of, current, own_sizes, nothing, asked[t])
+        if not asked[t]:
+            finish_round(machine, progress, False, decisions[t], labels[t])
+            continue
 
         added = False
         count_losses(
@@ -236,7 +327,8 @@ def expert_rounds(
                 margin, size, rival, wrong = margin_of(current[e], own_sizes[e], labels[t])
                 step = importance[t] * step_size(
                     machine.learner[e], machine.learner_parameters[e], margin, wrong, size,
-                    diagonal[e, t], copies(classes), progress.counters[0], progress.counters[1], e,
+                    diagonal[e, t], copies(classes), progress.counters[SEED],
+                    progress.counters[ROUND], e,
                 )  # fmt: skip
                 if step != 0.0:
                     own = coefficients[t, e * classes : (e + 1) * classes]
@@ -246,6 +338,6 @@ def expert_rounds(
             machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
             progress.state,
         )  # fmt: skip
-        finish_round(machine, progress)
+        finish_round(machine, progress, True, decisions[t], labels[t])
         if added:
             add_points(plan, pairs, t, t + 1, t + 1, b, coefficients, scores, sizes, values)

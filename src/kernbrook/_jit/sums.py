@@ -13,8 +13,8 @@ import math
 import numpy as np
 from numba import njit
 
-from kernbrook._jit.arithmetic import exp_negative, fma
-from kernbrook._jit.plan import CAUCHY, EXPONENTIAL, GIVEN, POLYNOMIAL, POWER, TANH
+from kernbrook._jit.arithmetic import exp_negative, fma, matern
+from kernbrook._jit.plan import CAUCHY, EXPONENTIAL, GIVEN, MATERN, POLYNOMIAL, POWER, TANH
 
 UNDERFLOW = 745.2  # exp(-x) is exactly 0 for every x above
 
@@ -88,19 +88,22 @@ def add_points(plan, pairs, first, last, lo, hi, coefficients, scores, sizes, va
             channel = np.uintp(plan.channel[i])
             for step in range(i, needed):
                 code = plan.code[step]
-                parameter = plan.parameter[step]
+                parameter, power = plan.parameter[step], plan.power[step]
                 if code == EXPONENTIAL:
                     if not _exponential(values, pairs, channel, point, lo, hi, parameter):
                         break
                 elif code == POWER:
-                    _raise_to(values, lo, hi, plan.power[step])
+                    _raise_to(values, lo, hi, power)
                 elif code == POLYNOMIAL:
                     for j in range(lo, hi):
                         values[0, j] = pairs[channel, point, j] + parameter
-                    _raise_to(values, lo, hi, plan.power[step])
+                    _raise_to(values, lo, hi, power)
                 elif code == CAUCHY:
                     for j in range(lo, hi):
                         values[0, j] = 1.0 / (1.0 + parameter * pairs[channel, point, j])
+                elif code == MATERN:
+                    for j in range(lo, hi):
+                        values[0, j] = matern(parameter * pairs[channel, point, j], power)
                 elif code == TANH:
                     for j in range(lo, hi):
                         x = fma(parameter, pairs[channel, point, j], plan.offset[step])

@@ -12,14 +12,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from kernbrook.errors import InputError, KernbrookError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+
+class _Commands(TyperGroup):
+    """The commands; typer itself would end without a word at Ctrl-C."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("kernbrook: stopped", err=True)
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
     name="kernbrook",
+    cls=_Commands,
     help="Learn with many kernels on a stream.",
     no_args_is_help=True,
     add_completion=False,
@@ -58,7 +72,8 @@ def compare(
         typer.Argument(help="A file (svmlight, CSV; plain, .gz, .bz2, .xz) or a name: see `data`."),
     ],
     recipes: Annotated[
-        str | None, typer.Option(help="Recipes, separated by commas; all by default.")
+        str | None,
+        typer.Option(help="Recipes, separated by commas; all for the data's labels by default."),
     ] = None,
     permutations: Annotated[
         int | None,
@@ -85,16 +100,22 @@ def compare(
     """Compare recipes on the same orders of the same data.
 
     Prints a table of mistakes, support vectors and seconds: means and standard deviations over
-    the orders. Stars mark the best.
+    the orders. Stars mark the best. Labels asked for have a column where a recipe asks for fewer
+    than all.
+
+    Where a label is a number with a fraction, recipes for numbers are compared by their mean
+    squared error. To take whole numbers as numbers, name such recipes: see `recipes`.
     """
     from kernbrook.evaluation.comparing import compare as run
-    from kernbrook.evaluation.comparing import load_orders
+    from kernbrook.evaluation.comparing import load_orders, task_of_recipes
     from kernbrook.reports import comparison_json, comparison_table, write_report
     from kernbrook.streams import open_stream
 
     _check_targets(json, report)
-    stream = open_stream(data, n_features=n_features, label=label, positive=positive, seed=seed)
     names = None if recipes is None else [name.strip() for name in recipes.split(",")]
+    if names is not None:
+        task_of_recipes(names)
+    stream = open_stream(data, n_features=n_features, label=label, positive=positive, seed=seed)
     given = None if orders is None else load_orders(orders, stream.name)
     with _progress() as announce:
         result = run(
@@ -121,7 +142,8 @@ def reproduce(
         str,
         typer.Argument(
             help="omkc-table-3, omkc-table-4, omkc-table-5, omkc-figure-4, bomkl-table-1, "
-            "bomkl-table-2, bomkl-figure-1, bpegasos-table-1, bpegasos-figure-1, -2 or -3."
+            "bomkl-table-2, bomkl-figure-1, bpegasos-table-1, bpegasos-figure-1, -2 or -3, "
+            "amkl-table-2, amkl-table-3, amkl-figure-2 or amkl-figure-3."
         ),
     ],
     data: Annotated[
@@ -132,12 +154,12 @@ def reproduce(
         typer.Option(
             min=1,
             help="Orders; 20 by default for omkc, 10 for bomkl, 5 for its figure and for bpegasos, "
-            "1 for the figures of the latter.",
+            "1 for the figures of the latter. For amkl draws of the random features, 5 by default.",
         ),
     ] = None,
     rows: Annotated[
         int | None,
-        typer.Option(min=1, help="bpegasos: examples to learn from at most, to try it out."),
+        typer.Option(min=1, help="bpegasos, amkl: examples to learn from at most, to try it out."),
     ] = None,
     seed: Seed = 0,
     orders: Orders = None,
@@ -152,6 +174,7 @@ def reproduce(
     Data sets are looked for in the folder that KERNBROOK_DATA names (NAME.libsvm, .xz), with
     the authors' orders in its omkc_permutations.npz, and among the built-in ones.
     """
+    from kernbrook.evaluation.regression_records import ErrorCurves, LabelStudy, RegressionTable
     from kernbrook.evaluation.reproducing import reproduce as run
     from kernbrook.evaluation.reproduction_records import (
         AccuracyCurves,
@@ -164,20 +187,25 @@ def reproduce(
         accuracy_table,
         curve_table,
         discount_table,
+        error_table,
+        label_table,
         ratio_table,
+        regression_table,
         reproduction_json,
         reproduction_table,
         study_table,
         write_curve_report,
         write_discount_report,
+        write_error_report,
+        write_label_report,
         write_study_report,
     )
 
     _check_targets(json, report)
     if report is not None and "-figure-" not in table:
         raise InputError(
-            "--report goes with omkc-figure-4, bomkl-figure-1 and the figures of bpegasos, "
-            f"not with {table}"
+            "--report goes with omkc-figure-4, bomkl-figure-1 and the figures of bpegasos and "
+            f"amkl, not with {table}"
         )
     with _progress() as announce:
         result = run(
@@ -200,6 +228,12 @@ def reproduce(
             return curve_table(result)
         if isinstance(result, ParameterStudy):
             return study_table(result)
+        if isinstance(result, RegressionTable):
+            return regression_table(result, width=width)
+        if isinstance(result, LabelStudy):
+            return label_table(result)
+        if isinstance(result, ErrorCurves):
+            return error_table(result)
         return discount_table(result) if isinstance(result, DiscountCurves) else ratio_table(result)
 
     _show(json, lambda: reproduction_json(result), as_table)
@@ -208,6 +242,10 @@ def reproduce(
             write_study_report(result, report)
         elif isinstance(result, AccuracyCurves):
             write_curve_report(result, report)
+        elif isinstance(result, LabelStudy):
+            write_label_report(result, report)
+        elif isinstance(result, ErrorCurves):
+            write_error_report(result, report)
         elif isinstance(result, DiscountCurves):
             write_discount_report(result.curves, report, manifest=result.manifest)
         typer.echo(f"wrote {report}", err=True)
@@ -219,7 +257,7 @@ def data() -> None:
     from kernbrook.streams import describe_stream, stream_names
 
     for name in stream_names():
-        typer.echo(f"{name:14} {describe_stream(name)}")
+        typer.echo(f"{name:16} {describe_stream(name)}")
     typer.echo(
         "\nNAME:N gives N rows. A NAME.libsvm or NAME.libsvm.xz in the folder that KERNBROOK_DATA "
         "names is known as NAME."
@@ -228,11 +266,11 @@ def data() -> None:
 
 @app.command()
 def recipes() -> None:
-    """List the recipes."""
+    """List the recipes, and whether they predict classes or numbers."""
     from kernbrook.models import recipes as book
 
     for name in book.names():
-        typer.echo(f"{name:16} {book.title(name)}")
+        typer.echo(f"{name:20} {book.task(name):7}  {book.title(name)}")
 
 
 def _check_targets(*paths: Path | None) -> None:
@@ -302,9 +340,6 @@ def run() -> None:
     except KernbrookError as error:
         typer.echo(f"kernbrook: {error}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("kernbrook: stopped", err=True)
-        sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
@@ -314,4 +349,4 @@ def run() -> None:
 
 
 # At the end, because these commands use what is above.
-from kernbrook.cli import training  # noqa: E402, F401
+from kernbrook.cli import labelling, training  # noqa: E402, F401

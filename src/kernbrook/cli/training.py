@@ -65,13 +65,15 @@ def train(
     """Learn from data of any size in one pass, and save the model.
 
     The data are read in chunks, in their own order. Each row is predicted before it is learned:
-    the mistakes made are the online error.
+    the mistakes made, or the mean squared error of numbers, are the online error. Recipes that ask
+    for few labels look at no others.
 
     Ctrl-C saves a checkpoint and stops. The same command with --resume goes on from the last
     checkpoint, after a kill or a power cut too, and comes to the very file that it would have
     without. It also learns rows that were appended to the data since.
     """
     from kernbrook.evaluation.sources import open_source
+    from kernbrook.evaluation.tasks import check_settings
     from kernbrook.evaluation.training import check_target
     from kernbrook.evaluation.training import train as run
     from kernbrook.models import recipes as book
@@ -81,6 +83,9 @@ def train(
     check_target(model, resume, overwrite)
     _check_not_read("--model", model, data)
     estimator = book.make(recipe, **_settings(settings, budget), random_state=seed)
+    check_settings(estimator)
+    if classes is not None and book.task(recipe) == "numbers":
+        raise InputError(f"--classes: {recipe} predicts numbers")
     stopping = _Stopping()
     with stopping.on_signals(), _bar(data) as show:
         stream, source = open_source(
@@ -134,15 +139,18 @@ def predict(
     """Predict the label of each row, one line each.
 
     A CSV file may have the label's column or not; a svmlight file has some number in its place.
-    Where the data have labels that the model knows, the error goes to standard error.
+    Where the data have labels that the model knows, or numbers that are not all the same for a
+    model of numbers, the error goes to standard error.
 
     A score is the combined vote. Of two labels, from 0 on, the prediction is the second in sorted
     order; more labels have one score each, and the greatest wins.
     """
     from kernbrook.atomic import check_writable
-    from kernbrook.evaluation.predicting import Tally, load_learned
+    from kernbrook.evaluation.predicting import Tally, check_scores, load_learned
     from kernbrook.evaluation.predicting import predict as run
     from kernbrook.evaluation.sources import open_like
+    from kernbrook.models.tasks import task_of
+    from kernbrook.reports.summary import ERROR_NAMES, error_value
     from kernbrook.streams.unlabelled import UnlabelledCsv
 
     to_file = str(output) != "-"
@@ -151,12 +159,14 @@ def predict(
         for path in (data, str(model)):
             _check_not_read("--output", output, path)
     machine, source, checkpoint = load_learned(model)
+    if scores:
+        check_scores(machine)
     if checkpoint is not None and not checkpoint.finished:
         typer.echo(f"{model} is a checkpoint, after {checkpoint.rows:,} rows", err=True)
     rows = 0
     with _bar(data, hidden=not to_file and sys.stdout.isatty()) as show:
         stream = open_like(source, data, label=label, seed=seed)
-        tally = Tally(machine.classes_, source.positive)
+        tally = Tally(getattr(machine, "classes_", None), source.positive)
         with _written(output) as file:
             if scores:
                 file.write(_header(machine.classes_).encode())
@@ -171,7 +181,9 @@ def predict(
     if to_file:
         typer.echo(f"wrote {rows:,} predictions to {output}", err=True)
     if tally.error is not None:
-        typer.echo(f"error {100 * tally.error:.2f} % on {tally.known:,} labelled rows", err=True)
+        task = task_of(machine)
+        error = f"{ERROR_NAMES[task]} {error_value(tally.error, task)}"
+        typer.echo(f"{error} on {tally.known:,} labelled rows", err=True)
 
 
 def _settings(given: list[str] | None, budget: int | None) -> dict[str, Any]:
@@ -265,12 +277,23 @@ def _bar(
 
 
 def _so_far(name: str, state: Training) -> str:
-    """Rows, online error and support vectors, in a line."""
+    """Rows, online error, support vectors, and labels where not all were asked for, in a line."""
+    from kernbrook.models.tasks import task_of
+    from kernbrook.reports.summary import error_value
+
     if state.rows_read < state.resumed_at:
         return f"{name}: {state.rows_read:,} rows read again"
-    support = state.estimator.n_support_stored_
-    wrong = 100 * state.error
-    return f"{name}: {state.rows:,} rows, {wrong:.2f} % wrong, {support:,} support vectors"
+    model, task = state.estimator, task_of(state.estimator)
+    value = error_value(state.error, task)
+    parts = [
+        f"{state.rows:,} rows",
+        f"{value} wrong" if task == "classes" else f"mean squared error {value}",
+    ]
+    if task == "classes" or model.n_support_stored_:
+        parts.append(f"{model.n_support_stored_:,} support vectors")
+    if model.labels_asked_ < state.rows:
+        parts.append(f"{model.labels_asked_:,} labels")
+    return f"{name}: {', '.join(parts)}"
 
 
 @contextmanager

@@ -1,15 +1,18 @@
 """Combiners, which weigh the experts, and kernel selection, which draws them."""
 
 from kernbrook.combiners.adahedge import AdaHedge
+from kernbrook.combiners.exp import EXP
 from kernbrook.combiners.fixed_share import FixedShare
 from kernbrook.combiners.group_norm import GroupNorm
 from kernbrook.combiners.hedge import Hedge, theoretical_discount
 from kernbrook.combiners.ml_poly import MLPoly
-from kernbrook.combiners.selection import BestOfPrefix, Selection
+from kernbrook.combiners.selection import AdaptiveSelection, BestOfPrefix, Selection
 from kernbrook.combiners.uniform import Uniform
 
 __all__ = [
+    "EXP",
     "AdaHedge",
+    "AdaptiveSelection",
     "BestOfPrefix",
     "FixedShare",
     "GroupNorm",

@@ -39,10 +39,12 @@ class Hedge(LossCombiner):
     ----------
     discount : float in (0, 1]
         beta of Hoi et al. (2013), gamma of Lu et al. (2015). 1 leaves the weights equal.
-    loss : "mistakes" or "hinge"
+    loss : "mistakes", "hinge" or "logistic"; for numbers "squared", "absolute" or "linearized"
         What counts as a loss, and with it what a vote is. "mistakes": 0 or 1, of the experts
         that were updated; experts vote with their signs. "hinge": max(0, 1 - y f) of every
-        expert; experts vote with their scores.
+        expert, and all others too; experts vote with their scores. "logistic": log(1 + exp(-y f)).
+        "linearized": 2 (F - y) f with the combination's F, the slope of its squared loss in each
+        weight; what is small on it is the regret to the best mixture, not to the best expert.
     cap : None or positive float
         Losses above it count as it. Kernels of unbounded size, such as a raw cubic one, have
         losses of 1e6.

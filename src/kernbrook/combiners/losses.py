@@ -11,7 +11,14 @@ from sklearn.base import BaseEstimator
 from kernbrook._jit import combining
 from kernbrook.errors import InputError
 
-LOSSES = {"mistakes": combining.MISTAKES, "hinge": combining.HINGE}
+LOSSES = {
+    "mistakes": combining.MISTAKES,
+    "hinge": combining.HINGE,
+    "logistic": combining.LOGISTIC,
+    "squared": combining.SQUARED,
+    "absolute": combining.ABSOLUTE,
+    "linearized": combining.LINEARIZED,
+}
 
 
 class LossCombiner(BaseEstimator):
@@ -24,9 +31,9 @@ class LossCombiner(BaseEstimator):
     @property
     def loss_code(self) -> int:
         """What the compiled pass takes as the loss."""
-        if self.loss not in LOSSES:
+        if not isinstance(self.loss, str) or self.loss not in LOSSES:
             raise InputError(
-                f"{type(self).__name__}: loss must be 'mistakes' or 'hinge', got {self.loss!r}"
+                f"{type(self).__name__}: loss must be one of {', '.join(LOSSES)}, got {self.loss!r}"
             )
         return LOSSES[self.loss]
 

@@ -22,6 +22,8 @@ class MLPoly(LossCombiner):
     loss, cap : as for `Hedge`
         But the losses of all experts count, also under a drawn selection: a regret compares all
         of them.
+    scale_free : bool
+        Leave the 1 out of eta_i. The weights are then the same for losses of any unit.
 
     Notes
     -----
@@ -45,13 +47,14 @@ class MLPoly(LossCombiner):
 
     code = combining.ML_POLY
 
-    def __init__(self, loss: str = "mistakes", cap: float | None = None):
+    def __init__(self, loss: str = "mistakes", cap: float | None = None, scale_free: bool = False):
         self.loss = loss
         self.cap = cap
+        self.scale_free = scale_free
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        return np.array([self._cap()])
+        return np.array([self._cap(), 0.0 if self.scale_free else 1.0])
 
     def state_size(self, n_experts: int) -> int:
         return 2 * n_experts

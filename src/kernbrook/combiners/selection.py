@@ -137,3 +137,39 @@ class BestOfPrefix(BaseEstimator):
     def expected_votes(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """(m,) each expert's weight in the vote; q is 1 for the chosen one and 0 elsewhere."""
         return q
+
+
+class AdaptiveSelection(BaseEstimator):
+    """AKS: the prediction is formed by a subset of the experts, drawn anew after every label.
+
+    With w_i relative to the greatest weight and K = #{i : w_i > ratio}, a subset is drawn with
+    probability in proportion to the sum of its weights: out of all subsets of size K, where there
+    are at most 2 m of them, else out of 2 m bins into which each expert was put 2 K times, the bins
+    drawn uniformly and all different. Within the subset the weights count as they are. All experts
+    learn.
+
+    Parameters
+    ----------
+    ratio : float in [0, 1), delta of the paper
+
+    References
+    ----------
+    Hong and Chae (2020), Active learning with multiple kernels, algorithm 1 and remark 1, with
+    gamma as in equation 58.
+
+    Examples
+    --------
+    >>> AdaptiveSelection(ratio=0.5)
+    AdaptiveSelection(ratio=0.5)
+    """
+
+    choice = "selection"
+
+    def __init__(self, ratio: float = 0.8):
+        self.ratio = ratio
+
+    def codes(self) -> tuple[int, float, int]:
+        """(flags, ratio, rounds of a prefix) for the compiled pass."""
+        if not isinstance(self.ratio, (int, float, np.number)) or not 0 <= self.ratio < 1:
+            raise InputError(f"AdaptiveSelection: ratio must lie in [0, 1), got {self.ratio!r}")
+        return rounds.ADAPTIVE, float(self.ratio), 0

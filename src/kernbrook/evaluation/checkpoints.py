@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from os import PathLike
@@ -13,6 +14,7 @@ from scipy.sparse import csr_array
 from kernbrook.errors import ModelFileError
 from kernbrook.evaluation.sources import Source
 from kernbrook.models.saving import read, write
+from kernbrook.models.tasks import task_of
 from kernbrook.streams.base import Features, Labels
 
 
@@ -24,7 +26,7 @@ class Checkpoint:
     ----------
     source : of the rows
     rows : rows learned from
-    mistakes : on these rows, each predicted before it was learned
+    loss : on these rows, each predicted before it was learned: mistakes, or squared errors
     digest : of these rows, by `RowDigest`
     finished : whether they are all rows of the data
     seconds : spent learning; 0 when finished, because the same training gives the same bytes
@@ -32,7 +34,7 @@ class Checkpoint:
 
     source: Source
     rows: int
-    mistakes: int
+    loss: float
     digest: str
     finished: bool
     seconds: float = 0.0
@@ -56,11 +58,12 @@ def load_checkpoint(path: str | PathLike[str]) -> tuple[Any, Checkpoint | None]:
         return estimator, None
     try:
         checkpoint = Checkpoint(**{**found, "source": Source(**found["source"])})
-        sensible = estimator.labels_asked_ == checkpoint.rows >= checkpoint.mistakes >= 0
+        most = math.inf if task_of(estimator) == "numbers" else checkpoint.rows
+        sensible = estimator.n_rounds_ == checkpoint.rows and 0 <= checkpoint.loss <= most
     except (AttributeError, KeyError, TypeError) as error:
         raise ModelFileError(path, f"not an account of a training: {error}") from error
     if not sensible:
-        problem = f"expected a model of {checkpoint.rows} rows, got {estimator.labels_asked_}"
+        problem = f"expected a model of {checkpoint.rows} rows, got {estimator.n_rounds_}"
         raise ModelFileError(path, problem)
     return estimator, checkpoint
 

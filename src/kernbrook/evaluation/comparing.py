@@ -8,6 +8,7 @@ import platform
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import stats
 
-from kernbrook.errors import DataFileError, InputError
-from kernbrook.evaluation.prequential import classes_of, prequential
+from kernbrook.errors import DataFileError, InputError, NonFiniteError
+from kernbrook.evaluation.prequential import prequential
 from kernbrook.evaluation.records import Comparison, Record, Row
+from kernbrook.evaluation.tasks import (
+    check_no_fraction,
+    check_numbers,
+    check_settings,
+    classes_of,
+    recipes_for,
+    task_of_labels,
+)
 from kernbrook.models import recipes as book
 from kernbrook.models.engine import available_cores
+from kernbrook.models.tasks import Task
 from kernbrook.streams import Stream, open_stream
 
 Progress = Callable[[int], None]
@@ -44,12 +54,14 @@ def compare(
     Parameters
     ----------
     data : what `open_stream` takes, or a `Stream`
-    recipes : names; all of them by default
+    recipes : names, all of one task; by default those for numbers where a label has a fraction,
+        else those for classes
     permutations : number of orders; 20 by default, or as many as `orders` has
     seed : of the orders and of the recipes' draws
     orders : (p, n) int, the orders themselves, rows counted from 0
     jobs : processes; one a core by default
-    in_order : one run in the data's own order, read in chunks and never held whole
+    in_order : one run in the data's own order, read in chunks and never held whole;
+        `perceptron-best` then does not look ahead, see `prequential`
     progress : called with the number of rounds to come; gives what is called as they are done
     **overrides : passed to every recipe, such as discount=0.9
 
@@ -60,7 +72,8 @@ def compare(
     Raises
     ------
     KernbrookError
-        Unknown names, unreadable data, orders that do not fit.
+        Unknown names, recipes for another task than the data's, unreadable data, orders that do
+        not fit, numbers that overflow in every recipe: one that diverges alone is left out.
 
     Examples
     --------
@@ -68,32 +81,34 @@ def compare(
     >>> [row.title for row in result.rows]
     ['OMKC(D,D)', 'majority so far']
     """
-    names = tuple(book.names() if recipes is None else recipes)
-    if not names:
-        raise InputError("recipes: expected one or more names, got none")
-    for name in names:
-        book.make(name, **overrides)  # a wrong name or parameter is found before any work
+    task = None if recipes is None else task_of_recipes(recipes, overrides)
     if jobs is not None and jobs < 1:
         raise InputError(f"jobs: expected 1 or more, got {jobs}")
+    if in_order and (orders is not None or permutations not in (None, 1)):
+        raise InputError("in_order: the data's own order is one order; give no others")
     stream = data if isinstance(data, Stream) else open_stream(data)
+    if task is None:
+        task = task_of_labels(stream)
+        recipes = recipes_for(task)
+        task_of_recipes(recipes, overrides)
+    names = tuple(recipes or ())
     if in_order:
-        if orders is not None or permutations not in (None, 1):
-            raise InputError("in_order: the data's own order is one order; give no others")
-        return _one_pass(stream, names, seed, progress, overrides)
+        return _one_pass(stream, names, task, seed, progress, overrides)
 
     X, y = stream.read()
-    _check_classes(np.unique(y))
+    if task == "numbers":
+        check_numbers(y)
+    else:
+        check_no_fraction(y)
+        _check_classes(np.unique(y))
     sequence = orders_of(orders, permutations, seed, len(y))
-    tasks = [(name, run) for run in range(len(sequence)) for name in names]
-    advance = progress(len(tasks) * len(y)) if progress else _silent
+    calls = [(name, run) for run in range(len(sequence)) for name in names]
+    advance = progress(len(calls) * len(y)) if progress else _silent
     _warm_up(names, X, y, overrides)
-    runs: dict[tuple[str, int], Record] = {}
-    for task, record in _runs(tasks, X, y, sequence, seed, overrides, jobs, advance):
-        runs[task] = record
-    rows = [
-        Row(name, book.title(name), tuple(runs[name, run] for run in range(len(sequence))))
-        for name in names
-    ]
+    runs = dict(_runs(calls, X, y, sequence, seed, overrides, jobs, advance))
+    rows, left_out = _rows(
+        names, [[runs[name, run] for run in range(len(sequence))] for name in names]
+    )
     facts = manifest(seed) | {
         "data": stream.name,
         "data_sha256": _digest(X, y),
@@ -102,18 +117,38 @@ def compare(
         "parameters": {key: repr(value) for key, value in overrides.items()},
     }
     return Comparison(
-        stream.name, len(y), X.shape[1], len(sequence), tuple(rows), best_rows(rows), facts
+        stream.name, len(y), X.shape[1], len(sequence), rows, best_rows(rows), facts, left_out
     )
+
+
+def task_of_recipes(names: Sequence[str], overrides: dict[str, Any] | None = None) -> Task:
+    """What recipes predict; a wrong name, parameter or value is found before any data are read.
+
+    Raises
+    ------
+    InputError
+        There are none, some predict classes and others numbers, or a parameter is wrong.
+    UnknownNameError
+        No recipe has such a name.
+    """
+    if not names:
+        raise InputError("recipes: expected one or more names, got none")
+    for name in names:
+        check_settings(book.make(name, **(overrides or {})))
+    by_task: dict[Task, list[str]] = {}
+    for name in names:
+        by_task.setdefault(book.task(name), []).append(name)
+    if len(by_task) > 1:
+        told = " and ".join(f"for {task} {', '.join(own)}" for task, own in by_task.items())
+        raise InputError(f"recipes: expected all for classes or all for numbers, got {told}")
+    (task,) = by_task
+    return task
 
 
 def _check_classes(classes: NDArray[Any]) -> None:
     if len(classes) < 2:
         found = ", ".join(map(str, classes)) or "none"
         raise InputError(f"data: expected labels of two classes or more, found {found}")
-    if classes.dtype.kind == "f" and (fractions := np.mod(classes, 1) != 0).any():
-        raise InputError(
-            f"data: expected labels of classes, found the number {classes[fractions][0]}"
-        )
 
 
 def _silent(rounds: int) -> None:
@@ -123,22 +158,55 @@ def _silent(rounds: int) -> None:
 def _one_pass(
     stream: Stream,
     names: Sequence[str],
+    task: Task,
     seed: int,
     progress: Callable[[int], Progress] | None,
     overrides: dict[str, Any],
 ) -> Comparison:
-    classes = classes_of(stream)
-    _check_classes(classes)
+    classes = None
+    if task == "numbers":
+        check_numbers(next(stream.chunks(1))[1])
+    else:
+        classes = classes_of(stream)
+        _check_classes(classes)
     advance = progress(len(names) * (stream.n_rows or 0)) if progress else _silent
-    rows = []
+    runs = []
     for name in names:
         estimator = book.make(name, random_state=state_of(seed, 0), **overrides)
-        record = prequential(estimator, stream, classes=classes, progress=advance)
-        rows.append(Row(name, book.title(name), (record,)))
+        runs.append([_attempt(estimator, stream, classes=classes, progress=advance)])
+    rows, left_out = _rows(names, runs)
     facts = manifest(seed) | {"data": stream.name, "permutations": 1, "orders": "as stored"}
-    rounds = len(rows[0].runs[0].mistakes)
+    rounds = len(rows[0].runs[0].predictions)
     best = best_rows(rows)
-    return Comparison(stream.name, rounds, stream.n_features, 1, tuple(rows), best, facts)
+    return Comparison(stream.name, rounds, stream.n_features, 1, rows, best, facts, left_out)
+
+
+Outcome = Record | NonFiniteError
+
+
+def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
+    """A prequential run, or why it came to no end: one recipe must not cost the others' results."""
+    try:
+        return prequential(estimator, *arguments, **options)
+    except NonFiniteError as error:
+        return error
+
+
+def _rows(
+    names: Sequence[str], runs: Sequence[Sequence[Outcome]]
+) -> tuple[tuple[Row, ...], dict[str, str]]:
+    """The rows of recipes whose runs all came to their end, and why others did not."""
+    rows, left_out = [], {}
+    for name, own in zip(names, runs, strict=True):
+        errors = [outcome for outcome in own if isinstance(outcome, NonFiniteError)]
+        if errors:
+            left_out[name] = str(errors[0])
+        else:
+            records = tuple(outcome for outcome in own if isinstance(outcome, Record))
+            rows.append(Row(name, book.title(name), records))
+    if not rows:
+        raise NonFiniteError("; ".join(f"{name}: {problem}" for name, problem in left_out.items()))
+    return tuple(rows), left_out
 
 
 def _run(
@@ -149,10 +217,10 @@ def _run(
     seed: int,
     overrides: dict[str, Any],
     advance: Progress | None = None,
-) -> tuple[tuple[str, int], Record]:
+) -> tuple[tuple[str, int], Outcome]:
     name, run = task
     estimator = book.make(name, random_state=state_of(seed, run), **overrides)
-    return task, prequential(estimator, X, y, order, progress=advance)
+    return task, _attempt(estimator, X, y, order, progress=advance)
 
 
 def _runs(
@@ -164,7 +232,7 @@ def _runs(
     overrides: dict[str, Any],
     jobs: int | None,
     advance: Progress,
-) -> Iterator[tuple[tuple[str, int], Record]]:
+) -> Iterator[tuple[tuple[str, int], Outcome]]:
     """The results, in any order; several processes where there are several tasks."""
     jobs = min(jobs or available_cores(), len(tasks))
     if jobs == 1:
@@ -182,12 +250,16 @@ def _runs(
 
 def _warm_up(names: Sequence[str], X: Any, y: NDArray[Any], overrides: dict[str, Any]) -> None:
     """Compile, or load from the disk cache, once and outside every clock."""
-    classes = np.unique(y)
-    one_of_each = [int(np.argmax(y == label)) for label in classes]
+    if book.task(names[0]) == "numbers":
+        few, labels = list(range(min(2, len(y)))), {}
+    else:
+        classes = np.unique(y)
+        few, labels = [int(np.argmax(y == label)) for label in classes], {"classes": classes}
     for name in names:
         estimator = book.make(name, random_state=0, **overrides)
-        for rows in (one_of_each, one_of_each):  # the second time with support vectors
-            estimator.learn(X[rows], y[rows], classes=classes)
+        with suppress(NonFiniteError):  # its runs will say it again
+            for _ in range(2):  # the second time with support vectors
+                estimator.learn(X[few], y[few], **labels)
 
 
 def state_of(seed: int, run: int) -> int:
@@ -245,15 +317,25 @@ def load_orders(path: str | Path, name: str) -> NDArray[np.int64]:
 
 
 def best_rows(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Recipes that a Student t-test (5 %, two-sided) does not tell from the least mean error."""
-    least = min(rows, key=lambda row: row.errors.mean())
-    return tuple(row.recipe for row in rows if not _differs(row.errors, least.errors))
+    """Recipes that a Student t-test (5 %, two-sided) does not tell from the least mean error.
+
+    The test is of the mistakes, or of the logarithms of mean squared errors: where a recipe
+    diverges, their spread hides every difference.
+    """
+    finite = [row for row in rows if np.isfinite(row.errors).all()]
+    least = min(finite or rows, key=lambda row: row.errors.mean())
+    return tuple(row.recipe for row in rows if not _differs(_tested(row), _tested(least)))
+
+
+def _tested(row: Row) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return row.errors if row.task == "classes" else np.log(row.errors)
 
 
 def _differs(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
     if a.mean() == b.mean():
         return False
-    if len(a) < 2 or (np.ptp(a) == 0 and np.ptp(b) == 0):
+    if len(a) < 2 or not np.isfinite([a, b]).all() or (np.ptp(a) == 0 and np.ptp(b) == 0):
         return True
     first, second = ((v.mean(), v.std(ddof=1), len(v)) for v in (a, b))
     return bool(stats.ttest_ind_from_stats(*first, *second).pvalue < 0.05)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from kernbrook.models.engine import available_cores
 from kernbrook.streams.base import FirstRows, positive_integer
 
 Announce = Callable[[str, int], Progress]
+Result = TypeVar("Result")
 
 FIRST_TEST = 100  # examples; of the curves
 TESTS_A_DECADE = 4
@@ -153,26 +154,39 @@ def _runs(
             for row, length in zip(rows, lengths, strict=True)
             for run, split in enumerate(splits)
         ]
-        done = iter(_each(calls, plan.jobs, advance))
+        done = each(held_out, calls, lambda run: int(run.rows[-1]), plan.jobs, advance)
         for row in rows:
             yield row, [next(done) for _ in splits]
 
 
-def _each(
-    calls: Sequence[tuple[Any, Split, list[int]]], jobs: int | None, advance: Progress | None
-) -> Iterator[HeldOut]:
-    """The results, in their order; several processes where there are several calls."""
+def each(
+    function: Callable[..., Result],
+    calls: Sequence[tuple[Any, ...]],
+    rounds: Callable[[Result], int],
+    jobs: int | None,
+    advance: Progress | None,
+) -> Iterator[Result]:
+    """The results of some calls, in their order; several processes where there are several calls.
+
+    Parameters
+    ----------
+    function : of a call's arguments and `progress`
+    calls : the arguments of each
+    rounds : the number of rounds that a result took
+    jobs : processes; one a core by default
+    advance : called with the number of rounds done since its last call
+    """
     jobs = min(jobs or available_cores(), len(calls))
     if jobs == 1:
         for call in calls:
-            yield held_out(*call, progress=advance)
+            yield function(*call, progress=advance)
         return
     from joblib import Parallel, delayed
 
-    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(held_out)(*c) for c in calls)
+    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(function)(*c) for c in calls)
     for result in results:
         if advance is not None:
-            advance(int(result.rows[-1]))
+            advance(rounds(result))
         yield result
 
 

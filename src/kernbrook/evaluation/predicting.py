@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError, ModelFileError
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
 from kernbrook.evaluation.sources import Source
+from kernbrook.evaluation.tasks import added, losses
 from kernbrook.streams.base import Features
 
 
@@ -25,7 +26,7 @@ def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | N
         As `kb.load`, or the model has not learned anything.
     """
     model, checkpoint = load_checkpoint(path)
-    if not hasattr(model, "classes_"):
+    if not hasattr(model, "labels_asked_"):
         raise ModelFileError(path, "a model that has not learned anything")
     if checkpoint is not None:
         return model, checkpoint.source, checkpoint
@@ -51,8 +52,8 @@ def predict(
     >>> predict(model, np.array([[-3.0], [2.0]]), scores=True)
     (array(['no', 'yes'], dtype='<U3'), array([-1.,  1.]))
     """
-    if scores and not hasattr(model, "decision_function"):
-        raise InputError(f"scores: {type(model).__name__} has none")
+    if scores:
+        check_scores(model)
     with warnings.catch_warnings():  # `open_like` has compared the names
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         if not scores:
@@ -63,45 +64,61 @@ def predict(
     return model.classes_[(decisions >= 0).astype(np.intp)], decisions
 
 
+def check_scores(model: Any) -> None:
+    """InputError where a model has no scores: one of numbers, or a trivial one."""
+    if not hasattr(model, "decision_function"):
+        raise InputError(f"scores: {type(model).__name__} has none")
+
+
 @dataclass
 class Tally:
     """Predictions against labels; labels that the model does not know are not counted.
 
     Attributes
     ----------
-    classes : of the model
+    classes : of the model; None where it predicts numbers
     positive : the label that is +1, all others being -1; None to take labels as they are
     known : rows with a label that the model knows
-    mistakes : of these, predicted wrongly
+    loss : of these: mistakes, or squared errors
     """
 
-    classes: NDArray[Any]
+    classes: NDArray[Any] | None
     positive: str | None = None
     known: int = 0
-    mistakes: int = 0
-    _positive_seen: bool = field(default=False, repr=False)
+    loss: float = 0
+    _placeholders: bool = field(default=True, repr=False)
+    _first: Any = field(default=None, repr=False)
 
     def add(self, predicted: NDArray[Any], y: NDArray[Any]) -> None:
         """Count more rows: predictions (n,) and labels (n,)."""
+        names = self.classes is not None and self.classes.dtype.kind in "UO"
         if self.positive is not None:
             here = _is(y, self.positive)
-            self._positive_seen = self._positive_seen or bool(here.any())
+            self._placeholders = self._placeholders and not here.any()
             y = np.where(here, 1, -1)
-        elif (y.dtype.kind == "U") != (self.classes.dtype.kind in "UO"):
+        elif (y.dtype.kind == "U") != names:
             return
-        known = np.isin(y, self.classes)
-        self.known += int(known.sum())
-        self.mistakes += int((known & (predicted != y)).sum())
+        elif self.classes is None:
+            self._first = y[0] if self._first is None else self._first
+            self._placeholders = self._placeholders and bool((y == self._first).all())
+        else:
+            self._placeholders = False
+        if self.classes is None:
+            self.known += len(y)
+            self.loss = added(self.loss, losses(predicted, y, "numbers"))
+        else:
+            known = np.isin(y, self.classes)
+            self.known += int(known.sum())
+            self.loss = added(self.loss, known & losses(predicted, y, "classes"))
 
     @property
     def error(self) -> float | None:
-        """Mistakes per row with a label; None where the data have none.
+        """Mistakes per row with a label, or the mean squared error; None where there are no labels.
 
-        Data without a single positive label are taken to have placeholders.
+        Data without a single positive label are taken to have placeholders, and so are numbers
+        that are all the same.
         """
-        if self.known == 0 or (self.positive is not None and not self._positive_seen):
-            return None
-        return self.mistakes / self.known
+        return None if self.known == 0 or self._placeholders else self.loss / self.known
 
 
 def _is(y: NDArray[Any], label: str) -> NDArray[np.bool_]:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 from kernbrook.evaluation.records import History, Record
+from kernbrook.evaluation.tasks import added, classes_of, losses
+from kernbrook.models.tasks import task_of
 from kernbrook.streams import Stream
 
 SAMPLES = 100  # points of a history, about
@@ -33,10 +35,13 @@ def prequential(
     Parameters
     ----------
     estimator : anything with `learn(X, y, classes=) -> (predictions, asked)`; changed in place
+        A scikit-learn regressor is not given `classes`. Its label policy decides whose label it
+        sees; its error counts every round.
     X : (T, d) array or sparse matrix, or a `Stream` (then y and order stay None)
     y : (T,) labels
     order : (T,) int or None, the order in which to take the rows, from 0
-    classes : all labels; found in y where X is an array, and by one reading of a stream
+    classes : all labels of a classifier; found in y where X is an array, and by one reading of a
+        stream
     progress : called with the number of rounds done since its last call
 
     Returns
@@ -48,6 +53,11 @@ def prequential(
     InputError
         Shapes or labels that do not fit, or an order that is not a permutation of row numbers.
 
+    Notes
+    -----
+    `BestOfPrefix(fraction=)` looks ahead in arrays alone. On a stream, which may be too long to
+    hold a part of it, the kernel is chosen in the first `rounds` of the pass.
+
     Examples
     --------
     >>> import kernbrook as kb
@@ -56,39 +66,43 @@ def prequential(
     >>> record.predictions.shape, record.labels_asked
     ((400,), 400)
     """
+    task = task_of(estimator)
+    if task == "numbers" and classes is not None:
+        raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")
     if isinstance(X, Stream):
         if y is not None or order is not None:
             raise InputError("prequential: a stream has its own labels and order; give neither")
         stream = X
-        rows = stream.n_rows
-        if classes is None:
+        if task == "classes" and classes is None:
             classes = classes_of(stream)
-        size = _chunk(rows)
+        size = _chunk(stream.n_rows)
         chunks: Iterator[tuple[Any, Any]] = stream.chunks(size)
     else:
         X, y = _arrays(X, y)
         rows = len(y)
         size = _chunk(rows)
         order = np.arange(rows) if order is None else _order(order, rows)
-        classes = np.unique(y) if classes is None else classes
         chunks = _in_order(X, y, order, size)
-        _look_ahead(estimator, X, y, order, classes)
+        if task == "classes":
+            classes = np.unique(y) if classes is None else classes
+            _look_ahead(estimator, X, y, order, classes)
 
+    labels = {"classes": classes} if task == "classes" else {}
     predictions, mistakes, samples = [], [], []
-    seconds, seen, wrong = 0.0, 0, 0
+    seconds, seen, loss = 0.0, 0, 0.0
     for X_chunk, y_chunk in chunks:
         start = time.perf_counter()
-        predicted, _ = estimator.learn(X_chunk, y_chunk, classes=classes)
+        predicted, _ = estimator.learn(X_chunk, y_chunk, **labels)
         seconds += time.perf_counter() - start
-        missed = predicted != y_chunk
+        lost = losses(predicted, y_chunk, task)
         predictions.append(predicted)
-        mistakes.append(missed)
+        mistakes.append(lost)
         seen += len(y_chunk)
-        wrong += int(missed.sum())
+        loss = added(loss, lost)
         samples.append(
             (
                 seen,
-                wrong / seen,
+                loss / seen,
                 estimator.n_support_stored_,
                 estimator.n_support_active_,
                 estimator.labels_asked_,
@@ -111,8 +125,8 @@ def prequential(
     )
     return Record(
         predictions=np.concatenate(predictions),
-        mistakes=np.concatenate(mistakes),
-        error=wrong / seen,
+        mistakes=np.concatenate(mistakes) if task == "classes" else None,
+        error=loss / seen,
         labels_asked=int(history.labels_asked[-1]),
         n_support_stored=int(history.n_support_stored[-1]),
         n_support_active=int(history.n_support_active[-1]),
@@ -154,14 +168,6 @@ def _in_order(
     for start in range(0, len(order), size):
         rows = order[start : start + size]
         yield X[rows], y[rows]
-
-
-def classes_of(stream: Stream) -> NDArray[Any]:
-    """The labels of a stream, each once and sorted; one reading."""
-    found: set[Any] = set()
-    for _, y in stream.chunks(LARGEST_CHUNK):
-        found.update(np.unique(y).tolist())
-    return np.array(sorted(found))
 
 
 def _look_ahead(

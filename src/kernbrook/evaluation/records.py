@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.models.tasks import Task
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -41,15 +43,15 @@ class Record:
     Attributes
     ----------
     predictions : (T,) the label predicted at each round, before its own label was seen
-    mistakes : (T,) bool, where the prediction was wrong
-    error : mistakes / T
+    mistakes : (T,) bool, where the prediction was wrong; None of a regressor
+    error : of all rounds: mistakes / T, or the mean squared error of a regressor
     labels_asked, n_support_stored, n_support_active : ints, at the end
     seconds : wall-clock time spent in the learner, compilation excluded
     history : the run over time
     """
 
     predictions: NDArray[Any]
-    mistakes: NDArray[np.bool_]
+    mistakes: NDArray[np.bool_] | None
     error: float
     labels_asked: int
     n_support_stored: int
@@ -74,9 +76,15 @@ class Row:
     runs: tuple[Record, ...]
 
     @property
+    def task(self) -> Task:
+        """What its runs predict."""
+        return "numbers" if any(run.mistakes is None for run in self.runs) else "classes"
+
+    @property
     def errors(self) -> Floats:
-        """(r,) error of each run, in per cent."""
-        return np.array([100.0 * run.error for run in self.runs])
+        """(r,) error of each run: mistakes in per cent, or mean squared errors as they are."""
+        scale = 100.0 if self.task == "classes" else 1.0
+        return np.array([scale * run.error for run in self.runs])
 
     def values(self, name: str) -> Floats:
         """(r,) an attribute of each run, such as "n_support_stored"."""
@@ -93,8 +101,10 @@ class Comparison:
     n_rows, n_features : its shape
     permutations : number of orders, one run of every recipe each
     rows : one a recipe
-    best : recipes that a Student t-test (5 %, two-sided) does not tell from the least mean error
+    best : recipes that a Student t-test (5 %, two-sided) does not tell from the least mean error,
+        see `best_rows`
     manifest : versions, seed, data hash, command: what it takes to run it again
+    left_out : recipes without a row, because a run of theirs overflowed, and what it said
     """
 
     data: str
@@ -104,3 +114,9 @@ class Comparison:
     rows: tuple[Row, ...]
     best: tuple[str, ...]
     manifest: dict[str, Any] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def task(self) -> Task:
+        """What the recipes predict, all the same."""
+        return self.rows[0].task

@@ -23,6 +23,8 @@ from kernbrook.evaluation.comparing import (
 from kernbrook.evaluation.held_out_tables import Announce, Plan, find, tested
 from kernbrook.evaluation.published import PUBLISHED, PrintedRow, Published
 from kernbrook.evaluation.records import Comparison, Row
+from kernbrook.evaluation.regression_records import ErrorCurves, LabelStudy, RegressionTable
+from kernbrook.evaluation.regression_tables import run_again
 from kernbrook.evaluation.reproduction_records import (
     AccuracyCurves,
     AccuracyTable,
@@ -46,6 +48,9 @@ Result = (
     | ParameterStudy
     | AccuracyTable
     | AccuracyCurves
+    | RegressionTable
+    | LabelStudy
+    | ErrorCurves
 )
 
 OTHER_NAMES = {"codrna": "cod-rna"}  # the paper's name: the file's
@@ -65,8 +70,10 @@ def tables() -> tuple[str, ...]:
     ('omkc-table-3', 'omkc-table-4', 'omkc-table-5', 'omkc-figure-4')
     >>> tables()[4:7]
     ('bomkl-table-1', 'bomkl-table-2', 'bomkl-figure-1')
-    >>> tables()[7:]
+    >>> tables()[7:11]
     ('bpegasos-table-1', 'bpegasos-figure-1', 'bpegasos-figure-2', 'bpegasos-figure-3')
+    >>> tables()[11:]
+    ('amkl-table-2', 'amkl-table-3', 'amkl-figure-2', 'amkl-figure-3')
     """
     return tuple(PUBLISHED)
 
@@ -89,14 +96,14 @@ def reproduce(
     data : names of data sets of that table; by default all that are built in or lie in the
         folder KERNBROOK_DATA
     permutations : as many as in the paper by default, 20, 10 or 5; 5 for bomkl-figure-1, 1 for
-        the figures of bpegasos
+        the figures of bpegasos. For amkl the draws of the random features, 5 by default
     seed : of the stochastic recipes, and of the orders where the authors' own are not known
     orders : .npz file of orders by data name; by default, for the tables of the OMKC paper, the
         file omkc_permutations.npz of the folder KERNBROOK_DATA, where it is present
     jobs : processes; one a core by default, always 1 where times are compared
     announce : called with each data set's name and number of rounds to come; gives what is
         called as they are done
-    rows : examples to learn from at most, for bpegasos only: to try it out
+    rows : examples to learn from at most, for bpegasos and amkl only: to try it out
 
     Raises
     ------
@@ -131,6 +138,8 @@ def reproduce(
     }  # fmt: skip
     if published.held_out:
         return tested(published, present, printed, plan, runs.remarks, common)
+    if published.regression:
+        return run_again(published, present, printed, plan, runs.remarks, common)
     if table == "omkc-figure-4":
         return DiscountCurves(curves=_discount_curves(present, runs), **common)
     if table == "omkc-table-5":
@@ -151,9 +160,12 @@ def _present(
 ) -> dict[str, Any]:
     """The data sets that are present: streams, or what gives training and test parts."""
     held_out = PUBLISHED[table].held_out is not None
+    in_order = PUBLISHED[table].regression is not None
     if held_out and orders is not None:
         raise InputError(f"orders: {table} draws its own")
-    if not held_out and plan.rows is not None:
+    if in_order and orders is not None:
+        raise InputError(f"orders: {table} takes the rows in the data's own order")
+    if not held_out and not in_order and plan.rows is not None:
         raise InputError(f"rows: {table} runs on all rows of its data")
     names = list(dict.fromkeys(row.data for row in printed))
     found: Mapping[str, Any]
@@ -171,7 +183,7 @@ class _Runs:
     """How the data sets of a table are run, and what is to be said of them."""
 
     def __init__(self, published: Published, plan: Plan, orders: str | Path | None):
-        self.scaled = published.scaled
+        self.scaled, self.in_order = published.scaled, published.regression is not None
         self.remarks: list[str] = []
         self.best_kernels: dict[str, str] = {}
         self.permutations, self.seed, self.jobs = plan.permutations, plan.seed, plan.jobs
@@ -190,6 +202,8 @@ class _Runs:
             raise
 
     def origin(self, name: str) -> str:
+        if self.in_order:
+            return "none, the data's own order"
         if self._orders(name) is None:
             return "seeded"
         return "given" if self.given else "the authors' own"

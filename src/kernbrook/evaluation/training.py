@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.atomic import check_writable
-from kernbrook.errors import InputError, ModelFileError
+from kernbrook.errors import InputError, ModelFileError, NonFiniteError
 from kernbrook.evaluation.checkpoints import (
     Checkpoint,
     RowDigest,
@@ -20,7 +21,9 @@ from kernbrook.evaluation.checkpoints import (
     save_checkpoint,
 )
 from kernbrook.evaluation.sources import Source
+from kernbrook.evaluation.tasks import added, check_numbers, check_settings, classes_of, losses
 from kernbrook.models.encoding import Writer
+from kernbrook.models.tasks import task_of
 from kernbrook.streams import Stream
 from kernbrook.streams.base import Piece
 
@@ -35,7 +38,7 @@ class Training:
     ----------
     estimator : the model
     rows : rows learned from
-    mistakes : on these rows, each predicted before it was learned
+    loss : on these rows, each predicted before it was learned: mistakes, or squared errors
     seconds : spent learning, in every stretch up to a checkpoint
     saved : rows learned from by the model in the file, 0 where this training has written none
     resumed_at : rows that it had learned from when this call began
@@ -45,7 +48,7 @@ class Training:
 
     estimator: Any
     rows: int = 0
-    mistakes: int = 0
+    loss: float = 0
     seconds: float = 0.0
     saved: int = 0
     resumed_at: int = 0
@@ -54,8 +57,8 @@ class Training:
 
     @property
     def error(self) -> float:
-        """Mistakes per row so far."""
-        return self.mistakes / self.rows
+        """Mistakes per row so far, or the mean squared error."""
+        return self.loss / self.rows
 
 
 def train(
@@ -80,11 +83,11 @@ def train(
     Parameters
     ----------
     stream : the rows
-    estimator : anything with `learn(X, y, classes=)` that `kb.save` takes; changed in place
+    estimator : what `kb.save` takes; changed in place
     path : the model's file, in an existing folder
     source : what else to write down about the data
-    classes : all labels; found by one reading of the stream where None. Text is read as numbers
-        where the labels are numbers
+    classes : all labels of a classifier; found by one reading of the stream where None. Text is
+        read as numbers where the labels are numbers
     resume : go on from the file, if there is one: with the same settings, on data that begin
         with the rows it has learned
     overwrite : replace a file that is there
@@ -101,6 +104,8 @@ def train(
     InputError
         The file is there and neither `resume` nor `overwrite` is set, it comes from other settings
         or other rows, it cannot be written, or an argument does not fit the data.
+    NonFiniteError
+        The features or the squared errors overflow.
     ModelFileError
         The file to go on from is damaged or not a model.
     DataFileError
@@ -124,15 +129,23 @@ def train(
     going_on = check_target(path, resume, overwrite)
     source = source or Source(stream.n_features)
     Writer().values(estimator.get_params(deep=False))  # refuses what no file can hold, before work
+    check_settings(estimator, stream.n_features)
     known = None
     if going_on:
         estimator, known = _resumed(path, estimator, source)
+    task = task_of(estimator)
     state = Training(estimator)
-    labels = _classes(stream, classes, None if known is None else estimator.classes_)
+    labels = None
+    if task == "classes":
+        labels = _classes(stream, classes, None if known is None else estimator.classes_)
+    elif classes is not None:
+        raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")
+    else:
+        check_numbers(next(stream.chunks(1))[1])
     digest = RowDigest()
     pieces: Iterator[Piece] = stream.chunks(CHUNK)
     if known is not None:
-        state.rows, state.mistakes, state.seconds = known.rows, known.mistakes, known.seconds
+        state.rows, state.loss, state.seconds = known.rows, known.loss, known.seconds
         state.resumed_at = state.saved = known.rows
         pieces = _new_rows(pieces, known, digest, state, progress, path)
 
@@ -170,17 +183,21 @@ def check_target(path: str | PathLike[str], resume: bool, overwrite: bool) -> bo
     return there and resume
 
 
-def _learn(state: Training, X: Any, y: NDArray[Any], classes: NDArray[Any]) -> None:
-    unknown = ~np.isin(y, classes)
-    if unknown.any():
-        first = int(unknown.argmax())
-        raise InputError(
-            f"row {state.rows + first + 1}: expected one of the labels {_listed(classes)}, "
-            f"found {y[first]}"
-        )
+def _learn(state: Training, X: Any, y: NDArray[Any], classes: NDArray[Any] | None) -> None:
+    """Learn a chunk; classes is None where labels are numbers."""
+    labels = {}
+    if classes is not None:
+        labels["classes"] = classes
+        unknown = ~np.isin(y, classes)
+        if unknown.any():
+            first = int(unknown.argmax())
+            raise InputError(
+                f"row {state.rows + first + 1}: expected one of the labels {_listed(classes)}, "
+                f"found {y[first]}"
+            )
     start = time.perf_counter()
     try:
-        predicted, _ = state.estimator.learn(X, y, classes=classes)
+        predicted, _ = state.estimator.learn(X, y, **labels)
     except InputError as error:
         if state.rows == 0:
             raise
@@ -189,13 +206,17 @@ def _learn(state: Training, X: Any, y: NDArray[Any], classes: NDArray[Any]) -> N
     state.seconds += time.perf_counter() - start
     state.rows += len(y)
     state.rows_read = state.rows
-    state.mistakes += int((predicted != y).sum())
+    state.loss = added(state.loss, losses(predicted, y, task_of(state.estimator)))
+    if not math.isfinite(state.loss):  # no file can hold it
+        raise NonFiniteError(
+            f"the squared errors of {state.rows} rows overflow: scale the labels or the features"
+        )
 
 
 def _save(state: Training, source: Source, digest: RowDigest, path: str | PathLike[str]) -> None:
     seconds = 0.0 if state.finished else state.seconds
     reached = Checkpoint(
-        source, state.rows, state.mistakes, digest.hexdigest(), state.finished, seconds
+        source, state.rows, state.loss, digest.hexdigest(), state.finished, seconds
     )
     try:
         save_checkpoint(state.estimator, reached, path)
@@ -276,10 +297,7 @@ def _classes(stream: Stream, named: Sequence[Any] | None, known: Any) -> NDArray
         return classes
     if known is not None:
         return np.asarray(known)
-    found: set[Any] = set()
-    for _, y in stream.chunks(CHUNK):
-        found.update(np.unique(y).tolist())
-    return np.array(sorted(found))
+    return classes_of(stream)
 
 
 def _like(kind: np.dtype[Any], named: Sequence[Any]) -> NDArray[Any]:

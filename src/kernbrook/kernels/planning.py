@@ -26,6 +26,7 @@ from kernbrook.kernels.functions import (
     Precomputed,
     Sigmoid,
 )
+from kernbrook.kernels.matern import Matern
 
 AMPLIFICATION = 300  # times the 3e-16 of one exponential: every value is good to 1e-13
 LARGEST_RATIO = 16
@@ -100,10 +101,11 @@ def lay_out(kernels: Sequence[Kernel], classes: int = 1, shared: bool = False) -
 
 def _reach(kernels: Sequence[Kernel]) -> float:
     """The squared distance from which on every kernel of the squared distance is exactly 0."""
-    gammas = [k.gamma for k in kernels if isinstance(k, Gaussian)]
-    if any(isinstance(k, Cauchy) for k in kernels) or not gammas:
+    reaches = [UNDERFLOW / k.gamma for k in kernels if isinstance(k, Gaussian)]
+    reaches += [UNDERFLOW**2 / k.rate for k in kernels if isinstance(k, Matern)]
+    if any(isinstance(k, Cauchy) for k in kernels) or not reaches:
         return np.inf
-    return UNDERFLOW / min(gammas)
+    return max(reaches)
 
 
 def _chains(kernels: Sequence[Kernel], given: list[Kernel]) -> list[list[_Step]]:
@@ -120,6 +122,9 @@ def _chains(kernels: Sequence[Kernel], given: list[Kernel]) -> list[list[_Step]]
             chains.append([step])
         elif isinstance(kernel, Cauchy):
             chains.append([_Step(codes.CAUCHY, codes.SQUARED, 1, kernel.gamma, 0.0, kernel)])
+        elif isinstance(kernel, Matern):
+            order = round(kernel.nu - 0.5)
+            chains.append([_Step(codes.MATERN, codes.SQUARED, order, kernel.rate, 0.0, kernel)])
         elif isinstance(kernel, Sigmoid):
             chains.append([_Step(codes.TANH, codes.INNER, 1, kernel.gamma, kernel.offset, kernel)])
         elif isinstance(kernel, (Callable, Precomputed)):

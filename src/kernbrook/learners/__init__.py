@@ -1,10 +1,12 @@
 """Component learners: one short file each, with its parameters, its paper and its step."""
 
 from kernbrook.learners.budgeted import BOGD, BPAS, RBP, Forgetron
+from kernbrook.learners.gradient_descent import GradientDescent
 from kernbrook.learners.passive_aggressive import PassiveAggressive
 from kernbrook.learners.pegasos import Pegasos
 from kernbrook.learners.perceptron import Perceptron
 from kernbrook.learners.projecting import Ahpatron, Projectron, ProjectronPlusPlus
+from kernbrook.learners.ridge import Ridge
 from kernbrook.learners.sparse_pa import SparsePA
 
 __all__ = [
@@ -13,10 +15,12 @@ __all__ = [
     "RBP",
     "Ahpatron",
     "Forgetron",
+    "GradientDescent",
     "PassiveAggressive",
     "Pegasos",
     "Perceptron",
     "Projectron",
     "ProjectronPlusPlus",
+    "Ridge",
     "SparsePA",
 ]

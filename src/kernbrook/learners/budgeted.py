@@ -21,6 +21,11 @@ class Budgeted(BaseEstimator):
     choice = "learner"
     budget: Any
 
+    @property
+    def store(self) -> str:
+        """What it learns in."""
+        return "slots"
+
     def slots(self) -> int | None:
         """The budget, checked."""
         whole = isinstance(self.budget, (int, np.integer)) and not isinstance(self.budget, bool)

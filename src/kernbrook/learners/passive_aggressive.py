@@ -39,6 +39,7 @@ class PassiveAggressive(BaseEstimator):
     """
 
     choice = "learner"
+    store = "expansion"
     code = learning.PASSIVE_AGGRESSIVE
 
     def __init__(

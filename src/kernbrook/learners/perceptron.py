@@ -36,6 +36,7 @@ class Perceptron(BaseEstimator):
     """
 
     choice = "learner"
+    store = "expansion"
     code = learning.PERCEPTRON
 
     def __init__(self, tie: str = "margin"):

@@ -67,6 +67,10 @@ class SparsePA(Budgeted):
         self.unit_diagonal = unit_diagonal
         self.budget = budget
 
+    @property
+    def store(self) -> str:
+        return "expansion" if self.budget is None else "slots"
+
     def slots(self) -> int | None:
         """The budget, checked; None where there is none."""
         return None if self.budget is None else super().slots()

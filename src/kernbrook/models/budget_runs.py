@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from kernbrook._jit.asking import ALL
 from kernbrook._jit.budget import Parts, Slots, budget_rounds, learn_alone, slot_values
 from kernbrook._jit.learning import PEGASOS
 from kernbrook._jit.pegasos import PROJECT
 from kernbrook._jit.plan import POLYNOMIAL
-from kernbrook._jit.rounds import UPDATE_DRAWN
+from kernbrook._jit.rounds import UPDATE_DRAWN, Machine
 from kernbrook._jit.storage import renumber, spread_coefficients
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout, lay_out
 from kernbrook.models.engine import share
-from kernbrook.models.points import Block, DenseRows, Floats, Labels, Rows, SupportVectors
+from kernbrook.models.points import Block, DenseRows, Flags, Floats, Labels, Rows, SupportVectors
 from kernbrook.models.runs import ExpertRun, Setting
 
 BUDGET_BLOCK = 128  # examples processed together: later ones see more of the block's own changes
@@ -32,14 +34,18 @@ class BudgetRun(ExpertRun):
     def __init__(
         self,
         kernels: tuple[Kernel, ...],
-        learner: Any,
+        learners: Sequence[Any],
         combiner: Any,
         selection: Any,
+        policy: Any,
         setting: Setting,
     ):
+        if len(learners) > 1:
+            raise InputError(f"learner: one with a budget does not go into a pool, got {learners}")
+        (learner,) = learners
         own = "points" in learner.keeps(kernels)  # merged points are no rows of the data
         setting = setting._replace(sparse=setting.sparse and not own)
-        super().__init__(kernels, learner, combiner, selection, setting)
+        super().__init__(kernels, learners, combiner, selection, policy, setting)
         m, budget = len(kernels), learner.slots()
         self.grows = budget is None
         budget = 0 if budget is None else budget
@@ -64,24 +70,36 @@ class BudgetRun(ExpertRun):
             norms=np.zeros((m, budget if own else 0)),
         )
 
-    def learn(self, rows: Rows, labels: Labels, importance: Floats) -> Floats:
+    def learn(
+        self, rows: Rows, labels: Labels, importance: Floats, given: bool = False
+    ) -> tuple[Floats, Flags]:
         if self.torn:
             raise InputError(
                 "the model was interrupted in the middle of a block and cannot go on; load its "
                 "last saved state, or fit again"
             )
-        decisions = np.zeros((len(rows), self.scores))
+        decisions, asked = np.zeros((len(rows), self.scores)), np.zeros(len(rows), dtype=bool)
+        machine = self.machine_that(given)
         try:
             for start in range(0, len(rows), BUDGET_BLOCK):
                 where = slice(start, min(start + BUDGET_BLOCK, len(rows)))
                 part = rows.part(where.start, where.stop)
-                self._block(part, labels[where], importance[where], decisions[where])
+                outs = decisions[where], asked[where]
+                self._block(machine, part, labels[where], importance[where], *outs)
         finally:
             if not self.torn:
                 self._write_support()
-        return decisions
+        return decisions, asked
 
-    def _block(self, rows: Rows, labels: Labels, importance: Floats, decisions: Floats) -> None:
+    def _block(
+        self,
+        machine: Machine,
+        rows: Rows,
+        labels: Labels,
+        importance: Floats,
+        decisions: Floats,
+        asked: Flags,
+    ) -> None:
         stored = self._points()
         self._check_polynomials(rows, stored)
         if self.grows:
@@ -110,21 +128,23 @@ class BudgetRun(ExpertRun):
         lanes = -(-b // (8 * threads)) * 8
         share(threads, meet, range(0, b, lanes))
         self.torn = True
-        alone = not self.machine.selection & UPDATE_DRAWN
+        alone = machine.policy == ALL and not machine.selection & UPDATE_DRAWN
+        alone = alone and bool((labels >= 0).all())
         if alone:
             counters = self.progress.counters.copy()
 
             def learn(first: int) -> None:
                 learn_alone(
-                    self.machine, self.parts, slots, (first, min(first + each, m)), (0, b), n,
+                    machine, self.parts, slots, (first, min(first + each, m)), (0, b), n,
                     features, own, values, labels, importance, counters, scores, sizes,
                 )  # fmt: skip
 
             each = -(-m // threads)
             share(threads, learn, range(0, m, each))
         budget_rounds(
-            self.machine, self.progress, self.parts, slots, n, features, own, values,
+            machine, self.progress, self.parts, slots, n, features, own, values,
             labels, importance, alone, scores, sizes, decisions,
+            asked,
         )  # fmt: skip
         if not self.owns:
             self._keep_what_is_used(rows, n)

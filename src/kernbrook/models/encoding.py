@@ -22,7 +22,8 @@ from sklearn.base import BaseEstimator
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.kernels import Callable, Kernel
 
-_FAMILIES = ("kernels", "learners", "combiners")  # their public classes may stand in a file
+# Modules whose public classes may stand in a file.
+_FAMILIES = ("kernels", "learners", "combiners", "labels")
 _LABELS = re.compile(r"[<>=|]?U\d{1,6}|object")
 _NUMBERS = "biuf"
 

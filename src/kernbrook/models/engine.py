@@ -49,6 +49,11 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
+def threads_for(work: int) -> int:
+    """Threads for so many kernel values, or what takes as long."""
+    return 1 if work < WORTH_A_THREAD else _wished_threads()
+
+
 def share(threads: int, work: Function[[Any], Any], parts: Sequence[Any]) -> list[Any]:
     """[work(part) for part in parts], by several threads."""
     if threads == 1 or len(parts) == 1:
@@ -85,7 +90,7 @@ class Engine:
 
     def threads(self, pairs: int) -> int:
         """Threads for work on so many pairs; Python kernels are computed in turn."""
-        return 1 if pairs < WORTH_A_THREAD or self.layout.given else _wished_threads()
+        return 1 if self.layout.given else threads_for(pairs)
 
     def _lane_sums(self, rows: Rows) -> tuple[Floats, Floats]:
         """`sums` for the examples that one thread takes."""

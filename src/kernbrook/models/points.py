@@ -17,7 +17,8 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels.planning import Layout
 
 Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]  # numbers of classes
+Flags = NDArray[np.bool_]
+Labels = NDArray[np.int64]  # numbers of classes; negative where the label cannot be had
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
@@ -26,7 +27,9 @@ from kernbrook.learners import (
     SparsePA,
 )
 from kernbrook.models.classifier import OnlineMKClassifier
-from kernbrook.models.trivial import TrivialClassifier
+from kernbrook.models.regression_recipes import RECIPES as OF_NUMBERS
+from kernbrook.models.tasks import Task, task_of
+from kernbrook.models.trivial import TrivialClassifier, TrivialRegressor
 
 _MODES = ("table", "library")
 
@@ -210,9 +213,9 @@ def _one_gaussian(kernels: Any) -> Any:
     return [Gaussian(sigma=1.0)] if kernels is None else kernels
 
 
-def _trivial(strategy: str) -> Callable[..., TrivialClassifier]:
-    def build(kernels: Any = None, random_state: Any = None) -> TrivialClassifier:
-        return TrivialClassifier(strategy)
+def _trivial(kind: type, strategy: str) -> Callable[..., Any]:
+    def build(kernels: Any = None, random_state: Any = None) -> Any:
+        return kind(strategy)
 
     return build
 
@@ -241,8 +244,11 @@ _RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "bpegasos-smallest": ("BPegasos(smallest)", _bpegasos("smallest"), {}),
     "bpegasos-project": ("BPegasos(projection)", _bpegasos("project"), {}),
     "bpegasos-merge": ("BPegasos(merging)", _bpegasos("merge"), {}),
-    "majority": ("majority so far", _trivial("majority"), {}),
-    "last-label": ("last label", _trivial("last-label"), {}),
+    "majority": ("majority so far", _trivial(TrivialClassifier, "majority"), {}),
+    "last-label": ("last label", _trivial(TrivialClassifier, "last-label"), {}),
+    **OF_NUMBERS,
+    "mean": ("mean so far", _trivial(TrivialRegressor, "mean"), {}),
+    "last-value": ("last value", _trivial(TrivialRegressor, "last-value"), {}),
 }
 
 
@@ -266,6 +272,18 @@ def title(name: str) -> str:
     'OMKC(D,D)'
     """
     return _recipe(name)[0]
+
+
+@cache
+def task(name: str) -> Task:
+    """What a recipe predicts: "classes" or "numbers".
+
+    Examples
+    --------
+    >>> task("spa"), task("mean")
+    ('classes', 'numbers')
+    """
+    return task_of(make(name))
 
 
 def make(name: str, mode: str = "table", **overrides: Any) -> Any:

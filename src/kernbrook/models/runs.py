@@ -1,55 +1,148 @@
-"""A run of the composed machine: the five choices made, the state so far, and what follows.
+"""A run of the composed machine: the choices made, the state so far, and what follows.
 
-Two kinds: experts that each learn from their own score, and kernels that share their support
-vectors. Both number the classes from 0; labels and scikit-learn's customs are the estimator's.
-Two classes have one score, positive for class 1; more have one each.
+Experts that each learn from their own score, or kernels that share their support vectors. Classes
+are numbered from 0; labels and scikit-learn's customs are the estimator's. Two classes have one
+score, positive for class 1; more have one each; numbers have one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook._jit.combining import MISTAKES
+from kernbrook._jit.asking import ASKED, CHOSEN, N_COUNTERS, N_POLICY_STATE, ROUND, SEED, wants
+from kernbrook._jit.combining import LOGISTIC
 from kernbrook._jit.group_norm import group_norm_rounds, group_norm_weights
-from kernbrook._jit.learning import N_PARAMETERS, PEGASOS
 from kernbrook._jit.rounds import Machine, Progress, expert_rounds
 from kernbrook._jit.zero import ZERO
-from kernbrook.combiners import BestOfPrefix, FixedShare, GroupNorm, Selection
+from kernbrook.combiners import BestOfPrefix, FixedShare, GroupNorm, MLPoly, Selection
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout, lay_out
-from kernbrook.learners import Perceptron
+from kernbrook.labels import AllLabels
+from kernbrook.learners import Perceptron, Ridge
+from kernbrook.models.committee import Committee, settled
 from kernbrook.models.engine import BLOCK, Engine
-from kernbrook.models.points import Floats, Labels, Rows, SupportVectors
+from kernbrook.models.points import Flags, Floats, Rows, SupportVectors
 
 
 class Setting(NamedTuple):
     """What every run is told beside its choices.
 
     width, sparse : of the features
-    scores : of each kernel: 1 for two classes, else the number of classes
+    scores : of each kernel: 1 for numbers and for two classes, else the number of classes
     seed : of the draws
+    regression : whether labels are numbers
     """
 
     width: int
     sparse: bool
     scores: int
     seed: int
+    regression: bool = False
 
 
 class Run:
-    """What the two kinds share: the engine, the progress, and decisions on new rows.
+    """What all runs share: the progress, and what follows from it.
 
     Parameters
     ----------
-    kernels : m kernels
-    layout : their plan
-    columns : coefficients of a support vector
-    state_size : numbers that the combiner keeps
+    n_experts, state_size : numbers of experts, and of what the combiner keeps
     """
+
+    def __init__(self, n_experts: int, state_size: int, setting: Setting):
+        self.scores = setting.scores
+        counters = np.zeros(N_COUNTERS, dtype=np.int64)
+        counters[SEED], counters[CHOSEN] = setting.seed, -1
+        self.progress = Progress(
+            log_weights=np.zeros(n_experts),
+            losses=np.zeros(n_experts),
+            used=np.ones(n_experts, dtype=bool),
+            state=np.zeros(state_size),
+            counters=counters,
+            asking=np.zeros(N_POLICY_STATE),
+        )
+
+    stored: str  # what `arrays` are called in a file
+    sparse: bool  # whether it takes rows in CSR
+    width: int  # features of an example
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Every array that the run has but for the tuples it changes in place, by name."""
+        raise NotImplementedError
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Set them; InputError where they can be none of this run."""
+        raise NotImplementedError
+
+    @property
+    def rounds(self) -> int:
+        """Examples met so far."""
+        return int(self.progress.counters[ROUND])
+
+    @property
+    def asked(self) -> int:
+        """Labels looked at so far."""
+        return int(self.progress.counters[ASKED])
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Support vectors of each expert; (1,) where they share them."""
+        raise NotImplementedError
+
+    @property
+    def n_active(self) -> int:
+        """Support vectors of the experts in the last vote."""
+        return int(self.counts.sum())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that what was learned takes."""
+        raise NotImplementedError
+
+    def weights(self) -> Floats:
+        """(e,) weights of the experts, summing to 1."""
+        raise NotImplementedError
+
+    def learn(
+        self, rows: Rows, labels: Any, importance: Floats, given: bool = False
+    ) -> tuple[Floats, Flags]:
+        """Decide on each row in turn, ask or not, then learn from the label.
+
+        Parameters
+        ----------
+        labels : (n,) numbers of the classes, or targets; negative or NaN: not to be had
+        given : every label that is there is looked at, whatever the policy
+
+        Returns
+        -------
+        decisions : (n, scores), each before its label was seen
+        asked : (n,) bool, whose label was looked at
+        """
+        raise NotImplementedError
+
+    def decide(self, rows: Rows) -> Floats:
+        """(n, scores) decisions on rows, without learning and without using up a draw."""
+        raise NotImplementedError
+
+    def would_ask(self, rows: Rows) -> Flags:
+        """(n,) bool: is the label of each row wanted, if it came next?"""
+        raise NotImplementedError
+
+
+class ExpansionRun(Run):
+    """Kernel expansions: sums over support vectors, by blocks.
+
+    Parameters
+    ----------
+    kernels : of the outputs, for the plan
+    columns : coefficients of a support vector
+    """
+
+    stored = "support"
 
     def __init__(
         self,
@@ -59,119 +152,123 @@ class Run:
         state_size: int,
         setting: Setting,
     ):
-        m = len(kernels)
-        self.scores = setting.scores
+        super().__init__(len(kernels), state_size, setting)
         support = SupportVectors(columns, setting.width, setting.sparse)
         self.engine = Engine(kernels, layout, support)
-        self.progress = Progress(
-            log_weights=np.zeros(m),
-            losses=np.zeros(m),
-            used=np.ones(m, dtype=bool),
-            state=np.zeros(state_size),
-            counters=np.array([setting.seed, 0, -1]),
-        )
 
     @property
     def support(self) -> SupportVectors:
         return self.engine.support
 
     @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        return self.support.sparse
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return self.support.width
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return self.support.arrays()
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.support.restore(arrays)
+
+    @property
     def coefficients(self) -> Floats:
-        """(n, kernels, scores) of the support vectors; one kernel's where kernels share them."""
+        """(n, experts, scores) of the support vectors; one expert's where they share them."""
         coefficients = self.support.coefficients
         n, columns = coefficients.shape
         return coefficients.reshape(n, columns // self.scores, self.scores)
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Support vectors of each kernel; (1,) where kernels share them."""
         return np.count_nonzero(self.coefficients.any(axis=2), axis=0)
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the support vectors take."""
         return self.support.nbytes
 
-    @property
-    def rounds(self) -> int:
-        """Examples learned from so far."""
-        return int(self.progress.counters[1])
-
-    @property
-    def n_active(self) -> int:
-        """Support vectors of the kernels in the last vote."""
-        return int(self.counts.sum())
-
-    def weights(self) -> Floats:
-        """(m,) weights of the kernels, summing to 1."""
-        raise NotImplementedError
-
-    def learn(self, rows: Rows, labels: Labels, importance: Floats) -> Floats:
-        """Decide on each row in turn, then learn from its class; (n, scores) decisions."""
+    def learn(
+        self, rows: Rows, labels: Any, importance: Floats, given: bool = False
+    ) -> tuple[Floats, Flags]:
         decisions = np.zeros((len(rows), self.scores))
+        asked = np.zeros(len(rows), dtype=bool)
 
         def block(
             pairs: Floats, scores: Floats, sizes: Floats, coefficients: Floats, where: slice
         ) -> None:
             self._rounds(
-                self.progress, self.engine.layout.plan, pairs, scores, sizes,
-                labels[where], importance[where], decisions[where], coefficients,
+                given, self.progress, self.engine.layout.plan, pairs, scores, sizes,
+                labels[where], importance[where], decisions[where], asked[where], coefficients,
             )  # fmt: skip
 
-        self.engine.learn(rows, block, self.progress)
-        return decisions
+        self.engine.learn(rows, block, self._state())
+        return decisions, asked
 
-    def _rounds(self, *arguments: Any) -> None:
+    def _state(self) -> Sequence[NDArray[Any]]:
+        """The arrays that the pass changes."""
+        return self.progress
+
+    def _rounds(self, given: bool, *arguments: Any) -> None:
         """The compiled pass over one block."""
         raise NotImplementedError
 
     def combine(self, scores: Floats, sizes: Floats) -> Floats:
-        """Decisions from kernel sums and their sizes, (m, scores, n), as (n, scores).
+        """Decisions from kernel sums and their sizes, (e, scores, n), as (n, scores)."""
+        raise NotImplementedError
 
-        Draws count by their expectation.
-        """
+    def wanted(self, scores: Floats, sizes: Floats) -> Flags:
+        """(n,) bool: is each label wanted? Scores and sizes (e, scores, n)."""
         raise NotImplementedError
 
     def decide(self, rows: Rows) -> Floats:
-        """(n, scores) decisions on rows, without learning and without using up a draw."""
+        return self._decisions(rows)[0]
+
+    def would_ask(self, rows: Rows) -> Flags:
+        return self._decisions(rows, also_asked=True)[1]
+
+    def _decisions(self, rows: Rows, also_asked: bool = False) -> tuple[Floats, Flags]:
         decisions = np.empty((len(rows), self.scores))
+        asked = np.ones(len(rows), dtype=bool)
         for start in range(0, len(rows), BLOCK):
-            stop = min(start + BLOCK, len(rows))
-            scores, sizes = self.engine.sums(rows.part(start, stop))
+            where = slice(start, min(start + BLOCK, len(rows)))
+            scores, sizes = self.engine.sums(rows.part(where.start, where.stop))
             self.engine.check_finite(sizes)
-            shape = -1, self.scores, stop - start
-            decisions[start:stop] = self.combine(scores.reshape(shape), sizes.reshape(shape))
-        return decisions
+            shape = -1, self.scores, where.stop - start
+            scores, sizes = scores.reshape(shape), sizes.reshape(shape)
+            decisions[where] = self.combine(scores, sizes)
+            if also_asked:
+                asked[where] = self.wanted(scores, sizes)
+        return decisions, asked
 
 
-class ExpertRun(Run):
-    """One expert a kernel, each learning from its own score; see `Run`."""
+class ExpertRun(ExpansionRun):
+    """Experts that each learn from their own score."""
 
     def __init__(
         self,
         kernels: tuple[Kernel, ...],
-        learner: Any,
+        learners: Sequence[Any],
         combiner: Any,
         selection: Any,
+        policy: Any,
         setting: Setting,
     ):
-        m = len(kernels)
-        flags, smoothing, prefix = selection.codes()
-        self.machine = Machine(
-            learner=np.full(m, learner.code),
-            learner_parameters=learner.rows(kernels)
-            if hasattr(learner, "rows")
-            else np.tile(np.resize(learner.row(), N_PARAMETERS), (m, 1)),
-            combiner=combiner.code,
-            combiner_parameters=combiner.row(),
-            loss=combiner.loss_code,
-            selection=flags,
-            smoothing=smoothing,
-            prefix=prefix,
+        self.committee = Committee.of(
+            kernels, learners, combiner, selection, policy, setting.regression
         )
-        self.selection = selection
-        layout, columns = lay_out(kernels, setting.scores), m * setting.scores
-        super().__init__(kernels, layout, columns, combiner.state_size(m), setting)
+        experts = self.committee.kernels
+        layout, columns = lay_out(experts, setting.scores), len(experts) * setting.scores
+        super().__init__(experts, layout, columns, combiner.state_size(len(experts)), setting)
+
+    @property
+    def machine(self) -> Machine:
+        return self.committee.machine
+
+    def machine_that(self, given: bool) -> Machine:
+        """The machine, or one that learns from every label that is there."""
+        return self.machine._replace(given=given)
 
     @property
     def n_active(self) -> int:
@@ -179,72 +276,46 @@ class ExpertRun(Run):
 
     @property
     def chosen(self) -> int:
-        """The kernel that BestOfPrefix has chosen; -1 where it has not, or is not in use."""
-        return int(self.progress.counters[2])
+        """The expert that BestOfPrefix has chosen; -1 where it has not, or is not in use."""
+        return int(self.progress.counters[CHOSEN])
 
-    def choose(self, kernel: int) -> None:
-        """From now on this kernel alone; the others' support vectors are dropped."""
-        self.progress.counters[2] = kernel
-        self.support.keep_columns(range(kernel * self.scores, (kernel + 1) * self.scores))
-
-    def _relative_weights(self) -> Floats:
-        """(m,) weights, the greatest 1: q of the papers."""
-        if isinstance(self.selection, BestOfPrefix):
-            best = self.chosen if self.chosen >= 0 else int(np.argmin(self.progress.losses))
-            return np.eye(len(self.progress.losses))[best]
-        return np.exp(self.progress.log_weights)
+    def choose(self, expert: int) -> None:
+        """From now on this expert alone; the others' support vectors are dropped."""
+        self.progress.counters[CHOSEN] = expert
+        self.support.keep_columns(range(expert * self.scores, (expert + 1) * self.scores))
 
     def weights(self) -> Floats:
-        weights = self._relative_weights()
-        return weights / weights.sum()
+        return self.committee.weights(self.progress)
 
-    def learn(self, rows: Rows, labels: Labels, importance: Floats) -> Floats:
+    def learn(
+        self, rows: Rows, labels: Any, importance: Floats, given: bool = False
+    ) -> tuple[Floats, Flags]:
         undecided = self.chosen < 0
         try:
-            return super().learn(rows, labels, importance)
+            return super().learn(rows, labels, importance, given)
         finally:
             if undecided and self.chosen >= 0:
                 self.choose(self.chosen)
 
-    def _rounds(self, *arguments: Any) -> None:
-        expert_rounds(self.machine, *arguments)
+    def _rounds(self, given: bool, *arguments: Any) -> None:
+        expert_rounds(self.machine_that(given), *arguments)
 
     def combine(self, scores: Floats, sizes: Floats) -> Floats:
-        weights = self.selection.expected_votes(self._relative_weights())
-        current = np.where(np.abs(scores) <= ZERO * sizes, 0.0, scores)
-        if self.machine.loss == MISTAKES:
-            if self.scores == 1:
-                current = np.where(current >= 0, 1.0, -1.0)
-                sizes = np.ones_like(sizes)
-            else:
-                won = winners(current, sizes, axis=1)
-                current = sizes = (won[:, None] == np.arange(self.scores)[:, None]).astype(float)
-        total, behind = np.tensordot(weights, (current, sizes), axes=(0, 1))
-        return _settled(total, behind).T / weights.sum()
+        return self.committee.combine(self.progress, scores, sizes)
+
+    def wanted(self, scores: Floats, sizes: Floats) -> Flags:
+        return self.committee.wanted(self.progress, scores, sizes)
 
 
-def winners(scores: Floats, sizes: Floats, axis: int) -> Labels:
-    """The first of the classes whose score is the greatest to rounding, along an axis."""
-    best = np.expand_dims(scores.argmax(axis), axis)
-    top, size = (np.take_along_axis(values, best, axis) for values in (scores, sizes))
-    return np.asarray((top - scores <= ZERO * (size + sizes)).argmax(axis))
+class GroupNormRun(ExpansionRun):
+    """Kernels that share their support vectors, combined by their norms."""
 
-
-def _settled(total: Floats, behind: Floats) -> Floats:
-    """Votes (scores, n) and what is behind them: exact ties where rounding would decide."""
-    if len(total) == 1:
-        return np.where(np.abs(total) <= ZERO * behind, 0.0, total)
-    won = winners(total, behind, axis=0)
-    total[won, np.arange(total.shape[1])] = total.max(axis=0)
-    return total
-
-
-class GroupNormRun(Run):
-    """Kernels that share their support vectors, combined by their norms; see `Run`."""
-
-    def __init__(self, kernels: tuple[Kernel, ...], combiner: GroupNorm, setting: Setting):
+    def __init__(
+        self, kernels: tuple[Kernel, ...], combiner: GroupNorm, policy: Any, setting: Setting
+    ):
         m = len(kernels)
         self.q = combiner.exponent(m)
+        self.policy = policy
         layout = lay_out(kernels, setting.scores, shared=True)
         super().__init__(kernels, layout, setting.scores, combiner.state_size(m), setting)
 
@@ -257,13 +328,29 @@ class GroupNormRun(Run):
         weights = self._group_weights()
         return weights / weights.sum()
 
-    def _rounds(self, *arguments: Any) -> None:
-        group_norm_rounds(self.q, *arguments)
+    def _rounds(self, given: bool, *arguments: Any) -> None:
+        group_norm_rounds(self.q, self.policy.code, self.policy.row(), given, *arguments)
 
     def combine(self, scores: Floats, sizes: Floats) -> Floats:
         weights = self._group_weights()
         total, behind = np.tensordot(weights, (scores, sizes), axes=(0, 1))
-        return _settled(np.where(np.abs(total) <= ZERO * behind, 0.0, total), behind).T
+        return settled(np.where(np.abs(total) <= ZERO * behind, 0.0, total), behind).T
+
+    def wanted(self, scores: Floats, sizes: Floats) -> Flags:
+        weights = self._group_weights()
+        nothing = np.zeros(len(weights))
+        return np.array(
+            [
+                wants(
+                    self.policy.code, self.policy.row(), self.progress.asking, LOGISTIC,
+                    self.progress.log_weights, self.progress.used, self.progress.counters,
+                    weights, np.ascontiguousarray(scores[:, :, i]),
+                    np.ascontiguousarray(sizes[:, :, i]), nothing,
+                )[0]
+                for i in range(scores.shape[2])
+            ],
+            dtype=bool,
+        )  # fmt: skip
 
 
 def make_run(
@@ -271,6 +358,7 @@ def make_run(
     learner: Any,
     combiner: Any,
     selection: Any,
+    labels: Any,
     setting: Setting,
 ) -> Run:
     """The run that the choices ask for; None is the default of each.
@@ -280,23 +368,73 @@ def make_run(
     InputError
         A choice is not of its kind, or choices that do not go together.
     """
-    combiner = _choice("combiner", combiner, FixedShare())
+    default = MLPoly("squared") if setting.regression else FixedShare()
+    combiner = _choice("combiner", combiner, default)
     selection = _choice("selection", selection, Selection())
+    policy = AllLabels() if isinstance(labels, str) and labels == "all" else labels
+    if getattr(policy, "choice", None) != "labels" or isinstance(policy, type):
+        raise InputError(
+            f"labels: expected 'all' or a policy such as Disagreement(), got {labels!r}"
+        )
+    if policy.of_classes and setting.regression:
+        raise InputError(f"labels: {policy!r} looks at margins, which numbers do not have")
     if isinstance(combiner, GroupNorm):
+        if setting.regression:
+            raise InputError("combiner: GroupNorm is for classes")
         if learner is not None:
             raise InputError("learner: GroupNorm is its own learner; leave learner=None")
         if selection.codes()[0] != 0:
             raise InputError(f"selection: GroupNorm uses all kernels, got {selection!r}")
-        return GroupNormRun(kernels, combiner, setting)
-    learner = _choice("learner", learner, Perceptron())
-    kind: type[ExpertRun] = ExpertRun
-    if hasattr(learner, "slots") and (learner.slots() is not None or learner.code == PEGASOS):
+        if policy.of_variances:
+            raise InputError(f"labels: {policy!r} needs the variances of Ridge")
+        return GroupNormRun(kernels, combiner, policy, setting)
+    learners = _learners(learner, setting)
+    if policy.of_variances and not all(hasattr(one, "has_variance") for one in learners):
+        raise InputError(f"labels: {policy!r} needs the variances of Ridge, got {learner!r}")
+    stores = {one.store for one in learners}
+    if len(stores) > 1:
+        raise InputError(
+            f"learner: {', '.join(sorted(stores))} do not go into one pool, got {learner!r}"
+        )
+    (store,) = stores
+    if store != "expansion" and isinstance(selection, BestOfPrefix):
+        raise InputError(f"selection: BestOfPrefix does not go with {learner!r}")
+    kind = _run_in(store)
+    return kind(kernels, learners, combiner, selection, policy, setting)
+
+
+def _learners(given: Any, setting: Setting) -> tuple[Any, ...]:
+    """The learners of a pool, each checked; one by itself is a pool too."""
+    pool = given if isinstance(given, (list, tuple)) else [given]
+    if not pool:
+        raise InputError("learner: expected one learner or more, got none")
+    learners = tuple(
+        _choice("learner", one, Ridge() if setting.regression else Perceptron()) for one in pool
+    )
+    for one in learners:
+        of_numbers = getattr(one, "of_numbers", False) and not one.only_classes
+        if setting.regression and not of_numbers:
+            raise InputError(f"learner: {one!r} is for classes, not for numbers")
+        if not setting.regression and not getattr(one, "of_classes", True):
+            raise InputError(f"learner: {one!r} is for numbers, not for classes")
+    return learners
+
+
+def _run_in(store: str) -> Callable[..., Run]:
+    """The run of learners that learn in that store. Imported when used: each compiles its own."""
+    if store == "slots":
         from kernbrook.models.budget_runs import BudgetRun
 
-        if isinstance(selection, BestOfPrefix):
-            raise InputError("selection: BestOfPrefix does not go with a budget")
-        kind = BudgetRun
-    return kind(kernels, learner, combiner, selection, setting)
+        return BudgetRun
+    if store == "features":
+        from kernbrook.models.feature_runs import FeatureRun
+
+        return FeatureRun
+    if store == "expansion by gradients":
+        from kernbrook.models.gradient_runs import GradientRun
+
+        return GradientRun
+    return ExpertRun
 
 
 def _choice(name: str, given: Any, default: Any) -> Any:

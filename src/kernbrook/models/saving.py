@@ -30,19 +30,23 @@ from kernbrook.errors import InputError, KernbrookError, ModelFileError, Unknown
 from kernbrook.kernels import resolve
 from kernbrook.models.classifier import OnlineMKClassifier
 from kernbrook.models.encoding import Reader, Writer, built
+from kernbrook.models.machine import OnlineMachine
 from kernbrook.models.points import check_array
+from kernbrook.models.regressor import OnlineMKRegressor
 from kernbrook.models.runs import Run, Setting, make_run
-from kernbrook.models.trivial import TrivialClassifier
+from kernbrook.models.trivial import TrivialClassifier, TrivialRegressor
 
 FORMAT = "kernbrook-model"
 VERSION = 1  # of the format; goes up when a file of the new kind means nothing to the old code
 
 _ESTIMATORS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (OnlineMKClassifier, TrivialClassifier)
+    kind.__name__: kind
+    for kind in (OnlineMKClassifier, OnlineMKRegressor, TrivialClassifier, TrivialRegressor)
 }
 _FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was learned
 _DERIVED = "kernels_"  # follows from the parameters
-_STATE = ("progress", "slots")  # of a run, where it has them: tuples of arrays changed in place
+# What of a run, where it has it, is changed in place: arrays, or tuples of them.
+_STATE = ("progress", "slots", "memory", "scale")
 
 
 def save(estimator: Any, path: str | PathLike[str]) -> None:
@@ -52,7 +56,7 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : OnlineMKClassifier or TrivialClassifier, fitted or not
+    estimator : OnlineMKClassifier, OnlineMKRegressor or a trivial one, fitted or not
     path : an ordinary file, existing or not, in an existing folder; no suffix is added
 
     Raises
@@ -215,39 +219,41 @@ def _digest(
 # -- what a run has learned -------------------------------------------------------------------
 
 
-def _write_run(estimator: OnlineMKClassifier, run: Run, writer: Writer) -> dict[str, Any]:
+def _write_run(estimator: OnlineMachine, run: Run, writer: Writer) -> dict[str, Any]:
     """The state as tensors; what follows from the parameters is made again on loading."""
     if getattr(run, "torn", False):
         raise InputError("save: the model was interrupted in the middle of a block; fit again")
-    support = run.support
-    twin = _new_run(estimator, support.width, support.sparse)
-    fixed = [name for name in vars(twin) if name not in ("engine", *_STATE)]
-    if run.engine.kernels != twin.engine.kernels or not all(
-        _same(getattr(run, name, None), getattr(twin, name)) for name in fixed
-    ):
+    twin = _new_run(estimator, run.width, run.sparse)
+    fixed = [name for name in vars(twin) if name not in ("engine", "pool", *_STATE)]
+    if not all(_same(getattr(run, name, None), getattr(twin, name)) for name in fixed):
         raise InputError(
             "save: the parameters were changed after learning had begun, and a file could not "
             "go on as this model does; set them back, or fit again"
         )
-    for name, array in {**_state(run), **_named("support", support.arrays())}.items():
+    for name, array in {**_state(run), **_named(run.stored, run.arrays())}.items():
         writer.array(array, name)
-    return {"width": int(support.width), "sparse": bool(support.sparse)}
+    return {"width": int(run.width), "sparse": bool(run.sparse)}
 
 
 def _state(run: Run) -> dict[str, NDArray[Any]]:
     """Every array that learning changes, but for the support vectors', by name."""
-    parts = {name: vars(run)[name]._asdict() for name in _STATE if name in vars(run)}
-    return {k: v for name, arrays in parts.items() for k, v in _named(name, arrays).items()}
+    state: dict[str, NDArray[Any]] = {}
+    for name in _STATE:
+        part = vars(run).get(name, ())
+        state.update({name: part} if isinstance(part, np.ndarray) else {})
+        state.update(_named(name, part._asdict()) if hasattr(part, "_asdict") else {})
+    return state
 
 
 def _named(part: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return {f"{part}.{name}": array for name, array in arrays.items()}
 
 
-def _new_run(estimator: OnlineMKClassifier, width: int, sparse: bool) -> Run:
+def _new_run(estimator: OnlineMachine, width: int, sparse: bool) -> Run:
     kernels = resolve(estimator.kernels)
-    choices = estimator.learner, estimator.combiner, estimator.selection
-    return make_run(kernels, *choices, Setting(width, sparse, estimator._scores, 0))
+    choices = estimator.learner, estimator.combiner, estimator.selection, estimator.labels
+    setting = Setting(width, sparse, estimator._scores, 0, estimator._of_numbers)
+    return make_run(kernels, *choices, setting)
 
 
 def _same(held: Any, made: Any) -> bool:
@@ -264,13 +270,15 @@ def _same(held: Any, made: Any) -> bool:
     return bool(held == made)
 
 
-def _read_run(estimator: OnlineMKClassifier, run: dict[str, Any], reader: Reader) -> None:
+def _read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Reader) -> None:
     """Set the run of an estimator that has its parameters and fitted attributes already."""
     width, sparse = run["width"], run["sparse"]
     if not (type(width) is int and width >= 0 and type(sparse) is bool):
         raise InputError(f"run: expected a width and whether sparse, got {width!r} and {sparse!r}")
-    classes = estimator.classes_
-    if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) >= 2):
+    classes = getattr(estimator, "classes_", None)
+    if isinstance(estimator, OnlineMKClassifier) and not (
+        isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) >= 2
+    ):
         raise InputError(f"classes_: expected two labels or more, got {classes!r}")
     names = getattr(estimator, "feature_names_in_", None)
     if estimator.n_features_in_ != width or not (names is None or names.shape == (width,)):
@@ -282,15 +290,15 @@ def _read_run(estimator: OnlineMKClassifier, run: dict[str, Any], reader: Reader
         saved = reader.array(name)
         check_array(name, saved, array.shape, array.dtype)
         array[...] = saved
-    made.support.restore({name: reader.array(f"support.{name}") for name in made.support.arrays()})
+    made.restore({name: reader.array(f"{made.stored}.{name}") for name in made.arrays()})
     if hasattr(made, "check_state"):  # a run whose compiled pass trusts more than shapes
         made.check_state()
     with np.errstate(all="ignore"):
-        sensible = made.rounds >= 0 and np.isfinite(made.weights()).all()
+        sensible = made.rounds >= made.asked >= 0 and np.isfinite(made.weights()).all()
     if not sensible:
         raise InputError("progress: no state that a run can be in")
     estimator._run = made
-    estimator.kernels_ = made.engine.kernels
+    estimator.kernels_ = resolve(estimator.kernels)
 
 
 def _estimator(model: dict[str, Any], reader: Reader) -> Any:
@@ -302,7 +310,7 @@ def _estimator(model: dict[str, Any], reader: Reader) -> Any:
         if not _FITTED.fullmatch(name) or hasattr(kind, name) or name == _DERIVED:
             raise InputError(f"{name!r} is nothing that {kind.__name__} learns")
         setattr(estimator, name, reader.value(value))
-    if kind is TrivialClassifier:
+    if kind in (TrivialClassifier, TrivialRegressor):
         _check_trivial(estimator)
     elif model["run"] is None and model["fitted"]:
         raise InputError("it has learned something, but has no state")
@@ -313,8 +321,14 @@ def _estimator(model: dict[str, Any], reader: Reader) -> Any:
     return estimator
 
 
-def _check_trivial(estimator: TrivialClassifier) -> None:
-    if learned := {k: v for k, v in vars(estimator).items() if _FITTED.fullmatch(k)}:
+def _check_trivial(estimator: TrivialClassifier | TrivialRegressor) -> None:
+    learned = {k: v for k, v in vars(estimator).items() if _FITTED.fullmatch(k)}
+    if learned and isinstance(estimator, TrivialRegressor):
+        total, last, asked = (learned[name] for name in ("total_", "last_", "labels_asked_"))
+        numbers = type(total) is type(last) is float and math.isfinite(total + last)
+        if not (numbers and type(asked) is int and asked >= 0):
+            raise InputError(f"total_, last_, labels_asked_: got {total!r}, {last!r}, {asked!r}")
+    elif learned:
         classes = learned["classes_"]
         check_array("counts_", learned["counts_"], (len(classes),), np.int64)
         if not (learned["last_"] in range(len(classes)) and learned["labels_asked_"] >= 0):

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """A comparison as plain values that `json.dumps(..., allow_nan=False)` takes.
 
-    Errors are in per cent. Standard deviations have ddof = 1 and are None with one run.
-    A number that is not finite becomes None.
+    Errors are mistakes in per cent, or mean squared errors as they are where `task` is "numbers".
+    Standard deviations have ddof = 1 and are None with one run. A number that is not finite becomes
+    None.
 
     Parameters
     ----------
@@ -30,16 +31,20 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
     Returns
     -------
-    dict with the keys data, n_rows, n_features, permutations, best, manifest and rows
+    dict with the keys data, task, n_rows, n_features, permutations, best,
+    left_out, manifest and rows
     """
+    rows = [_row(row) for row in checked(comparison).rows]
     return {
         "data": comparison.data,
+        "task": comparison.task,
         "n_rows": int(comparison.n_rows),
         "n_features": int(comparison.n_features),
         "permutations": int(comparison.permutations),
         "best": list(comparison.best),
+        "left_out": dict(comparison.left_out),
         "manifest": plain(comparison.manifest),
-        "rows": [_row(row) for row in checked(comparison).rows],
+        "rows": rows,
     }
 
 
@@ -90,24 +95,26 @@ def _row(row: Row) -> dict[str, Any]:
     for name in ("labels_asked", "seconds"):
         result[f"{name}_mean"], _ = mean_and_std(row.values(name))
     result = {name: plain(value) for name, value in result.items()}
-    result["history"] = _mean_history([run.history for run in row.runs])
-    result["runs"] = [_run(run) for run in row.runs]
+    scale = 100.0 if row.task == "classes" else 1.0
+    result["history"] = _mean_history([run.history for run in row.runs], scale)
+    result["runs"] = [_run(run, scale) for run in row.runs]
     return result
 
 
-def _mean_history(histories: Sequence[History]) -> dict[str, Any]:
+def _mean_history(histories: Sequence[History], scale: float) -> dict[str, Any]:
     """The means over the runs, at the rounds that all of them share."""
     first = histories[0]
     result: dict[str, Any] = {"rounds": plain(first.rounds), "kernels": list(first.kernels)}
-    for name in ("error", "n_support_stored", "n_support_active", "kernel_weights"):
+    names = ("error", "n_support_stored", "n_support_active", "labels_asked", "kernel_weights")
+    for name in names:
         means = np.mean([getattr(history, name) for history in histories], axis=0)
-        result[name] = plain(100.0 * means if name == "error" else means)
+        result[name] = plain(scale * means if name == "error" else means)
     return result
 
 
-def _run(run: Record) -> dict[str, Any]:
+def _run(run: Record, scale: float) -> dict[str, Any]:
     return {
-        "error": plain(100.0 * float(run.error)),
+        "error": plain(scale * float(run.error)),
         "n_support_stored": int(run.n_support_stored),
         "n_support_active": int(run.n_support_active),
         "labels_asked": int(run.labels_asked),

@@ -17,6 +17,7 @@ from kernbrook.reports.summary import (
     curve_names,
     differs,
     many_kernels,
+    measure,
     over_time,
 )
 
@@ -40,10 +41,11 @@ TIMED_FROM = 1000  # examples; what fewer take is mostly noise
 
 @in_house_style
 def learning_curves(comparison: Comparison) -> Figure:
-    """Mistakes so far in per cent, over the rounds; means over the permutations.
+    """Mistakes so far in per cent, or squared errors, over the rounds; means over the permutations.
 
     Up to four recipes have a band of one standard deviation (ddof = 1) either side. The axis
-    fits the curves after the first twentieth of the rounds, and need not start at zero.
+    fits the curves after the first twentieth of the rounds, and need not start at zero; that of
+    squared errors is logarithmic where they end more than twentyfold apart.
 
     Parameters
     ----------
@@ -54,26 +56,35 @@ def learning_curves(comparison: Comparison) -> Figure:
     a figure 6.4 inches wide, higher with many recipes
     """
     rows = checked(comparison).rows
+    how = measure(comparison)
     height = _height(len(rows))
     picture = drawing.figure(height)
     axes = picture.add_subplot()
     labels, seen, last = [], [], 1
     for row, pen in zip(rows, _pens(comparison), strict=True):
         rounds, errors = over_time(row, "error")
-        mean = 100 * errors.mean(axis=0)
+        mean = how.scale * errors.mean(axis=0)
         _line(axes, rounds, mean, pen)
         settled = rounds >= SETTLED * rounds[-1]
         seen.append(mean[settled])
         if len(rows) <= FEW and len(errors) > 1:
-            std = 100 * errors.std(axis=0, ddof=1)
+            std = how.scale * errors.std(axis=0, ddof=1)
             _band(axes, rounds, mean, std, pen)
             seen += [(mean - std)[settled], (mean + std)[settled]]
         last = max(last, int(rounds[-1]))
         labels.append(_label(comparison, row, float(mean[-1]), pen))
     axes.set_xlim(0, last)
-    axes.set_ylim(*_limits(np.concatenate(seen)))
+    drawn = np.concatenate(seen)
+    ends = [label.y for label in labels if label.y > 0]
+    if comparison.task == "numbers" and ends and max(ends) > WIDE * min(ends):
+        drawn = drawn[np.isfinite(drawn) & (drawn > 0)]
+        axes.set_ylim(0.8 * drawn.min(), 1.25 * drawn.max())
+        drawing.log_ticks(axes)
+        axes.set_ylabel(f"{how.axis}, log scale")
+    else:
+        axes.set_ylim(*_limits(drawn))
+        axes.set_ylabel(how.axis)
     axes.set_xlabel("rounds")
-    axes.set_ylabel("mistakes so far (% of the rounds)")
     drawing.dress(axes)
     drawing.label_lines(axes, labels, height - 0.6)
     return picture

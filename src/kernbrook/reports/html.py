@@ -13,6 +13,7 @@ import numpy as np
 from kernbrook.atomic import write_text
 from kernbrook.reports import drawing, figures
 from kernbrook.reports.as_json import plain
+from kernbrook.reports.regression import error_columns, error_figure, label_columns, label_figure
 from kernbrook.reports.summary import (
     Column,
     checked,
@@ -20,8 +21,9 @@ from kernbrook.reports.summary import (
     curve_columns,
     headline,
     many_kernels,
+    notes,
     rank,
-    star_note,
+    shows_support,
     study_columns,
     verdict,
 )
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from kernbrook.evaluation.records import Comparison, Row
+    from kernbrook.evaluation.regression_records import ErrorCurves, LabelStudy
     from kernbrook.evaluation.reproduction_records import AccuracyCurves, ParameterStudy
     from kernbrook.reports.figures import Discounts
 
@@ -54,6 +57,20 @@ _CURVES = {
         "Seconds of learning",
         "Time against the number of examples, both on logarithmic axes: a line of slope 1 is "
         "linear. A dot is where a run was stopped, as in the paper.",
+    ),
+}
+
+
+_OVER_TIME = {
+    "classes": (
+        "Mistakes over time",
+        "The share of wrong predictions among the rounds so far, each made before its label was "
+        "seen: lower is better, and falling means still learning.",
+    ),
+    "numbers": (
+        "Error over time",
+        "The mean squared error of the rounds so far, each predicted before its label was seen: "
+        "lower is better, and falling means still learning.",
     ),
 }
 
@@ -97,28 +114,26 @@ def write_report(comparison: Comparison, path: str | PathLike[str]) -> None:
     """
     rows = checked(comparison).rows
     best = frozenset(i for i, row in enumerate(rows) if row.recipe in comparison.best)
+    heading, text = _OVER_TIME[comparison.task]
     sections = [
         Section(
             "Results",
-            "Means over the permutations ± one standard deviation. "
-            "#SV counts support vectors over all kernels, at the end of the stream.",
+            _explained(comparison),
             columns=comparison_columns(comparison),
             strong=best,
-            note=star_note(comparison),
+            note="; ".join(notes(comparison)) or None,
         ),
-        Section(
-            "Mistakes over time",
-            "The share of wrong predictions among the rounds so far, each made before its label "
-            "was seen: lower is better, and falling means still learning.",
-            figures.learning_curves(comparison),
-        ),
-        Section(
-            "Support vectors over time",
-            "How much each recipe keeps: memory and time per prediction grow with it. "
-            "Dotted lines count those that the prediction really uses, where they are fewer.",
-            figures.support_vectors(comparison),
-        ),
+        Section(heading, text, figures.learning_curves(comparison)),
     ]
+    if shows_support(comparison):
+        sections.append(
+            Section(
+                "Support vectors over time",
+                "How much each recipe keeps: memory and time per prediction grow with it. "
+                "Dotted lines count those that the prediction really uses, where they are fewer.",
+                figures.support_vectors(comparison),
+            )
+        )
     many = many_kernels(comparison)
     if many:
         chosen = min(many, key=lambda row: rank(float(np.mean(row.errors))))
@@ -256,6 +271,77 @@ def write_curve_report(result: AccuracyCurves, path: str | PathLike[str]) -> Non
     write_page("Multi-class Pegasos on a budget", sections, path, subtitle=result.description)
 
 
+def write_label_report(study: LabelStudy, path: str | PathLike[str]) -> None:
+    """Write what the criterion's threshold and window do as one HTML page: the figure, numbers.
+
+    Parameters
+    ----------
+    study : at least one point
+    path : the file to write, in an existing folder
+
+    Raises
+    ------
+    InputError
+        if there are no points, or the file cannot be written.
+    """
+    columns, heads = label_columns(study)
+    sections = [
+        Section(
+            "Labels and errors against the threshold",
+            "A label is asked for where the kernels' predictions disagree by more than the "
+            "threshold, or after M labels in a row that were not. The higher the threshold, the "
+            "fewer labels, down to 1 / (M + 1) of them. At the right the two together: lower is "
+            "better, further left is cheaper. Dotted lines are the same algorithms where as many "
+            "labels are drawn at random, so what a criterion is worth is how far it lies below.",
+            label_figure(study),
+        ),
+        Section(
+            "The numbers",
+            "Means over draws of the features: labels in per cent of the rounds; MSE x 1e-3 over "
+            "all rounds; random is the MSE of labels drawn at the same rate.",
+            columns=columns,
+            strong=frozenset(heads),
+            note="; ".join(study.remarks) or None,
+        ),
+        _again(study.manifest),
+    ]
+    write_page("Labels where the kernels disagree", sections, path, subtitle=study.description)
+
+
+def write_error_report(result: ErrorCurves, path: str | PathLike[str]) -> None:
+    """Write errors over time as one HTML page: a figure a data set, numbers.
+
+    Parameters
+    ----------
+    result : at least one curve
+    path : the file to write, in an existing folder
+
+    Raises
+    ------
+    InputError
+        if there are no curves, or the file cannot be written.
+    """
+    sections = []
+    for data in dict.fromkeys(curve.data for curve in result.curves):
+        own = [curve for curve in result.curves if curve.data == data]
+        text = _OVER_TIME["numbers"][1]
+        sections.append(Section(f"Error over time on {data}", text, error_figure(own)))
+    columns, heads = error_columns(result)
+    missing = [f"not present: {', '.join(result.missing)}"] if result.missing else []
+    sections += [
+        Section(
+            "The numbers",
+            "Mean squared errors x 1e-3 after so many rounds and at the end ± one standard "
+            "deviation over draws of the features; labels asked for, in per cent.",
+            columns=columns,
+            strong=frozenset(heads),
+            note="; ".join([*result.remarks, *missing]) or None,
+        ),
+        _again(result.manifest),
+    ]
+    write_page("Regression with many kernels", sections, path, subtitle=result.description)
+
+
 def write_page(
     title: str,
     sections: Sequence[Section],
@@ -302,6 +388,16 @@ def write_page(
         title=title, subtitle=subtitle, summary=summary, parts=parts
     )
     write_text(path, page)
+
+
+def _explained(comparison: Comparison) -> str:
+    """What the columns of a comparison mean."""
+    text = "Means over the permutations ± one standard deviation."
+    if comparison.task == "numbers":
+        text += " MSE is the mean squared error of all rounds, labels asked for or not."
+    if shows_support(comparison):
+        text += " #SV counts support vectors over all kernels, at the end of the stream."
+    return text
 
 
 def _weight_columns(row: Row) -> list[Column]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 STAR_NOTE = "* not told from the least mean by a Student t-test at 5 %"
 STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
+STAR_NOTES = {
+    "classes": (STAR_NOTE, STAR_NOTE_ALONE),
+    "numbers": (
+        "* not told from the least mean by a Student t-test of the logarithms at 5 %",
+        "* least error; one permutation allows no test",
+    ),
+}
+LABELS_ASKED = "labels asked"
+ERROR_NAMES = {"classes": "error", "numbers": "mean squared error"}
 STUDY_NOTE = (
     "cap and divisor: alpha and beta of the paper; the others have budgets that add up to SPA's #SV"
 )
@@ -31,6 +40,8 @@ DECADES = {
 TRIVIAL = {
     "majority": "always answering the label seen most often so far",
     "last-label": "repeating the last label",
+    "mean": "always answering the mean of the labels so far",
+    "last-value": "repeating the last value",
 }
 
 
@@ -45,7 +56,7 @@ def mean_and_std(values: Floats) -> tuple[float, float | None]:
     >>> mean_and_std(np.array([5.0]))
     (5.0, None)
     """
-    with np.errstate(invalid="ignore"):  # an infinite value has no deviation
+    with np.errstate(invalid="ignore", over="ignore"):  # an infinite value has no deviation
         std = float(np.std(values, ddof=1)) if len(values) > 1 else None
     return float(np.mean(values)), std
 
@@ -71,10 +82,60 @@ def aligned(pairs: Sequence[tuple[float, float | None]], digits: int) -> list[st
     >>> aligned([(9.5, 1.25), (16.25, 10.5)], 2)
     [' 9.50 ± 1.25 ', '16.25 ± 10.50']
     """
-    heads = [f"{mean:.{digits}f}" for mean, _ in pairs]
-    tails = ["" if std is None else f" ± {std:.{digits}f}" for _, std in pairs]
+    heads = [_fixed(mean, digits) for mean, _ in pairs]
+    tails = ["" if std is None else f" ± {_fixed(std, digits)}" for _, std in pairs]
     head, tail = (max(map(len, parts), default=0) for parts in (heads, tails))
     return [f"{h:>{head}}{t:<{tail}}" for h, t in zip(heads, tails, strict=True)]
+
+
+def _fixed(value: float, digits: int) -> str:
+    """A number with so many decimals; with an exponent where it would take ten digits or more."""
+    return f"{value:.{digits}f}" if abs(value) < 10.0 ** (9 - digits) else f"{value:.2e}"
+
+
+class Measure(NamedTuple):
+    """How the errors of a comparison are shown.
+
+    header : of their column
+    axis : of their figure, for the errors so far
+    scale : what the error of a `Record` is multiplied by
+    digits : behind the point
+    unit : behind a number in a text
+    """
+
+    header: str
+    axis: str
+    scale: float
+    digits: int
+    unit: str
+
+    def text(self, error: float) -> str:
+        """The error of a `Record`, or a mean of them, in a text."""
+        return f"{_fixed(self.scale * error, self.digits)}{self.unit}"
+
+
+def measure(comparison: Comparison) -> Measure:
+    """Mistakes in per cent; or squared errors in a power of ten, four digits of the least mean."""
+    if comparison.task == "classes":
+        return Measure("mistakes %", "mistakes so far (% of the rounds)", 100.0, 2, " %")
+    means = [float(np.mean(row.values("error"))) for row in comparison.rows]
+    least = min((mean for mean in means if 0 < mean < math.inf), default=1.0)
+    power = 0 if 0.1 <= least < 1000 else 3 * math.floor(math.log10(least) / 3)
+    digits = 3 - math.floor(math.log10(least) - power)
+    times, unit = (f" x 1e{power}", f"e{power}") if power else ("", "")
+    axis = f"mean squared error so far{times and f' ({times.strip()})'}"
+    return Measure(f"MSE{times}", axis, 10.0**-power, digits, unit)
+
+
+def error_value(error: float, task: str) -> str:
+    """A rate of mistakes, or a mean squared error, in a text.
+
+    Examples
+    --------
+    >>> error_value(0.125, "classes"), error_value(0.0134159, "numbers")
+    ('12.50 %', '0.01342')
+    """
+    return f"{100 * error:.2f} %" if task == "classes" else f"{error:.4g}"
 
 
 def seconds(value: float) -> str:
@@ -128,7 +189,8 @@ def comparison_columns(comparison: Comparison, *, support_digits: int = 1) -> li
     """Columns of a comparison's table, one cell a recipe.
 
     Active support vectors have a column where they differ from the stored ones in any row,
-    labels asked where any run asked for fewer than all. Counts of single runs have no decimals.
+    labels asked where any run asked for fewer than all, stored support vectors where
+    `shows_support`. Counts of single runs have no decimals.
     """
     rows = checked(comparison).rows
     if all(len(row.runs) == 1 for row in rows):
@@ -137,30 +199,52 @@ def comparison_columns(comparison: Comparison, *, support_digits: int = 1) -> li
     def support(name: str) -> tuple[str, ...]:
         return tuple(aligned([mean_and_std(row.values(name)) for row in rows], support_digits))
 
-    errors = aligned([mean_and_std(row.errors) for row in rows], 2)
+    how = measure(comparison)
+    pairs = [mean_and_std(how.scale * row.values("error")) for row in rows]
     stars = ["*" if row.recipe in comparison.best else " " for row in rows]
+    cells = map("".join, zip(aligned(pairs, how.digits), stars, strict=True))
     columns = [
         Column("algorithm", tuple(row.title for row in rows)),
         Column("recipe", tuple(row.recipe for row in rows), "code"),
-        Column("mistakes %", tuple(map("".join, zip(errors, stars, strict=True))), "number"),
-        Column("#SV stored", support("n_support_stored"), "number"),
+        Column(how.header, tuple(cells), "number"),
     ]
+    if shows_support(comparison):
+        columns.append(Column("#SV stored", support("n_support_stored"), "number"))
     if any(differs(row) for row in rows):
         columns.append(Column("#SV active", support("n_support_active"), "number"))
-    asked = [row.values("labels_asked") for row in rows]
-    if any(np.any(counts != comparison.n_rows) for counts in asked):
-        columns.append(
-            Column("labels", tuple(f"{np.mean(counts):.0f}" for counts in asked), "number")
-        )
+    asked = [float(np.mean(row.values("labels_asked"))) for row in rows]
+    if any_label_left(comparison):
+        shares = tuple(f"{100 * count / comparison.n_rows:.1f}" for count in asked)
+        columns += [
+            Column(LABELS_ASKED, tuple(f"{count:.0f}" for count in asked), "number"),
+            Column("asked %", shares, "number"),
+        ]
     times = tuple(seconds(float(np.mean(row.values("seconds")))) for row in rows)
     return [*columns, Column("seconds", times, "number")]
 
 
-def star_note(comparison: Comparison) -> str | None:
-    """What the star means; None where nothing has one."""
-    if not comparison.best:
-        return None
-    return STAR_NOTE if comparison.permutations > 1 else STAR_NOTE_ALONE
+def shows_support(comparison: Comparison) -> bool:
+    """Whether support vectors are of interest: of numbers, where any run keeps some."""
+    kept = any(np.any(row.values("n_support_stored")) for row in comparison.rows)
+    return comparison.task == "classes" or kept
+
+
+def any_label_left(comparison: Comparison) -> bool:
+    """Whether any run asked for fewer labels than there are."""
+    every = comparison.n_rows
+    return any(np.any(row.values("labels_asked") != every) for row in comparison.rows)
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """Lines under the table: what the star means, and which recipes are left out for what."""
+    lines = []
+    if comparison.best:
+        tested, alone = STAR_NOTES[comparison.task]
+        lines.append(tested if comparison.permutations > 1 else alone)
+    for why in dict.fromkeys(comparison.left_out.values()):
+        names = [name for name, own in comparison.left_out.items() if own == why]
+        lines.append(f"left out: {', '.join(names)}: {why}")
+    return lines
 
 
 def study_columns(study: ParameterStudy) -> tuple[list[Column], list[int]]:
@@ -278,22 +362,31 @@ def verdict(comparison: Comparison) -> str:
     text ending with a full stop
     """
     rows = checked(comparison).rows
-    means = {id(row): float(np.mean(row.errors)) for row in rows}
+    how, numbers = measure(comparison), comparison.task == "numbers"
+    means = {id(row): float(np.mean(row.values("error"))) for row in rows}
     real = [row for row in rows if row.recipe not in TRIVIAL] or list(rows)
     best = min(real, key=lambda row: rank(means[id(row)]))
     least = means[id(best)]
     alike = [row.title for row in real if row is not best and row.recipe in comparison.best]
     over = f"over {counted(comparison.permutations, 'permutation')} of {comparison.data}"
-    if len(real) == 1:
-        text = f"{best.title} errs on {least:.2f} % of the rounds {over}"
+    if numbers:
+        has = "has a" if len(real) == 1 else "has the least"
+        text = f"{best.title} {has} mean squared error {over}: {how.text(least)}"
+    elif len(real) == 1:
+        text = f"{best.title} errs on {how.text(least)} of the rounds {over}"
     else:
-        text = f"{best.title} makes the fewest mistakes {over}: {least:.2f} % of the rounds"
+        text = f"{best.title} makes the fewest mistakes {over}: {how.text(least)} of the rounds"
     if alike and best.recipe in comparison.best and comparison.permutations > 1:
-        text += f"; a Student t-test at 5 % does not tell it from {listed(alike, 'or')}"
+        test = "t-test of the logarithms" if numbers else "t-test"
+        text += f"; a Student {test} at 5 % does not tell it from {listed(alike, 'or')}"
     text += "."
+    share = float(np.mean(best.values("labels_asked"))) / comparison.n_rows
+    if share < 1:
+        text += f" It asked for {100 * share:.1f} % of the labels."
     trivial = [row for row in rows if row.recipe in TRIVIAL and row is not best]
     if trivial:
-        parts = [f"{TRIVIAL[row.recipe]} errs on {means[id(row)]:.2f} %" for row in trivial]
+        does = "makes" if numbers else "errs on"
+        parts = [f"{TRIVIAL[row.recipe]} {does} {how.text(means[id(row)])}" for row in trivial]
         sentence = listed(parts)
         text += f" For scale: {sentence}"
         if not least < min(means[id(row)] for row in trivial):

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, groupby, islice
 from typing import TYPE_CHECKING
 
+from kernbrook.reports.regression import UNIT, error_columns, label_columns
 from kernbrook.reports.summary import (
+    LABELS_ASKED,
     STAR_NOTE,
     STAR_NOTE_ALONE,
     STUDY_NOTE,
@@ -15,8 +17,8 @@ from kernbrook.reports.summary import (
     comparison_columns,
     curve_columns,
     headline,
+    notes,
     seconds,
-    star_note,
     study_columns,
 )
 
@@ -25,6 +27,12 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from kernbrook.evaluation.records import Comparison
+    from kernbrook.evaluation.regression_records import (
+        ErrorCurves,
+        LabelStudy,
+        RegressionCell,
+        RegressionTable,
+    )
     from kernbrook.evaluation.reproducing import Result
     from kernbrook.evaluation.reproduction_records import (
         AccuracyCell,
@@ -41,9 +49,10 @@ if TYPE_CHECKING:
 def comparison_table(comparison: Comparison, *, width: int = 80) -> Table:
     """A comparison as a table, one row a recipe.
 
-    Mistakes are in per cent, means over the permutations ± one standard deviation (ddof = 1).
-    Recipes in `comparison.best` are bold and starred. Where the table would be wider than
-    `width`, the support vectors lose their decimals, and after that the algorithms' titles go.
+    Mistakes are in per cent, squared errors in a power of ten; means over the permutations ± one
+    standard deviation (ddof = 1). Recipes in `comparison.best` are bold and starred. Where the
+    table would be wider than `width`, the support vectors lose their decimals; after that the
+    algorithms' titles go, and then the counts of labels, whose shares stay.
 
     Parameters
     ----------
@@ -61,9 +70,10 @@ def comparison_table(comparison: Comparison, *, width: int = 80) -> Table:
     """
     exact = comparison_columns(comparison)
     rounded = comparison_columns(comparison, support_digits=0)
-    columns = _first_that_fits([exact, rounded, rounded[1:]], width)
+    shares = [column for column in rounded[1:] if column.header != LABELS_ASKED]
+    columns = _first_that_fits([exact, rounded, rounded[1:], shares], width)
     bold = [row.recipe in comparison.best for row in comparison.rows]
-    return _table(headline(comparison), star_note(comparison), columns, bold)
+    return _table(headline(comparison), "\n".join(notes(comparison)) or None, columns, bold)
 
 
 def reproduction_table(reproduction: Reproduction, *, width: int = 80) -> Table:
@@ -180,10 +190,7 @@ def study_table(study: ParameterStudy) -> Table:
     a table for `rich.console.Console.print`
     """
     columns, heads = study_columns(study)
-    ends = [*heads[1:], len(columns[0].cells)]
-    bold = [place in heads for place in range(ends[-1])]
-    title = f"{study.table}: {study.description}"
-    return _table(title, _footer(study, STUDY_NOTE), columns, bold, ends)
+    return _grouped(study, columns, heads, STUDY_NOTE)
 
 
 def accuracy_table(reproduction: AccuracyTable, *, width: int = 80) -> Table:
@@ -231,6 +238,100 @@ def curve_table(result: AccuracyCurves) -> Table:
     title = f"{result.table}: {result.description}"
     plain = [False] * len(result.curves)
     return _table(title, _footer(result, what), curve_columns(result), plain)
+
+
+def regression_table(reproduction: RegressionTable, *, width: int = 80) -> Table:
+    """A published table of squared errors and labels beside ours, grouped by data set.
+
+    Where the table would be wider than `width`, the seconds go, and then the differences.
+
+    Parameters
+    ----------
+    reproduction : cells of one data set stand together
+    width : columns of the terminal, at least 1
+
+    Returns
+    -------
+    a table for `rich.console.Console.print`
+    """
+    groups = [(data, list(cells)) for data, cells in groupby(reproduction.cells, lambda c: c.data)]
+    ends = list(accumulate(len(cells) + 1 for _, cells in groups))
+    bold = [place in {0, *ends} for place in range(ends[-1])]
+    title = f"{reproduction.table}: {reproduction.description}"
+    footer = _footer(reproduction, "ratio: ours over printed; no deviations are printed")
+    columns = _regression_columns(groups)
+    untimed = columns[:-1]
+    narrow = [column for column in untimed if column.header != "\ndiff."]
+    columns = _first_that_fits([columns, untimed, narrow], width)
+    return _table(title, footer, columns, bold, ends)
+
+
+def label_table(study: LabelStudy) -> Table:
+    """Labels and errors at each threshold and window of the criterion.
+
+    Parameters
+    ----------
+    study : of figure 2 of the paper on active learning
+
+    Returns
+    -------
+    a table for `rich.console.Console.print`
+    """
+    columns, heads = label_columns(study)
+    trivial = [f"{title}: {error:.2f}" for title, error in study.trivial.items()]
+    notes = [
+        f"{UNIT}; random: of labels drawn at the same rate; after M labels in a row not asked "
+        "for, the next one is",
+        "; ".join(trivial),
+    ]
+    return _grouped(study, columns, heads, *notes)
+
+
+def error_table(result: ErrorCurves) -> Table:
+    """Squared errors after 100, 1,000, ... rounds and at the end, a row an algorithm.
+
+    Parameters
+    ----------
+    result : of figure 3 of the paper on active learning
+
+    Returns
+    -------
+    a table for `rich.console.Console.print`
+    """
+    columns, heads = error_columns(result)
+    return _grouped(result, columns, heads)
+
+
+def _grouped(result: Result, columns: list[Column], heads: list[int], *notes: str) -> Table:
+    """A table whose rows in `heads` name those below."""
+    ends = [*heads[1:], len(columns[0].cells)]
+    bold = [place in heads for place in range(ends[-1])]
+    title = f"{result.table}: {result.description}"
+    return _table(title, _footer(result, *notes), columns, bold, ends)
+
+
+def _regression_columns(groups: Sequence[tuple[str, list[RegressionCell]]]) -> list[Column]:
+    """Columns of squared errors; each group starts with a line that only names the data set."""
+    every = [cell for _, cells in groups for cell in cells]
+    column = _in_groups([len(cells) for _, cells in groups])
+    names: list[str] = []
+    for data, cells in groups:
+        names += [data, *(f"  {cell.title}" for cell in cells)]
+    errors = [(c.error, c.error_printed) for c in every]
+    return [
+        Column("algorithm", tuple(names)),
+        column(f"{UNIT}\nprinted", [_number(c.error_printed, ".2f") for c in every]),
+        column("\nours", aligned([(c.error, c.error_std) for c in every], 2)),
+        column("\ndiff.", ["" if b is None else f"{a - b:+.2f}" for a, b in errors]),
+        column("\nratio", ["" if b is None else f"{a / b:.2f}" for a, b in errors]),
+        column("labels\nprinted", [_number(c.labels_printed, ".2f") for c in every]),
+        column("\nours", [f"{c.labels:.2f}" for c in every]),
+        column("seconds", [seconds(c.seconds) for c in every]),
+    ]
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else f"{value:{form}}"
 
 
 def _accuracy_columns(groups: Sequence[tuple[str, list[AccuracyCell]]]) -> list[Column]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kernbrook.models.tasks import task_of
 from kernbrook.reports.as_json import plain
+from kernbrook.reports.summary import ERROR_NAMES, error_value
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,6 +18,8 @@ BEST_KERNELS = 5
 
 def training_table(training: Training, data: str, recipe: str) -> Table:
     """Rows, online error, support vectors, seconds, and the kernels of the greatest weights.
+
+    Labels asked for are shown where they are fewer than the rows.
 
     Parameters
     ----------
@@ -30,12 +34,19 @@ def training_table(training: Training, data: str, recipe: str) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    model = training.estimator
+    model, task = training.estimator, task_of(training.estimator)
     lines = [
         ("rows", f"{training.rows:,}"),
-        ("online error", f"{100 * training.error:.2f} %"),
-        ("support vectors", f"{model.n_support_stored_:,}"),
+        (
+            "online error" if task == "classes" else ERROR_NAMES[task],
+            error_value(training.error, task),
+        ),
     ]
+    if task == "classes" or model.n_support_stored_:
+        lines.append(("support vectors", f"{model.n_support_stored_:,}"))
+    if (asked := model.labels_asked_) < training.rows:
+        share = 100 * asked / training.rows
+        lines.append(("labels asked", f"{asked:,} ({share:.1f} %)"))
     if training.seconds:
         lines.append(("seconds", f"{training.seconds:.1f}"))
     pairs = list(zip(model.kernel_weights_, model.kernels_, strict=True))
@@ -61,7 +72,8 @@ def training_table(training: Training, data: str, recipe: str) -> Table:
 def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:
     """A training as plain values that `json.dumps(..., allow_nan=False)` takes.
 
-    The error is in per cent. `seconds` is None where all was learned before.
+    The error is in per cent, or the mean squared error of numbers, which have neither `classes`
+    nor `mistakes`. `seconds` is None where all was learned before.
 
     Parameters
     ----------
@@ -73,15 +85,18 @@ def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:
     -------
     dict
     """
-    model = training.estimator
-    values = {
+    model, task = training.estimator, task_of(training.estimator)
+    values: dict[str, Any] = {
         "data": data,
         "recipe": recipe,
+        "task": task,
         "n_rows": training.rows,
         "resumed_at": training.resumed_at,
-        "classes": model.classes_,
-        "mistakes": training.mistakes,
-        "error": 100.0 * training.error,
+    }
+    if task == "classes":
+        values |= {"classes": model.classes_, "mistakes": training.loss}
+    values |= {
+        "error": 100.0 * training.error if task == "classes" else training.error,
         "n_support_stored": model.n_support_stored_,
         "n_support_active": model.n_support_active_,
         "labels_asked": model.labels_asked_,

@@ -10,7 +10,7 @@ import numpy as np
 from kernbrook.errors import UnknownNameError
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.base import FirstRows, Stream
-from kernbrook.streams.generators import Checkerboard, Waveform
+from kernbrook.streams.generators import Checkerboard, Friedman, Waveform
 
 
 class _Entry(NamedTuple):
@@ -37,21 +37,38 @@ def _digits(rows: int | None, seed: int) -> Stream:
     return whole if rows is None else FirstRows(whole, rows)
 
 
-def _waveform(rows: int | None, seed: int) -> Stream:
-    return Waveform(seed=seed) if rows is None else Waveform(rows, seed)
+def _diabetes(rows: int | None, seed: int) -> Stream:
+    from sklearn.datasets import load_diabetes
+
+    X, target = load_diabetes(return_X_y=True)
+    whole = ArrayStream(X, target / 100, "sklearn-diabetes")  # whole numbers would be classes
+    return whole if rows is None else FirstRows(whole, rows)
 
 
-def _checkerboard(rows: int | None, seed: int) -> Stream:
-    return Checkerboard(seed=seed) if rows is None else Checkerboard(rows, seed)
+def _drawn(kind: type[Checkerboard | Friedman | Waveform]) -> Callable[[int | None, int], Stream]:
+    def make(rows: int | None, seed: int) -> Stream:
+        return kind(seed=seed) if rows is None else kind(rows, seed)
+
+    return make
 
 
 _ENTRIES = {
     "checkerboard": _Entry(
-        _checkerboard, "4 x 4 board, 2 features, 2 classes; drawn, 10,000 rows unless :N is given"
+        _drawn(Checkerboard),
+        "4 x 4 board, 2 features, 2 classes; drawn, 10,000 rows unless :N is given",
     ),
     "digits": _Entry(_digits, "handwritten digits, 64 features, 10 classes; 1,797 rows"),
+    "friedman": _Entry(
+        _drawn(Friedman),
+        "a smooth function, 10 features, numbers; drawn, 10,000 rows unless :N is given",
+    ),
+    "sklearn-diabetes": _Entry(
+        _diabetes,
+        "diabetes after a year, in hundreds, 10 scaled features, numbers; 442 rows",
+    ),
     "waveform": _Entry(
-        _waveform, "noisy waves, 21 features, 3 classes; drawn, 5,000 rows unless :N is given"
+        _drawn(Waveform),
+        "noisy waves, 21 features, 3 classes; drawn, 5,000 rows unless :N is given",
     ),
     "wdbc": _Entry(_wdbc, "breast cancer, 30 raw features, malignant = +1; 569 rows"),
 }
@@ -63,7 +80,7 @@ def stream_names() -> tuple[str, ...]:
     Examples
     --------
     >>> stream_names()
-    ('checkerboard', 'digits', 'waveform', 'wdbc')
+    ('checkerboard', 'digits', 'friedman', 'sklearn-diabetes', 'waveform', 'wdbc')
     """
     return tuple(sorted(_ENTRIES))
 

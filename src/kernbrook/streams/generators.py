@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
-from kernbrook.streams.base import Piece, Stream, positive_integer
+from kernbrook.streams.base import Labels, Piece, Stream, positive_integer
 
 _BLOCK_ROWS = 4096
 
@@ -44,9 +44,7 @@ class GeneratedStream(Stream):
             raise InputError(f"seed must be a non-negative integer, got {seed!r}")
 
     @abstractmethod
-    def _draw(
-        self, rng: np.random.Generator, rows: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _draw(self, rng: np.random.Generator, rows: int) -> tuple[NDArray[np.float64], Labels]:
         """Draw that many examples."""
 
     def _pieces(self) -> Iterator[Piece]:
@@ -126,3 +124,37 @@ class Checkerboard(GeneratedStream):
         square = np.floor(2.0 * (X + 1.0)).astype(np.int64)
         y = 1 - 2 * (square.sum(axis=1) % 2)
         return X, y
+
+
+class Friedman(GeneratedStream):
+    """Friedman's function of 10 features, of which 5 matter: a number, with noise of variance 1.
+
+    y = 10 sin(pi x_1 x_2) + 20 (x_3 - 1/2)^2 + 10 x_4 + 5 x_5 + e, with features uniform on [0, 1)
+    and e standard normal. The best possible mean squared error is 1; that of the mean is 25.
+
+    References
+    ----------
+    Friedman (1991), *Multivariate adaptive regression splines*; scikit-learn's `make_friedman1`.
+
+    Examples
+    --------
+    >>> X, y = Friedman(1000, seed=1).read()
+    >>> X.shape, bool(0 < y.mean() < 30)
+    ((1000, 10), True)
+    """
+
+    n_features = 10
+
+    def __init__(self, rows: int = 10_000, seed: int = 0):
+        super().__init__(rows, seed)
+        self.name = "friedman"
+
+    def _draw(self, rng: np.random.Generator, rows: int) -> tuple[NDArray[np.float64], Labels]:
+        X = rng.random((rows, 10))
+        return X, friedman(X) + rng.standard_normal(rows)
+
+
+def friedman(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n,) Friedman's function without noise, of X (n, 10)."""
+    a, b, c, d, e = X.T[:5]
+    return 10 * np.sin(np.pi * a * b) + 20 * (c - 0.5) ** 2 + 10 * d + 5 * e

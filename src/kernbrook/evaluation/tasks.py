@@ -1,0 +1,114 @@
+"""Classes or numbers: what a prediction loses, which labels and which recipes go with each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from kernbrook.errors import InputError
+from kernbrook.models import recipes as book
+from kernbrook.models.tasks import Task, task_of
+from kernbrook.streams import Stream
+
+CHUNK = 4096  # rows read at a time
+
+
+def losses(predicted: NDArray[Any], y: NDArray[Any], task: Task) -> NDArray[Any]:
+    """(n,) bool, whether each prediction is a mistake; or of numbers, the squared errors.
+
+    Examples
+    --------
+    >>> losses(np.array([1.0, 2.0]), np.array([1.0, 5.0]), "numbers")
+    array([0., 9.])
+    """
+    if task == "classes":
+        return np.asarray(predicted != y)
+    with np.errstate(over="ignore"):
+        return np.asarray((predicted - y) ** 2)
+
+
+def added(total: float, more: NDArray[Any]) -> float:
+    """A sum, the same to the bit however the rows are cut into chunks; of mistakes an integer.
+
+    Examples
+    --------
+    >>> added(2, np.array([True, False]))
+    3
+    """
+    more = more.astype(np.int64 if more.dtype == bool else np.float64)
+    return np.add.accumulate(np.concatenate([[total], more]))[-1].item()
+
+
+def classes_of(stream: Stream) -> NDArray[Any]:
+    """The labels of a stream, each once and sorted; one reading.
+
+    Raises
+    ------
+    InputError
+        A label is a number with a fraction.
+    """
+    found: set[Any] = set()
+    for _, y in stream.chunks(CHUNK):
+        check_no_fraction(y)
+        found.update(np.unique(y).tolist())
+    return np.array(sorted(found))
+
+
+def task_of_labels(stream: Stream) -> Task:
+    """Numbers where a label has a fraction, else classes; read up to the first fraction."""
+    for _, y in stream.chunks(CHUNK):
+        if y.dtype.kind != "f":
+            return "classes"
+        if _fractions(y).any():
+            return "numbers"
+    return "classes"
+
+
+def check_no_fraction(y: NDArray[Any]) -> None:
+    """InputError where a label is no name of a class, because it has a fraction."""
+    fractions = _fractions(y)
+    if fractions.any():
+        raise InputError(
+            f"data: expected labels of classes, found the number {y[fractions][0]}; "
+            f"{fitting('numbers')}"
+        )
+
+
+def check_numbers(y: NDArray[Any]) -> None:
+    """InputError where labels are no numbers."""
+    if y.dtype.kind not in "biuf":
+        raise InputError(
+            f"data: expected numbers as labels, found {y[0]!s:.40}; {fitting('classes')}"
+        )
+
+
+def fitting(task: Task) -> str:
+    """The recipes for a task, in words."""
+    return f"recipes for {task}: {', '.join(recipes_for(task))}"
+
+
+def recipes_for(task: Task) -> tuple[str, ...]:
+    """The names of the recipes for a task.
+
+    Examples
+    --------
+    >>> recipes_for("classes")[-2:]
+    ('majority', 'last-label')
+    """
+    return tuple(name for name in book.names() if book.task(name) == task)
+
+
+def check_settings(estimator: Any, width: int = 1) -> None:
+    """InputError where a parameter of an estimator has a wrong value, before any data are read.
+
+    A copy of it learns no rows of `width` features.
+    """
+    labels: dict[str, Any] = {} if task_of(estimator) == "numbers" else {"classes": [0, 1]}
+    clone(estimator).learn(np.empty((0, width)), np.empty(0), **labels)
+
+
+def _fractions(y: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray(np.mod(y, 1) != 0) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)

@@ -1,0 +1,77 @@
+"""The Matern kernels that have closed forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernbrook.errors import InputError
+from kernbrook.kernels.functions import Matrix, Values, _Width, squared_distances
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Matern(_Width):
+    """The Matern kernel of smoothness nu: with s = sqrt(2 nu) ||x - z|| / sigma,
+
+    exp(-s) for nu = 0.5, (1 + s) exp(-s) for 1.5, (1 + s + s^2 / 3) exp(-s) for 2.5. The larger
+    nu, the nearer to the Gaussian of the same width.
+
+    Parameters
+    ----------
+    nu : 0.5, 1.5 or 2.5
+    sigma : width, in the unit of the features; or
+    gamma : 1 / (2 sigma^2)
+
+    Raises
+    ------
+    InputError
+        nu is none of these, or the width is not one positive number.
+
+    References
+    ----------
+    Rasmussen and Williams (2006), Gaussian processes for machine learning, equation 4.17.
+
+    Examples
+    --------
+    >>> print(Matern(1.5, sigma=2))
+    (1 + s) exp(-s), s = sqrt(3) ||x-z|| / 2
+    >>> Matern(0.5, sigma=1)([[0.0]], [[0.0], [1.0]]).round(4)
+    array([[1.    , 0.3679]])
+    """
+
+    nu: float
+
+    def __init__(self, nu: float = 1.5, *, sigma: float | None = None, gamma: float | None = None):
+        if nu not in (0.5, 1.5, 2.5):
+            raise InputError(f"Matern: nu must be 0.5, 1.5 or 2.5, got {nu!r}")
+        super().__init__(sigma=sigma, gamma=gamma)
+        object.__setattr__(self, "nu", float(nu))
+
+    @staticmethod
+    def _gamma_of(sigma: np.float64) -> np.float64:
+        return 1.0 / (2.0 * sigma * sigma)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"nu": self.nu, **super().parameters()}
+
+    @property
+    def rate(self) -> float:
+        """2 nu / sigma^2: s^2 is this times the squared distance."""
+        return 4.0 * self.nu * self.gamma
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Values:
+        s = np.sqrt(self.rate * squared_distances(X, Z))
+        factor = {0.5: 1.0, 1.5: 1.0 + s, 2.5: 1.0 + s + s * s / 3.0}[self.nu]
+        return factor * np.exp(-s)
+
+    def __str__(self) -> str:
+        factor = {0.5: "", 1.5: "(1 + s) ", 2.5: "(1 + s + s^2/3) "}[self.nu]
+        root = f"sqrt({2 * self.nu:g}) " if self.nu > 0.5 else ""
+        distance = self._formula("||x-z|| / %", "sqrt(2 * %) ||x-z||")
+        return f"{factor}exp(-s), s = {root}{distance}"
+
+    def __repr__(self) -> str:
+        width = f"gamma={self.gamma:g}" if self.sigma is None else f"sigma={self.sigma:g}"
+        return f"Matern({self.nu:g}, {width})"

@@ -1,0 +1,244 @@
+"""Runs of experts that learn in spaces of explicit features, of fixed size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook._jit.asking import ALL, ASKED
+from kernbrook._jit.feature_learning import RIDGE
+from kernbrook._jit.feature_rounds import (
+    LEARN,
+    PREDICT,
+    Memory,
+    Table,
+    expert_steps,
+    feature_rounds,
+)
+from kernbrook._jit.rounds import UPDATE_DRAWN, Machine
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.kernels import Kernel, Monomials, RandomFeatures
+from kernbrook.kernels.features import SHIFT_INVARIANT, Features
+from kernbrook.models.committee import Committee
+from kernbrook.models.engine import share, threads_for
+from kernbrook.models.feature_maps import PoolMap, draw, restore
+from kernbrook.models.points import Flags, Floats, Rows
+from kernbrook.models.runs import Run, Setting
+
+FEATURE_BLOCK = 256  # examples processed together: their features stay in the caches
+
+
+class FeatureRun(Run):
+    """Experts on the features of their kernels; those of one kernel share its features."""
+
+    stored = "maps"
+
+    def __init__(
+        self,
+        kernels: tuple[Kernel, ...],
+        learners: Sequence[Any],
+        combiner: Any,
+        selection: Any,
+        policy: Any,
+        setting: Setting,
+    ):
+        self.committee = Committee.of(
+            kernels, learners, combiner, selection, policy, setting.regression
+        )
+        experts = len(self.committee.kernels)
+        super().__init__(experts, combiner.state_size(experts), setting)
+        self.sparse = setting.sparse
+        self.width = setting.width
+        wanted = [
+            (kernel, _features(learner, kernel)) for learner in learners for kernel in kernels
+        ]
+        names = [(kernel, repr(features)) for kernel, features in wanted]
+        self._of = [names.index(name) for name in names]  # first expert with the same features
+        distinct = sorted(set(self._of))
+        maps = [draw(*wanted[e], setting.width, setting.seed, i) for i, e in enumerate(distinct)]
+        self.pool = PoolMap(maps)
+        which = np.array([distinct.index(e) for e in self._of])
+        dims, c = self.pool.dims[which], setting.scores
+        rows = np.array(
+            [
+                learner.extra_rows(int(dim), c)
+                for learner, own in zip(learners, dims.reshape(len(learners), -1), strict=True)
+                for dim in own
+            ]
+        )
+        theta, extra = (
+            np.concatenate([[0], np.cumsum(sizes)]) for sizes in (c * dims, rows * dims)
+        )
+        self.table = Table(self.pool.offsets[which], dims, theta[:-1], extra[:-1], rows)
+        self.memory = Memory(np.zeros(theta[-1]), np.zeros(extra[-1]))
+        for e in np.flatnonzero(self.machine.learner == RIDGE):
+            inverse = self.memory.extra[extra[e] : extra[e + 1]].reshape(dims[e], dims[e])
+            np.fill_diagonal(inverse, 1.0 / self.machine.learner_parameters[e, 0])
+
+    @property
+    def machine(self) -> Machine:
+        return self.committee.machine
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        return np.zeros(len(self.table.dim), dtype=np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        maps = (array for one in self.pool.maps for array in one.arrays().values())
+        return sum(array.nbytes for array in (*self.memory, *maps))
+
+    def weights(self) -> Floats:
+        return self.committee.weights(self.progress)
+
+    def learn(
+        self, rows: Rows, labels: Any, importance: Floats, given: bool = False
+    ) -> tuple[Floats, Flags]:
+        decisions = np.zeros((len(rows), self.scores))
+        asked = np.zeros(len(rows), dtype=bool)
+        targets = np.asarray(labels, dtype=np.float64)
+        if labels.dtype.kind == "i":
+            targets = np.where(labels < 0, np.nan, targets)
+        machine = self.machine._replace(given=given)
+        for start in range(0, len(rows), FEATURE_BLOCK):
+            where = slice(start, min(start + FEATURE_BLOCK, len(rows)))
+            part = rows.part(where.start, where.stop)
+            outs = decisions[where], asked[where]
+            self._block(machine, part, targets[where], importance[where], *outs)
+        return decisions, asked
+
+    def _block(
+        self,
+        machine: Machine,
+        rows: Rows,
+        targets: Floats,
+        importance: Floats,
+        decisions: Floats,
+        asked: Flags,
+    ) -> None:
+        state = (*self.progress, *self.memory)
+        before = [array.copy() for array in state]
+        alone = machine.policy == ALL and not machine.selection & UPDATE_DRAWN
+        alone = alone and not np.isnan(targets).any()
+        features = self._features(rows)
+        arrays = self._empty(len(rows))
+        with np.errstate(all="ignore"):
+            if alone:
+                self._steps(PREDICT | LEARN, machine, features, targets, importance, arrays)
+            feature_rounds(
+                machine, self.progress, self.table, self.memory, features, targets, importance,
+                alone, *arrays, decisions, asked,
+            )  # fmt: skip
+        try:
+            self._check_finite(arrays[0], *self.memory)
+        except NonFiniteError:
+            for array, old in zip(state, before, strict=True):
+                array[...] = old
+            raise
+
+    def _check_finite(self, scores: Floats, *others: Floats) -> None:
+        """Raise NonFiniteError where scores (e, ...), or other numbers, have overflowed."""
+        finite = np.isfinite(scores).all(axis=(1, 2))
+        if not (finite.all() and all(np.isfinite(array).all() for array in others)):
+            where = "" if finite.all() else f"kernel {self.committee.kernels[finite.argmin()]}: "
+            raise NonFiniteError(
+                f"{where}a learner diverged, or its features overflowed; lower its step, or scale "
+                "the features"
+            )
+
+    def _features(self, rows: Rows) -> Floats:
+        """The pool's features of a block."""
+        b = len(rows)
+        out = self.pool.empty(b)
+        threads = threads_for(b * int(self.pool.offsets[-1]))
+        lanes = -(-b // threads)
+
+        def fill(lo: int) -> None:
+            self.pool.fill(rows.part(lo, min(lo + lanes, b)), out, lo)
+
+        share(threads, fill, range(0, b, lanes))
+        return out
+
+    def _empty(self, b: int) -> tuple[Floats, Floats, Floats]:
+        """Room for outputs, variances and gains; see `expert_steps`."""
+        experts = len(self.table.dim)
+        return (
+            np.empty((experts, b, self.scores)),
+            np.zeros((experts, b)),
+            np.zeros((experts, int(self.table.dim.max()))),
+        )
+
+    def _steps(
+        self,
+        what: int,
+        machine: Machine,
+        features: Floats,
+        targets: Floats,
+        importance: Floats,
+        arrays: tuple[Floats, Floats, Floats],
+    ) -> None:
+        """All experts, each through the whole block, by several threads."""
+        b, experts = len(targets), len(self.table.dim)
+        threads = threads_for(b * int((self.table.dim * (self.table.rows + 1)).sum()))
+        each = max(1, experts // (4 * threads)) if threads > 1 else experts
+        learned = int(self.progress.counters[ASKED])
+
+        def steps(first: int) -> None:
+            expert_steps(
+                what, machine, self.table, self.memory, features,
+                (first, min(first + each, experts)), (0, b), targets, importance, learned, *arrays,
+            )  # fmt: skip
+
+        share(threads, steps, range(0, experts, each))
+
+    def decide(self, rows: Rows) -> Floats:
+        return self._decisions(rows)[0]
+
+    def would_ask(self, rows: Rows) -> Flags:
+        return self._decisions(rows, also_asked=True)[1]
+
+    def _decisions(self, rows: Rows, also_asked: bool = False) -> tuple[Floats, Flags]:
+        decisions = np.empty((len(rows), self.scores))
+        asked = np.ones(len(rows), dtype=bool)
+        for start in range(0, len(rows), FEATURE_BLOCK):
+            where = slice(start, min(start + FEATURE_BLOCK, len(rows)))
+            part = rows.part(where.start, where.stop)
+            nothing = np.zeros(len(part))
+            arrays = self._empty(len(part))
+            self._steps(PREDICT, self.machine, self._features(part), nothing, nothing, arrays)
+            scores = arrays[0].transpose(0, 2, 1)
+            self._check_finite(scores)
+            sizes = np.zeros_like(scores)
+            decisions[where] = self.committee.combine(self.progress, scores, sizes)
+            if also_asked:
+                asked[where] = self.committee.wanted(self.progress, scores, sizes, arrays[1])
+        return decisions, asked
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            f"{i}.{name}": array
+            for i, one in enumerate(self.pool.maps)
+            for name, array in one.arrays().items()
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        maps = []
+        for i, one in enumerate(self.pool.maps):
+            own = {k.partition(".")[2]: v for k, v in arrays.items() if k.startswith(f"{i}.")}
+            maps.append(restore(one.kernel, one.features, self.width, own))
+        self.pool = PoolMap(maps)
+
+
+def _features(learner: Any, kernel: Kernel) -> Features:
+    """The recipe for the features in which a learner learns with a kernel."""
+    if learner.features == "auto":
+        return RandomFeatures() if isinstance(kernel, SHIFT_INVARIANT) else Monomials()
+    if not isinstance(learner.features, Features):
+        raise InputError(
+            f"{type(learner).__name__}: features must be 'auto' or a map such as "
+            f"RandomFeatures(), got {learner.features!r}"
+        )
+    return learner.features

@@ -1,0 +1,131 @@
+"""Runs of gradient descent on kernel expansions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook._jit.gradient_rounds import SMALL, gradient_rounds
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.kernels import Kernel
+from kernbrook.models.points import Block, Flags, Floats, Rows
+from kernbrook.models.runs import ExpertRun, Setting
+
+WINDOW_BLOCK = 128  # examples processed together under a budget
+
+
+class GradientRun(ExpertRun):
+    """Experts whose coefficients all shrink at every step; see `gradient_rounds`.
+
+    Under a budget each sums over the last examples with labels: what is older has shrunk most.
+    """
+
+    def __init__(
+        self,
+        kernels: tuple[Kernel, ...],
+        learners: Sequence[Any],
+        combiner: Any,
+        selection: Any,
+        policy: Any,
+        setting: Setting,
+    ):
+        super().__init__(kernels, learners, combiner, selection, policy, setting)
+        steps, regularization = self.machine.learner_parameters[:, [2, 4]].T
+        if (2 * steps * regularization >= 1).any():
+            raise InputError(
+                "GradientDescent: 2 * step * regularization must be below 1, got "
+                f"{(2 * steps * regularization).max():g}"
+            )
+        self.scale = np.ones(len(self.committee.kernels))
+        budgets = {learner.budget for learner in learners}
+        if len(budgets) > 1:
+            raise InputError(f"learner: one budget for all of a pool, got {learners}")
+        self.budget = budgets.pop()
+
+    @property
+    def coefficients(self) -> Floats:
+        return super().coefficients * self.scale[:, None]
+
+    def learn(
+        self, rows: Rows, labels: Any, importance: Floats, given: bool = False
+    ) -> tuple[Floats, Flags]:
+        targets = np.asarray(labels, dtype=np.float64)
+        if labels.dtype.kind == "i":
+            targets = np.where(labels < 0, np.nan, targets)
+        if self.budget is None:
+            return super().learn(rows, targets, importance, given)
+        decisions, asked = np.zeros((len(rows), self.scores)), np.zeros(len(rows), dtype=bool)
+        for start in range(0, len(rows), WINDOW_BLOCK):
+            where = slice(start, min(start + WINDOW_BLOCK, len(rows)))
+            part = rows.part(where.start, where.stop)
+            outs = decisions[where], asked[where]
+            self._window(given, part, targets[where], importance[where], *outs)
+        return decisions, asked
+
+    def _window(
+        self,
+        given: bool,
+        rows: Rows,
+        targets: Floats,
+        importance: Floats,
+        decisions: Floats,
+        asked: Flags,
+    ) -> None:
+        """A block under a budget: the sums are over the last labelled examples, afresh."""
+        n, b, support, layout = self.support.n, len(rows), self.support, self.engine.layout
+        block = Block(rows, layout)
+        pairs = np.empty((len(layout.channels), n + b, b))
+        if n:
+            stored = np.empty((len(layout.channels), n, b))
+            block.pairs(support.rows, stored)
+            pairs[:, :n] = stored
+        pairs[:, n:] = block.own_pairs()
+        scores = np.zeros((self.engine.outputs, b))
+        sizes = np.zeros_like(scores)
+        coefficients = np.zeros((n + b, scores.shape[0]))
+        coefficients[:n] = support.coefficients
+        before = [array.copy() for array in self._state()]
+        shifts = np.zeros(len(self.scale), dtype=np.int64)
+        gradient_rounds(
+            self.machine_that(given), self.progress, self.scale, shifts, self.budget, layout.plan,
+            pairs, scores, sizes, targets, importance, decisions, asked, coefficients,
+        )  # fmt: skip
+        if not (np.isfinite(coefficients).all() and np.isfinite(self.scale).all()):
+            sizes[:] = np.inf
+        try:
+            self.engine.check_finite(sizes)
+        except NonFiniteError:
+            for array, old in zip(self._state(), before, strict=True):
+                array[...] = old
+            raise
+        held = np.concatenate([np.arange(n), n + np.flatnonzero(asked)])[-self.budget :]
+        kept, new = held[held < n], held[held >= n]
+        support.keep(kept)
+        support.coefficients[:] = coefficients[kept]
+        support.append(rows, new - n, coefficients[new])
+
+    def _rounds(self, given: bool, *arguments: Any) -> None:
+        progress, plan, pairs, scores, sizes, *others = arguments
+        shifts = np.zeros(len(self.scale), dtype=np.int64)
+        machine = self.machine_that(given)
+        sums = plan, pairs, scores, sizes
+        gradient_rounds(machine, progress, self.scale, shifts, 0, *sums, *others)
+        coefficients = others[-1]
+        if not (np.isfinite(coefficients).all() and np.isfinite(self.scale).all()):
+            sizes[:] = np.inf  # for the engine to find, and to undo the block
+        elif shifts.any():
+            self.support.coefficients[:] *= np.repeat(SMALL**shifts, self.scores)
+
+    def _state(self) -> Sequence[NDArray[Any]]:
+        return (*self.progress, self.scale)
+
+    def combine(self, scores: Floats, sizes: Floats) -> Floats:
+        scale = self.scale[:, None, None]
+        return super().combine(scale * scores, scale * sizes)
+
+    def wanted(self, scores: Floats, sizes: Floats) -> Flags:
+        scale = self.scale[:, None, None]
+        return super().wanted(scale * scores, scale * sizes)

@@ -1,0 +1,192 @@
+"""The composed machine as a scikit-learn regressor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from kernbrook.errors import InputError
+from kernbrook.models.machine import OnlineMachine, as_labels, check_lengths
+from kernbrook.models.points import Flags, Floats
+
+
+class OnlineMKRegressor(RegressorMixin, OnlineMachine):
+    """Online regression with many kernels: kernels x learner x combiner x selection x labels.
+
+    One learner for each kernel learns from a stream; a combiner weighs their predictions. The
+    result never depends on how the stream is cut into chunks.
+
+    Parameters
+    ----------
+    kernels : str, kernel, function or list of these; see `OnlineMKClassifier`
+    learner : learner of each kernel, or a list of them; `Ridge()` by default
+        Learners for numbers: `Ridge` and `GradientDescent`. An expert is a pair of a learner and a
+        kernel; those of the first learner come first.
+    combiner : what weighs the experts, on "squared" or "absolute" losses; `MLPoly("squared")` by
+        default
+    selection : which experts are updated and form the prediction; all of them by default
+    labels : "all", or a policy such as `Disagreement()`: whose label is asked for
+    random_state : int, RandomState or None
+        Seeds all draws. They depend on the seed and the round alone.
+    scaling : None, "maximum" or "moments"
+        Divide each feature by its greatest size so far, or take off its mean so far and divide by
+        its deviation so far, both with the row itself. Never by what comes later.
+
+    center : bool
+        Learn the differences from the first label seen, which is added to all predictions after
+        it: kernels of x - z fit a constant only slowly.
+
+    Attributes
+    ----------
+    kernels_ : (m,) tuple of kernels
+    kernel_weights_ : (m,) weights, summing to 1
+    expert_weights_ : (e,) the same, by expert
+    expert_errors_ : (e,) mean squared error of each expert so far, before each label was seen
+    n_support_stored_, n_support_active_ : as for `OnlineMKClassifier`; 0 on features
+    labels_asked_ : labels looked at so far
+    n_rounds_ : examples met so far
+    memory_bytes_ : bytes held by what was learned
+    offset_ : the first label, where `center` asks for it
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    Shen, Chen, Giannakis (2019), Random feature-based online multi-kernel learning in environments
+    with unknown dynamics. Hong and Chae (2020), Active learning with multiple kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> X = np.linspace(0, 6, 300)[:, None]
+    >>> model = kb.OnlineMKRegressor("amkl17", random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.05)
+    True
+    """
+
+    offset_: float
+    _of_numbers = True
+    _scores = 1
+    _learned = (*OnlineMachine._learned, "offset_")
+
+    def __init__(
+        self,
+        kernels: Any = "amkl17",
+        learner: Any = None,
+        combiner: Any = None,
+        selection: Any = None,
+        labels: Any = "all",
+        random_state: Any = None,
+        scaling: str | None = None,
+        center: bool = False,
+    ):
+        super().__init__(kernels, learner, combiner, selection, labels, random_state, scaling)
+        self.center = center
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
+        """Forget everything, then learn from X in the order given, one pass.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+        y : (n,) numbers
+        sample_weight : (n,) or None; scales each example's loss
+
+        Raises
+        ------
+        InputError
+            A parameter, or the data, is not what was expected.
+        """
+        self._forget()
+        return self.partial_fit(X, y, sample_weight=sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
+        """Learn from X in the order given, after what was learned before.
+
+        All labels given are learned from, whatever the policy in `labels`.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+        y : (n,) numbers
+        sample_weight : (n,) or None; scales each example's loss
+        """
+        with self._nothing_half_done():
+            X, y = validate_data(
+                self, X, y, reset=not hasattr(self, "_run"), accept_sparse="csr",
+                dtype=np.float64, order="C", y_numeric=True,
+            )  # fmt: skip
+            self._learn(self._features(X), y, sample_weight, given=True)
+        return self
+
+    def learn(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Floats, Flags]:
+        """Test, ask, train: each label is predicted before it is looked at, if it is.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR matrix
+        y : (n,) numbers, or an oracle
+            An oracle is called with one row of X for each label that `labels` asks for, and gives
+            the label, or None where it cannot be had.
+        sample_weight : (n,) or None
+
+        Returns
+        -------
+        predictions : (n,) each from the examples before its own
+        asked : (n,) bool, whose label was looked at
+        """
+        with self._nothing_half_done():
+            X = self._features(X)
+            if not callable(y):
+                y = as_labels(y)
+            check_lengths(X, y)
+            return self._learn(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Floats:
+        """(n,) the number expected for each row of X, (n, d)."""
+        return self._predictions(self._decide(X)) + self._offset()
+
+    @property
+    def expert_errors_(self) -> Floats:
+        return self._run.progress.losses / max(self._run.asked, 1)
+
+    # -- labels -----------------------------------------------------------------------------
+
+    def _numbers(self, y: NDArray[Any]) -> Floats:
+        y = column_or_1d(y, warn=True)
+        if y.dtype.kind not in "biuf":
+            raise InputError(f"y: expected numbers, got {y.dtype}")
+        numbers = np.array(y, dtype=np.float64)  # read-only would be compiled for anew
+        wrong = ~(np.abs(numbers) < 1e100)
+        if wrong.any():
+            raise InputError(
+                f"y: expected numbers of size below 1e100, found {numbers[wrong][0]:g} "
+                f"(row {wrong.argmax()} of the chunk)"
+            )
+        if self.center:
+            if not hasattr(self, "offset_") and len(numbers):
+                self.offset_ = float(numbers[0])
+            numbers -= self._offset()
+        return numbers
+
+    def _offset(self) -> float:
+        return getattr(self, "offset_", 0.0)
+
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False
+    ) -> tuple[NDArray[Any], Flags]:
+        centred = hasattr(self, "offset_")
+        predictions, asked = super()._learn(X, y, sample_weight, given)
+        since = 0 if centred or not asked.any() else int(asked.argmax()) + 1
+        predictions[since:] += self._offset()
+        return predictions, asked
+
+    def _nothing(self) -> float:
+        return float("nan")
+
+    def _predictions(self, decisions: Floats) -> Floats:
+        return decisions[:, 0].copy()

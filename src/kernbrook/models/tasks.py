@@ -1,0 +1,22 @@
+"""What a model predicts: classes or numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from sklearn.base import is_regressor
+
+Task = Literal["classes", "numbers"]
+
+
+def task_of(estimator: Any) -> Task:
+    """What an estimator predicts; one that does not say so predicts classes.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> task_of(kb.OnlineMKClassifier()), task_of(kb.OnlineMKRegressor())
+    ('classes', 'numbers')
+    """
+    tagged = hasattr(estimator, "__sklearn_tags__")
+    return "numbers" if tagged and is_regressor(estimator) else "classes"

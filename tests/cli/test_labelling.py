@@ -1,0 +1,631 @@
+"""`kernbrook label` as a person meets it: what is on the screen, what a kill may not cost."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kernbrook as kb
+from kernbrook.cli.main import run
+from kernbrook.evaluation.checkpoints import load_checkpoint
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+NEW = ["--recipe", "omkc-dd", "--classes", "no,yes"]
+PROMPT = "(s skip, q quit, ? help): "
+
+
+@pytest.fixture
+def kernbrook(monkeypatch, capsys, tmp_path):
+    """The program in this process, in an empty folder: (exit code, output, messages)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments, typed=()):
+        monkeypatch.setattr(sys, "argv", ["kernbrook", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in typed)))
+        with pytest.raises(SystemExit) as end:
+            run()
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return end.value.code or 0, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def flowers(tmp_path):
+    """Rows without labels in flowers.csv, and the labels, all "yes" or "no"."""
+    X = np.random.default_rng(0).normal(size=(80, 3)).round(3)
+    lines = ["width,height,the colour of it"]
+    lines += [",".join(map(str, row)) for row in X.tolist()]
+    (tmp_path / "flowers.csv").write_text("\n".join(lines) + "\n")
+    return X, np.where(X[:, 0] > 0, "yes", "no").tolist()
+
+
+def logged(path="m"):
+    lines = Path(f"{path}.labels.jsonl").read_text().splitlines()[1:]
+    return [json.loads(line) for line in lines]
+
+
+# -- answers on standard input ----------------------------------------------------------------
+
+
+def expected_of(X, truth):
+    """The model that the command begins, after the hidden labels; and which it asked for."""
+    model = kb.recipes.make("omkc-dd", random_state=0).set_params(labels=kb.MarginSampling())
+    _, asked = model.learn(X, np.array(truth))
+    return model, np.flatnonzero(asked) + 1
+
+
+def test_answers_from_a_pipe(kernbrook, flowers):
+    X, truth = flowers
+    model, rows = expected_of(X, truth)
+    command = ["label", "m", "flowers.csv", *NEW]
+    code, out, err = kernbrook(*command, typed=[truth[row - 1] for row in rows])
+    assert code == 0
+    found = kb.load("m")
+    np.testing.assert_array_equal(found.decision_function(X), model.decision_function(X))
+    assert [line["row"] for line in logged()] == rows.tolist()
+    assert err.count(PROMPT) == len(rows)
+    summary = dict(re.split(r"  +", line) for line in out.splitlines())
+    saved = 80 - len(rows)
+    right = sum(line["predicted"] == line["label"] for line in logged())
+    assert summary == {
+        "rows": "80 of 80",
+        "labels given": f"{len(rows)}",
+        "skipped": "0",
+        "labels saved": f"{saved} ({100 * saved / 80:.0f} %)",
+        "model right": f"{right} of {len(rows) - 1}",
+        "answers": "m.labels.jsonl",
+    }
+    before = Path("m").read_bytes()
+    assert kernbrook(*command)[:2] == (0, out)
+    assert Path("m").read_bytes() == before
+    code, predicted, err = kernbrook("predict", "m", "flowers.csv")
+    assert (code, predicted.split(), err) == (0, found.predict(X).tolist(), "")
+
+
+def test_the_end_of_the_input_is_a_stop(kernbrook, flowers):
+    X, truth = flowers
+    _, rows = expected_of(X, truth)
+    command, todo = ["label", "m", "flowers.csv", *NEW], rows.tolist()
+    sittings = 0
+    while todo:
+        now, todo = todo[:4], todo[4:]
+        code, out, err = kernbrook(*command, typed=[truth[row - 1] for row in now])
+        assert code == 0
+        sittings += 1
+        if todo:
+            assert err.endswith("m is saved; the same command goes on\n")
+            assert f"rows          {todo[0] - 1} of 80\n" in out
+    assert sittings > 4
+    kernbrook("label", "whole", "flowers.csv", *NEW, typed=[truth[row - 1] for row in rows])
+    for suffix in ("", ".labels.jsonl"):
+        assert Path(f"m{suffix}").read_bytes() == Path(f"whole{suffix}").read_bytes()
+
+
+def test_what_is_shown(kernbrook, flowers):
+    X, truth = flowers
+    _, rows = expected_of(X, truth)
+    code, _, err = kernbrook("label", "m", "flowers.csv", *NEW, typed=[truth[r - 1] for r in rows])
+    assert code == 0
+    screens = err.split("\nrow ")[1:]
+    assert len(screens) == len(rows)
+    expected = [
+        "1 of 80   asked 0 of 0   saved 0",
+        f"  width            {X[0, 0]:6g}",
+        f"  height           {X[0, 1]:6g}",
+        f"  the colour of it {X[0, 2]:6g}",
+        "",
+        "the model has no label yet",
+        "   1  no",
+        "   2  yes",
+        f"label {PROMPT}{truth[0]}",
+    ]
+    assert [re.sub(" +", " ", line) for line in screens[0].splitlines()] == [
+        re.sub(" +", " ", line) for line in expected
+    ]
+    row, seen = rows[-1], X[: rows[-1]]
+    shown = screens[-1].splitlines()
+    assert shown[0] == f"{row} of 80   asked {len(rows) - 1} of {row - 1}   saved {row - len(rows)}"
+    usual = f"usual {seen[:, 0].mean():.4g} ± {seen[:, 0].std():.4g}"
+    assert re.fullmatch(rf"  width  +{X[row - 1, 0]:g}   {re.escape(usual)}", shown[1])
+    model = kb.recipes.make("omkc-dd", random_state=0).set_params(labels=kb.MarginSampling())
+    model.learn(X[: row - 1], np.array(truth[: row - 1]))
+    vote = model.decision_function(X[[row - 1]])[0]
+    answers = logged()[1:-1]
+    right = sum(line["predicted"] == line["label"] for line in answers)
+    said = f"the model expects {'yes' if vote >= 0 else 'no'}; right on {right} of {len(answers)} so far"
+    assert shown[5] == said
+    assert shown[6:8] == [f"   1  no    vote {-vote:7.3g}", f"   2  yes   vote {vote:7.3g}"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "classes", "label"),
+    [
+        (["yes"], "no,yes", "yes"),
+        (["y"], "no,yes", "yes"),
+        (["  YES "], "no,yes", "yes"),
+        (["2"], "no,yes", "yes"),
+        (["3", "0", "maybe", "-1", "no"], "no,yes", "no"),
+        (["", "?", "help", "n"], "no,yes", "no"),
+        (["be", "beg"], "benign,begin,none", "begin"),
+        (["set"], "set,setosa", "set"),
+        (["s", "se"], "set,other", "set"),
+        (["2"], "1,2", 2),
+        (["3", "-", "1.0"], "1,2", 1),
+        (["1", "one"], "2,one", "one"),
+        (["q", "qu", "quilt"], "quilt,duvet", "quilt"),
+    ],
+)
+def test_what_may_be_typed(kernbrook, flowers, typed, classes, label):
+    new = ["--recipe", "omkc-dd", "--classes", classes]
+    code, _, err = kernbrook("label", "m", "flowers.csv", *new, typed=typed)
+    assert code == 0
+    first = [line for line in logged() if line["row"] == 1]
+    assert [line["label"] for line in first] == [label]
+    asked_of_first = err.split("\nrow ")[1].count("? help): ")
+    assert asked_of_first == len(typed)
+
+
+def test_what_is_not_understood_is_explained(kernbrook, flowers):
+    classes = ["--recipe", "omkc-dd", "--classes", "setosa,sepia,other"]
+    typed = ["blue", "4", "se", "s", "?", "quit"]
+    code, _, err = kernbrook("label", "m", "flowers.csv", *classes, typed=typed)
+    assert code == 0
+    assert not logged()
+    assert "label (skip, q quit, ? help): " in err
+    for said in (
+        "expected one of other, sepia, setosa, found 'blue'",
+        "expected one of other, sepia, setosa, found '4'",
+        "'se' could be sepia, setosa: type more of it",
+        "'s' could be sepia, setosa, skip: type more of it",
+        "Type the label, its beginning, or its number here:",
+        "skip: pass on without a label",
+    ):
+        assert said in err
+
+
+def test_skip_and_quit(kernbrook, flowers):
+    _, truth = flowers
+    typed = [truth[0], "s", "skip", "sk", "y", "q", "never read"]
+    code, out, err = kernbrook("label", "m", "flowers.csv", *NEW, typed=typed)
+    assert code == 0
+    assert [line["label"] for line in logged()] == [truth[0], None, None, None, "yes"]
+    assert "labels given  2\nskipped       3\n" in out
+    assert err.endswith("m is saved; the same command goes on\n")
+    assert kb.load("m").labels_asked_ == 2
+
+
+def test_numbers(kernbrook, flowers):
+    X, _ = flowers
+    policy = kb.VarianceSampling(0.0)
+    kb.save(kb.OnlineMKRegressor([kb.Gaussian(sigma=1.0)], labels=policy, random_state=0), "m")
+    typed = ["4.5", "much", "nan", "1e100", "2", "s", "-1e-3", "?", "5", "q"]
+    code, out, err = kernbrook("label", "m", "flowers.csv", typed=typed)
+    assert code == 0
+    assert [line["label"] for line in logged()] == [4.5, 2.0, None, -0.001, 5.0]
+    assert err.count("expected a number, found ") == 3
+    assert "Type the number." in err
+    assert f"number {PROMPT}" in err
+    shown = re.findall(r"the model expects (\S+); off by (\S+) on (\d+) so far", err)
+    errors = [line["predicted"] - line["label"] for line in logged()[1:] if line["label"]]
+    off = np.sqrt(np.mean(np.square(errors)))
+    assert shown[-1] == (f"{kb.load('m').predict(X[[5]])[0]:.6g}", f"{off:.3g}", "3")
+    assert re.search(rf"^error +{re.escape(f'{off:.4g}')}$", out, re.M)
+
+
+def test_wide_rows(kernbrook, tmp_path):
+    """Of many features the most unusual ones; of sparse rows those that are there."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(30, 40)).round(2)
+    X[14, 7] = 50
+    rows = (" ".join(f"{j + 1}:{v}" for j, v in enumerate(row)) for row in X)
+    Path(tmp_path, "wide.svm").write_text("".join(f"0 {row}\n" for row in rows))
+    kb.save(kb.OnlineMKClassifier(random_state=0), "all")
+    command = ["label", "all", "wide.svm", "--classes", "1,2"]
+    _, _, err = kernbrook(*command, typed=["1"] * 30)
+    screen = err.split("\nrow ")[15].splitlines()
+    assert re.match(r"  feature 8  +50   usual 3\.\d+ ± 12\.\d+", screen[1])
+    assert [line.split()[0] for line in screen[1:12]] == ["feature"] * 11
+    assert screen[12] == "  and 29 others, less unusual"
+    sparse = ["0 2:1 9:2.5", "0", "0 " + " ".join(f"{j}:1" for j in range(10, 30))]
+    Path(tmp_path, "sparse.svm").write_text("\n".join(sparse * 10) + "\n")
+    kb.save(kb.OnlineMKClassifier(random_state=0), "some")
+    command = ["label", "some", "sparse.svm", "--classes", "1,2"]
+    _, _, err = kernbrook(*command, typed=["1"] * 30)
+    screens = [screen.splitlines() for screen in err.split("\nrow ")[1:]]
+    assert screens[0][1:4] == ["  feature 2    1", "  feature 9  2.5", ""]
+    assert screens[1][1:3] == ["  all features are 0", ""]
+    assert screens[2][12] == "  and 9 other nonzero ones, less unusual"
+    assert screens[27][1:3] == screens[0][1:3]
+
+
+def test_many_classes(kernbrook, flowers):
+    names = [f"c{i:02}" for i in range(30)]
+    new = ["--recipe", "omkc-dd", "--classes", ",".join(names)]
+    typed = ["c07", "c05", "20", "?", "c29", "q"]
+    code, _, err = kernbrook("label", "m", "flowers.csv", *new, typed=typed)
+    assert code == 0
+    assert [line["label"] for line in logged()] == ["c07", "c05", "c19", "c29"]
+    screen = err.split("\nrow ")[3].splitlines()
+    start = next(i for i, line in enumerate(screen) if line.startswith("the model expects"))
+    votes = [float(line.split()[-1]) for line in screen[start + 1 : start + 10]]
+    assert votes == sorted(votes, reverse=True)
+    assert screen[start].split()[3].rstrip(";") == screen[start + 1].split()[1]
+    assert screen[start + 10] == "  and 21 others, see ?"
+    helped = err.split("Type the label")[1]
+    assert all(f"{i + 1:2}  c{i:02}" in helped for i in range(30))
+
+
+# -- the data and the model -------------------------------------------------------------------
+
+
+def test_labels_in_the_data_are_not_looked_at(kernbrook, flowers, tmp_path):
+    _, truth = flowers
+    lines = Path("flowers.csv").read_text().splitlines()
+    other = [f"{line},{'label' if i == 0 else 'secret'}" for i, line in enumerate(lines)]
+    Path("other.csv").write_text("\n".join(other) + "\n")
+    typed = [truth[0], "y", "n", "y", "q"]
+    kernbrook("label", "bare", "flowers.csv", *NEW, typed=typed)
+    _, _, err = kernbrook("label", "full", "other.csv", *NEW, typed=typed)
+    assert "secret" not in err
+    assert logged("bare") == logged("full")
+    bare, full = kb.load("bare"), kb.load("full")
+    np.testing.assert_array_equal(bare.dual_coef_, full.dual_coef_)
+    assert load_checkpoint("full")[1].source.label == "label"
+    code, _, err = kernbrook("label", "bare", "other.csv", *NEW)
+    assert code == 1
+    assert "the model's features are not the columns here: unknown 'label'" in err
+    assert kernbrook("label", "bare", "other.csv", "--label", "label", *NEW, typed=["q"])[0] == 0
+
+
+def test_a_trained_model(kernbrook, flowers):
+    X, truth = flowers
+    rows = Path("flowers.csv").read_text().splitlines()
+    kinds = ["kind", *truth]
+    train = [f"{line},{kind}" for line, kind in zip(rows[:41], kinds[:41], strict=True)]
+    Path("train.csv").write_text("\n".join(train) + "\n")
+    Path("rest.csv").write_text("\n".join([rows[0], *rows[41:]]) + "\n")
+    kernbrook("train", "train.csv", "--model", "m", "--recipe", "bpas", "--budget", "9")
+    code, out, err = kernbrook("label", "m", "rest.csv", typed=truth[40:])
+    assert code == 0
+    assert "labels given  40\n" in out  # it asks for all
+    expected = kb.recipes.make("bpas", budget=9, random_state=0).fit(X, truth)
+    np.testing.assert_array_equal(kb.load("m").decision_function(X), expected.decision_function(X))
+    assert kernbrook("predict", "m", "train.csv")[0] == 0
+    code, _, err = kernbrook("label", "m", "flowers.csv")
+    assert code == 1
+    assert "m does not go with the answers in m.labels.jsonl: the first 40 rows here" in err
+    assert "or move the answers away to begin anew" in err
+    Path("m.labels.jsonl").unlink()
+    assert kernbrook("label", "m", "flowers.csv", typed=truth)[0] == 0
+    assert kb.load("m").n_rounds_ == 160
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["m"], 2, "Missing argument"),
+        (["absent", "flowers.csv"], 1, "absent does not exist; to begin a new model, name a recipe"),
+        (["new", "flowers.csv", "--recipe", "omkc-dd"], 1, "expected all labels (--classes)"),
+        (["new", "flowers.csv", "--recipe", "spam", "--classes", "a,b"], 1, "did you mean spa?"),
+        (["new", "flowers.csv", "--recipe", "spa", "--classes", "a"], 1, "two labels or more, got a"),
+        (["new", "flowers.csv", "--recipe", "majority", "--classes", "a,b"], 1, "does not ask for"),
+        (["new", "absent.csv", *NEW], 1, "absent.csv: no such file"),
+        (["new", "flowers.csv", *NEW, "--label", "b"], 1, "unknown column 'b'"),
+        (["new", "flowers.csv", *NEW, "--n-features", "9"], 1, "expected 9 features, found 3"),
+        (["absent/m", "flowers.csv", *NEW], 1, "there is no folder"),
+        (["flowers.csv", "flowers.csv"], 1, "flowers.csv is read by this command"),
+        (["new", "flowers.csv", *NEW, "--questions", "q"], 1, "one needs the other"),
+        (["new", "flowers.csv", *NEW, "--questions", "q", "--answers", "q"], 1, "two files"),
+        (["m", "flowers.csv", "--recipe", "spa"], 1, "m comes from other settings: "),
+        (["m", "flowers.csv", *NEW, "--seed", "1"], 1, "random_state was 0 and is 1"),
+        (["m", "flowers.csv", "--classes", "a,b"], 1, "classes were no, yes and are a, b"),
+        (["m", "flowers.csv", "--n-features", "9"], 1, "the model has 3, got 9"),
+        (["m", "wdbc"], 1, "wdbc: expected 3 features, found 30"),
+        (["broken", "flowers.csv"], 1, "broken: empty, damaged or not a saved model"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(kernbrook, flowers, tmp_path, arguments, code, said):
+    kernbrook("label", "m", "flowers.csv", *NEW, typed=["yes", "q"])
+    Path("broken").touch()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    found, out, err = kernbrook("label", *arguments)
+    assert (found, out) == (code, "")
+    assert said in err
+    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+def test_help_is_brief(kernbrook):
+    code, out, _ = kernbrook("label", "--help")
+    assert code == 0
+    assert "MODEL" in out
+    assert len(out.splitlines()) < 60
+
+
+# -- a terminal -------------------------------------------------------------------------------
+
+
+class Terminal:
+    """The program in a process of its own, on a pseudo-terminal."""
+
+    def __init__(self, folder, *arguments):
+        import pty
+
+        self.ours, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "kernbrook", *map(str, arguments)],
+            cwd=folder, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        os.close(theirs)
+        self.screen = ""
+
+    def question(self):
+        """What is shown up to the next prompt; "" if the program ends."""
+        start = len(self.screen)
+        while not re.sub(r"\x1b\[\d*m", "", self.screen[start:]).endswith("help): "):
+            try:
+                part = os.read(self.ours, 10_000)
+            except OSError:  # closed by the last writer
+                return ""
+            self.screen += part.decode()
+        return re.sub(r"\x1b\[\d*m", "", self.screen[start:])
+
+    def type(self, text):
+        os.write(self.ours, f"{text}\n".encode())
+
+    def end(self):
+        """Exit code and standard output."""
+        while self.question():
+            pass
+        out = self.process.stdout.read()
+        self.process.stdout.close()
+        os.close(self.ours)
+        return self.process.wait(timeout=100), out
+
+
+def row_of(question):
+    return int(re.findall(r"\nrow (\d+) of", question.replace("\r", ""))[-1])
+
+
+@POSIX
+def test_a_person_at_a_terminal(flowers, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, truth = flowers
+    _, rows = expected_of(X, truth)
+    command = ["label", "m", "flowers.csv", *NEW]
+    seen = []
+    for stop in ("q", signal.SIGKILL, signal.SIGINT, signal.SIGTERM, None):
+        sitting = Terminal(tmp_path, *command)
+        answered = 0
+        while question := sitting.question():
+            row = row_of(question)
+            if answered == 4 and stop is not None:
+                break
+            if answered == 1:
+                sitting.type("nonsense")
+                assert "expected one of no, yes, found 'nonsense'" in sitting.question()
+            seen.append(row)
+            sitting.type(truth[row - 1])
+            answered += 1
+        if stop == "q":
+            sitting.type("q")
+        elif stop is not None:
+            sitting.process.send_signal(stop)
+        code, out = sitting.end()
+        killed = stop == signal.SIGKILL
+        assert code == (0 if stop in ("q", None) else -9 if killed else 128 + stop)
+        if not killed:
+            assert f"labels given  {len(seen)}\n" in out
+        assert ("m is saved; the same command goes on" in sitting.screen) == (
+            stop in ("q", signal.SIGINT, signal.SIGTERM)
+        )
+        assert [line["row"] for line in logged()] == seen
+    assert seen == rows.tolist()
+    whole = Terminal(tmp_path, "label", "whole", "flowers.csv", *NEW)
+    while question := whole.question():
+        whole.type(truth[row_of(question) - 1])
+    assert whole.end()[0] == 0
+    for suffix in ("", ".labels.jsonl"):
+        assert Path(f"m{suffix}").read_bytes() == Path(f"whole{suffix}").read_bytes()
+    assert sorted(os.listdir()) == [
+        "flowers.csv",
+        "m",
+        "m.labels.jsonl",
+        "whole",
+        "whole.labels.jsonl",
+    ]
+
+
+# A process that has loaded everything forks the sittings: each is at work at once.
+KILLS = """
+import json, os, pty, random, re, select, signal, sys, time
+import kernbrook as kb
+from kernbrook.evaluation import labelling
+from kernbrook.cli.main import run
+
+labelling.label.__kwdefaults__["every"] = 0.0  # the model is written after every row
+X, y = kb.open_stream("wdbc").read()
+warm = labelling.with_policy(kb.recipes.make("omkc-dd", random_state=0))
+warm.learn(X[:20], lambda x: y[0], classes=[-1, 1])
+
+def start(model):
+    process, screen = pty.fork()
+    if process == 0:
+        sys.argv = ["kernbrook", "label", model, "wdbc", "--recipe", "omkc-dd", "--classes", "1,-1"]
+        try:
+            run()
+        except SystemExit as end:
+            os._exit(end.code or 0)
+        finally:
+            os._exit(99)
+    return process, screen
+
+def question(screen):
+    text = ""
+    while not text.rstrip("\\x1b[0m ").endswith("help):"):
+        try:
+            text += os.read(screen, 10_000).decode()
+        except OSError:
+            return None
+    return int(re.findall(r"row (\\d+) of 569 +asked", text)[-1])
+
+def answer(screen, row):
+    os.write(screen, f"{y[row - 1]}\\n".encode())
+
+def rows():
+    try:
+        lines = open("m.labels.jsonl").read().split("\\n")[1:-1]
+    except FileNotFoundError:
+        return []
+    return [json.loads(line)["row"] for line in lines]
+
+def draft():
+    return any(name.startswith(".m.") for name in os.listdir())
+
+process, screen = start("whole")
+while (row := question(screen)) is not None:
+    answer(screen, row)
+assert os.waitpid(process, 0)[1] == 0
+
+rng = random.Random(0)
+kills = asked = 0
+while True:
+    process, screen = start("m")
+    known, taken = rows(), []
+    for _ in range(rng.randrange(1, 6)):
+        row = question(screen)
+        if row is None:
+            break
+        assert row > max(known + taken, default=0), "asked again"
+        assert set(known + taken) <= set(rows()), "an answer that was taken is lost"
+        answer(screen, row)
+        taken.append(row)  # if it is still alive when it asks the next
+    if row is None and kills >= 20:
+        assert os.waitpid(process, 0)[1] == 0
+        break
+    wait = time.monotonic() + rng.choice([0, 0.001, 0.003, 0.01, 0.03])
+    while time.monotonic() < wait:
+        pass
+    while kills % 3 == 1 and not draft() and time.monotonic() < wait + 0.5:
+        pass  # then in the middle of writing the model
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    os.close(screen)
+    kills += 1
+    if os.path.exists("m"):
+        kb.load("m")
+    print("half written" if draft() else "", "last answer", "in" if taken[-1:] == rows()[-1:] else "out")
+    if row is None:  # it was done before: once more from the start
+        assert open("m", "rb").read() == open("whole", "rb").read()
+        os.remove("m"), os.remove("m.labels.jsonl")
+print(kills, "kills")
+"""
+
+
+@POSIX
+def test_killed_at_twenty_random_moments(tmp_path):
+    """What was taken is never lost, nothing is asked twice, and the end is that of a quiet run."""
+    (tmp_path / "kills.py").write_text(KILLS)
+    done = subprocess.run(
+        [sys.executable, "kills.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=500, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("half written") >= 1, done.stdout
+    for suffix in ("", ".labels.jsonl"):
+        whole = (tmp_path / f"whole{suffix}").read_bytes()
+        assert (tmp_path / f"m{suffix}").read_bytes() == whole
+    names = ["kills.py", "m", "m.labels.jsonl", "whole", "whole.labels.jsonl"]
+    assert sorted(os.listdir(tmp_path)) == names
+
+
+# -- files ------------------------------------------------------------------------------------
+
+
+ANSWERER = """
+import json, sys, time
+done = 0
+while True:
+    try:
+        asked = open("q").read().split("\\n")[:-1]
+    except FileNotFoundError:
+        asked = []
+    for line in asked[done:]:
+        question = json.loads(line)
+        label = "yes" if question["x"]["width"] > 0 else "no"
+        with open("a", "a") as file:
+            file.write(json.dumps({"id": question["id"], "label": label}) + "\\n")
+    done = len(asked)
+    time.sleep(0.001)
+"""
+
+
+@POSIX
+def test_another_process_answers(flowers, tmp_path, monkeypatch):
+    """Killed in between, and nobody is asked twice."""
+    monkeypatch.chdir(tmp_path)
+    X, truth = flowers
+    model, rows = expected_of(X, truth)
+    files = ["--questions", "q", "--answers", "a"]
+    command = [sys.executable, "-m", "kernbrook", "label", "m", "flowers.csv", *NEW, *files]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL) as first:
+        while not Path("q").exists():
+            time.sleep(0.01)
+        first.kill()
+    with subprocess.Popen([sys.executable, "-c", ANSWERER], cwd=tmp_path) as other:
+        try:
+            with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL) as second:
+                while not Path("a").exists() or len(Path("a").read_bytes().splitlines()) < 6:
+                    time.sleep(0.001)
+                second.kill()
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        finally:
+            other.kill()
+    assert "asking in q, waiting for answers in a" in done.stderr
+    assert f"labels given  {len(rows)}\n" in done.stdout
+    questions = [json.loads(line) for line in Path("q").read_text().splitlines()]
+    assert [question["id"] for question in questions] == rows.tolist()
+    names = ["width", "height", "the colour of it"]
+    assert questions[3]["x"] == dict(zip(names, X[rows[3] - 1].tolist(), strict=True))
+    assert questions[3]["votes"].keys() == {"no", "yes"}
+    assert questions[3]["predicted"] == max(questions[3]["votes"], key=questions[3]["votes"].get)
+    np.testing.assert_array_equal(kb.load("m").decision_function(X), model.decision_function(X))
+
+
+def test_answers_that_are_wrong(kernbrook, flowers):
+    files = ["--questions", "q", "--answers", "a"]
+    Path("q").write_text('{"id": 1, "x": {"width": 0.5}}\n')
+    code, _, err = kernbrook("label", "m", "flowers.csv", *NEW, *files)
+    assert code == 1
+    assert "q: question 1 is there already, about another row" in err
+    Path("q").unlink()
+    x = dict(zip(["width", "height", "the colour of it"], flowers[0][0].tolist(), strict=True))
+    Path("q").write_text(json.dumps({"id": 1, "x": x}) + "\n")
+    Path("a").write_text('{"id": 1, "label": "Yes!"}\n')
+    code, _, err = kernbrook("label", "m", "flowers.csv", *NEW, *files)
+    assert code == 1
+    assert "a, line 1: expected one of no, yes, found 'Yes!'" in err
+    assert not logged()
+
+
+def test_sparse_questions(kernbrook, tmp_path):
+    Path("data.svm").write_text("0 2:1 40:2.5\n0 3:1\n")
+    Path("q").write_text('{"id": 1, "x": {"2": 1.0, "40": 2.5}}\n{"id": 2, "x": {"3": 1.0}}\n')
+    Path("a").write_text('{"id": 1, "label": 7}\n{"id": 2, "label": null}\n')
+    kb.save(kb.OnlineMKClassifier(random_state=0), "m")
+    files = ["--questions", "q", "--answers", "a", "--classes", "7,8"]
+    code, out, _ = kernbrook("label", "m", "data.svm", *files)
+    assert code == 0
+    assert "labels given  1\nskipped       1\n" in out
+    assert len(Path("q").read_text().splitlines()) == 2

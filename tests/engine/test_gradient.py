@@ -1,0 +1,331 @@
+"""Gradient descent on kernel expansions, whose coefficients all shrink, against its twin."""
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import combiners as naive_combiners
+from naive import kernels as naive_kernels
+from naive import regression, rounds
+from sklearn.datasets import load_diabetes
+
+import kernbrook as kb
+from kernbrook._jit.gradient_rounds import SMALL
+from kernbrook.errors import InputError, NonFiniteError
+
+SEED = 5
+POOL = [kb.Linear(), kb.Gaussian(gamma=0.1), kb.Gaussian(gamma=0.4), kb.Cauchy(gamma=0.3)]
+TWINS = [
+    *(naive_kernels.linear(), naive_kernels.gaussian(0.1), naive_kernels.gaussian(0.4)),
+    naive_kernels.cauchy(0.3),
+]
+NUMBERS = {
+    "root": {"step": 0.2},
+    "root, horizon": {"step": 2.0, "horizon": 100, "regularization": 0.1},
+    "constant": {"step": 0.1, "schedule": "constant", "regularization": 0.5},
+    "epsilon": {"step": 0.3, "loss": "epsilon-insensitive", "regularization": 0.05},
+    "epsilon, constant": {
+        "step": 0.1,
+        "schedule": "constant",
+        "loss": "epsilon-insensitive",
+        "epsilon": 0.5,
+    },
+}
+CLASSES = {
+    "squared": {"step": 0.2, "regularization": 0.1},
+    **{
+        f"{loss}, {schedule}": {
+            "step": 0.3,
+            "loss": loss,
+            "schedule": schedule,
+            "regularization": 0.1,
+        }
+        for loss in ("logistic", "hinge")
+        for schedule in ("root", "constant")
+    },
+    "hinge, never shrinks": {"step": 0.3, "loss": "hinge", "schedule": "constant"},
+}
+
+
+def seed_of(random_state):
+    """The seed of the draws that an estimator's random_state stands for."""
+    return int(np.random.RandomState(random_state).randint(2**31 - 1))
+
+
+def waves(n=140, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.normal(size=n)
+
+
+def make(learners, combiner, numbers=True, selection=None, kernels=POOL, **others):
+    kind = kb.OnlineMKRegressor if numbers else kb.OnlineMKClassifier
+    pool = [kb.GradientDescent(features=None, **parameters) for parameters in learners]
+    return kind(kernels, pool, combiner, selection, random_state=SEED, **others)
+
+
+def learn(model, X, y, C=None, size=None, importance=None):
+    named = {} if C is None else {"classes": np.arange(C)}
+    size = len(y) if size is None else size
+    said = []
+    for start in range(0, len(y), size):
+        part = slice(start, start + size)
+        weight = None if importance is None else importance[part]
+        said.append(model.learn(X[part], y[part], sample_weight=weight, **named)[0])
+    return np.concatenate(said)
+
+
+def twin(X, y, learners, combiner, loss, C=None, twins=TWINS, **others):
+    experts = [
+        regression.Expansion(X, kernel, C, **parameters)
+        for parameters in learners
+        for kernel in twins
+    ]
+    return rounds.run(
+        y, experts, combiner(len(experts)), loss, numbers=C is None, seed=seed_of(SEED), **others
+    )
+
+
+def coefficients_of(expected, T):
+    """(T, e, c), 0 where an example is no support vector."""
+    scores = expected.experts[0].alphas.shape[1]
+    out = np.zeros((T, len(expected.experts), scores))
+    for e, expert in enumerate(expected.experts):
+        out[expert.rows, e] = expert.alphas
+    return out
+
+
+def assert_same(model, predictions, expected, X, y, C=None, rtol=1e-9):
+    """Coefficients to `rtol` of themselves: those of old examples are as good as the newest."""
+    if C is None:
+        size = np.abs(y).max()
+        np.testing.assert_allclose(predictions, expected.predictions, rtol=0, atol=rtol * size)
+    else:
+        np.testing.assert_array_equal(predictions, expected.predictions)
+    coefficients = coefficients_of(expected, len(y))
+    kept = coefficients.any(axis=(1, 2))
+    np.testing.assert_array_equal(model.support_vectors_, X[kept])
+    found = model.dual_coef_ if C not in (None, 2) else model.dual_coef_[:, :, None]
+    largest = np.abs(coefficients).max(axis=(0, 2), keepdims=True)[0]
+    for mine, theirs in zip(found, coefficients[kept], strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=0.01 * rtol * largest.min())
+    np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=10 * rtol)
+    losses = model._run.progress.losses
+    np.testing.assert_allclose(losses, expected.losses, rtol=100 * rtol)
+    counts = np.count_nonzero(coefficients.any(axis=2), axis=0)
+    np.testing.assert_array_equal(model._run.counts, counts)
+    assert model.n_support_stored_ == counts.sum()
+    assert model.n_support_active_ == counts[expected.used].sum()
+
+
+# -- against the twin --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("combiner", ["EXP", "AdaHedge"])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers(name, combiner):
+    X, y = waves()
+    of_twin = {"EXP": regression.EXP, "AdaHedge": naive_combiners.AdaHedge}[combiner]
+    expected = twin(X, y, [NUMBERS[name]], of_twin, "squared")
+    model = make([NUMBERS[name]], getattr(kb, combiner)(loss="squared"))
+    assert_same(model, learn(model, X, y, size=60), expected, X, y)
+
+
+@pytest.mark.parametrize("C", [2, 4])
+@pytest.mark.parametrize("name", CLASSES)
+def test_classes(name, C):
+    X, y = waves()
+    y = hard_streams.classes_of(X, C)
+    expected = twin(X, y, [CLASSES[name]], lambda m: naive_combiners.Hedge(m, 0.9), "hinge", C)
+    model = make([CLASSES[name]], kb.Hedge(0.9, "hinge"), numbers=False)
+    assert_same(model, learn(model, X, y, C, 60), expected, X, y, C)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("C", [2, 5])
+@pytest.mark.parametrize("stream", [*hard_streams.DRAWN, "wdbc"])
+def test_hard_streams(stream, C, name):
+    """Duplicates with several labels, scores that cancel: what is within rounding is 0."""
+    X, y = hard_streams.many_classes(stream, 110, C)
+    X = X / np.abs(X).max()
+    kernels, twins = POOL[:2], TWINS[:2]
+    expected = twin(X, y, [CLASSES[name]], regression.Uniform, "mistakes", C, twins)
+    model = make([CLASSES[name]], kb.Uniform(), numbers=False, kernels=kernels)
+    assert_same(model, learn(model, X, y, C, 50), expected, X, y, C, 1e-8)
+
+
+def test_real_numbers():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = 20 * X[:200], (y[:200] - y.mean()) / y.std()
+    chosen = [NUMBERS["root, horizon"], NUMBERS["epsilon"]]
+    expected = twin(X, y, chosen, naive_combiners.MLPoly, "absolute")
+    model = make(chosen, kb.MLPoly("absolute"))
+    assert_same(model, learn(model, X, y, size=77), expected, X, y)
+
+
+@pytest.mark.parametrize("name", ["energy", "tomshardware"])
+def test_files(name):
+    X, y = hard_streams.real(name, 150)
+    X = X.toarray()
+    chosen = [NUMBERS["constant"], {"step": 0.05, "schedule": "constant"}]
+    expected = twin(X, y, chosen, naive_combiners.AdaHedge, "squared")
+    model = make(chosen, kb.AdaHedge("squared"))
+    assert_same(model, learn(model, X, y, size=77), expected, X, y)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    name=st.sampled_from([*NUMBERS, *CLASSES]),
+    C=st.integers(2, 5),
+    update=st.sampled_from(["all", "drawn"]),
+    n=st.integers(1, 50),
+    size=st.integers(1, 50),
+    seed=st.integers(0, 2**31 - 1),
+)
+def test_random_streams(name, C, update, n, size, seed):
+    """Sample weights, 0 among them; experts that are not updated do not shrink."""
+    rng = np.random.default_rng(seed)
+    C = None if name in NUMBERS else C
+    X = rng.normal(size=(n, 3))
+    y = rng.normal(size=n) if C is None else rng.integers(C, size=n)
+    importance = rng.choice([0.0, 0.25, 1.0, 3.0], size=n)
+    chosen, loss = [(NUMBERS | CLASSES)[name]], "squared" if C is None else "mistakes"
+    expected = twin(
+        *(X, y, chosen, naive_combiners.AdaHedge, loss, C),
+        importance=importance, update=update, smoothing=0.3,
+    )  # fmt: skip
+    selection = kb.Selection(update=update, smoothing=0.3)
+    model = make(chosen, kb.AdaHedge(loss), C is None, selection)
+    said = learn(model, X, y, C, size, importance)
+    assert_same(model, said, expected, X, y, C, 1e-7)
+
+
+# -- the scale ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [None, 2, 3])
+@pytest.mark.parametrize("shrink", [0.9, 0.5, 0.03])
+def test_a_scale_that_shrinks_for_ever(shrink, C):
+    """It passes 2^-64 up to 300 times; blocks begin in between, and old coefficients vanish."""
+    X, y = waves(700)
+    y = y if C is None else hard_streams.classes_of(X, C)
+    # One expert shrinks slowly: each has a scale of its own.
+    chosen = [
+        {"step": 0.05, "schedule": "constant", "regularization": (1 - shrink) / 2 / 0.05},
+        {"step": 0.05, "schedule": "constant", "regularization": 0.01},
+    ]
+    kernels, twins = POOL[1:3], TWINS[1:3]
+    loss = "squared" if C is None else "hinge"
+    expected = twin(X, y, chosen, regression.EXP, loss, C, twins)
+    coefficients = coefficients_of(expected, len(y))
+    for size in (1, 300, 700):
+        model = make(chosen, kb.EXP(loss=loss), C is None, kernels=kernels)
+        predictions = learn(model, X, y, C, size)
+        if C is None:
+            np.testing.assert_allclose(predictions, expected.predictions, rtol=0, atol=1e-9)
+        else:
+            np.testing.assert_array_equal(predictions, expected.predictions)
+        assert ((model._run.scale >= SMALL) & (model._run.scale <= 1)).all()
+        found = model.dual_coef_ if C == 3 else model.dual_coef_[:, :, None]
+        assert found.shape == coefficients.shape  # no example is without a slope
+        there = np.abs(coefficients) > 1e-280  # below it, numbers lose digits
+        np.testing.assert_allclose(found[there], coefficients[there], rtol=1e-9)
+        assert (np.abs(found[~there]) < 1e-270).all()
+        np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-9)
+
+
+def every_state(model):
+    run = model._run
+    support = run.support.arrays()
+    arrays = [*run.progress, run.scale, *(support[name] for name in sorted(support))]
+    return b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)
+
+
+@pytest.mark.parametrize("C", [None, 2, 4])
+@pytest.mark.parametrize("update", ["all", "drawn"])
+def test_chunks_change_nothing(C, update):
+    X, y = waves(1100)
+    y = y if C is None else hard_streams.classes_of(X, C)
+    chosen = [{"step": 0.2, "regularization": 2.0}, {"step": 0.1, "schedule": "constant"}]
+    chosen[1]["regularization"] = 1.0
+    loss = "squared" if C is None else "logistic"
+
+    def fresh():
+        selection = kb.Selection(update=update, smoothing=0.3)
+        return make(chosen, kb.AdaHedge(loss), C is None, selection, POOL[:2])
+
+    whole = fresh()
+    said = learn(whole, X, y, C)
+    for size in (1, 7, 256):
+        model = fresh()
+        np.testing.assert_array_equal(learn(model, X, y, C, size), said)
+        assert every_state(model) == every_state(whole)
+
+
+@pytest.mark.parametrize("C", [None, 2, 4])
+def test_sparse_rows_change_nothing(C):
+    X, _ = hard_streams.sparse_counts(300)
+    y = X[:, 0] - X[:, 1] if C is None else hard_streams.classes_of(X, C)
+    chosen = [{"step": 0.05, "regularization": 2.0}]
+    loss = "squared" if C is None else "logistic"
+    dense, sparse = (make(chosen, kb.AdaHedge(loss), C is None, kernels=POOL) for _ in range(2))
+    np.testing.assert_array_equal(learn(dense, X, y, C), learn(sparse, sp.csr_matrix(X), y, C, 70))
+    assert dense.dual_coef_.tobytes() == sparse.dual_coef_.tobytes()
+    np.testing.assert_array_equal(dense.predict(X), sparse.predict(sp.csr_matrix(X)))
+
+
+@pytest.mark.parametrize("C", [None, 2, 4])
+def test_predict_says_what_learn_says(C):
+    """Also where scores cancel: a step of always 0.1 adds and takes away the same."""
+    X, y = hard_streams.binary_features(200)
+    y = y if C is None else hard_streams.classes_of(X, C)
+    loss = "epsilon-insensitive" if C is None else "hinge"
+    chosen = [{"step": 0.1, "schedule": "constant", "loss": loss}]
+    combiner = kb.EXP(loss="absolute" if C is None else "mistakes")
+    model = make(chosen, combiner, C is None, kernels=POOL)
+    named = {} if C is None else {"classes": np.arange(C)}
+    model.learn(X[:1], y[:1], **named)
+    for x, label in zip(X[1:, None], y[1:], strict=True):
+        before = model.predict(x)
+        np.testing.assert_allclose(model.learn(x, [label])[0], before, rtol=1e-12)
+
+
+# -- what is refused ---------------------------------------------------------------------------
+
+WRONG = [
+    ({"schedule": "adagrad"}, "schedule 'adagrad' needs features, got features=None"),
+    ({"schedule": "normalized"}, "schedule 'normalized' needs features, got features=None"),
+    (
+        {"step": 1.0, "regularization": 0.5, "schedule": "constant"},
+        r"2 \* step \* regularization must be below 1, got 1",
+    ),
+    ({"step": 10.0, "regularization": 1.0}, "must be below 1, got 20"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), WRONG, ids=[text for _, text in WRONG])
+def test_wrong_parameters(parameters, message):
+    with pytest.raises(InputError, match=message):
+        make([parameters], None).fit(*waves(10))
+    if "step" in parameters:  # a known horizon makes it small enough
+        make([{**parameters, "schedule": "root", "horizon": 10_000}], None).fit(*waves(10))
+
+
+@pytest.mark.parametrize("size", [1, 40])
+def test_a_step_that_diverges(size):
+    """The model is what it was before the block that overflows, and goes on from there."""
+    X, y = waves(120)
+    model = make([{"step": 3.0, "schedule": "constant"}], kb.Uniform(), kernels=POOL[:1])
+    learn(model, X[:3], y[:3])
+    for _ in range(100):
+        state, rounds_ = every_state(model), model.n_rounds_
+        try:
+            learn(model, 1e3 * X[:size], y[:size])
+        except NonFiniteError as error:
+            message = str(error)
+            break
+        assert np.isfinite(model.dual_coef_).all()
+    assert "diverged" in message or "overflowed" in message
+    assert (model.n_rounds_, every_state(model)) == (rounds_, state)

@@ -1,0 +1,665 @@
+"""Label policies with every learner: whose label is asked for, and what follows from it."""
+
+import math
+from functools import partial
+
+import hard_streams
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import budget, draws, multiclass, pegasos, policies, projecting, regression, rounds
+from naive import combiners as naive_combiners
+from naive import features as naive_features
+from naive import kernels as naive_kernels
+from naive.passive_aggressive import pa_step
+from safetensors import safe_open
+
+import kernbrook as kb
+from kernbrook._jit.asking import spread
+from kernbrook.errors import InputError
+from kernbrook.models.feature_maps import draw
+
+SEED = 5
+B = 9
+POOL = [kb.Linear(), kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=0.1), kb.Cauchy(gamma=0.3)]
+TWINS = [
+    *(naive_kernels.linear(), naive_kernels.gaussian(0.02), naive_kernels.gaussian(0.1)),
+    naive_kernels.cauchy(0.3),
+]
+WAVES = kb.RandomFeatures(5)
+SHIFTING = [kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=0.1), kb.Cauchy(gamma=0.3)]
+
+
+def seed_of(random_state):
+    """The seed of the draws that an estimator's random_state stands for."""
+    return int(np.random.RandomState(random_state).randint(2**31 - 1))
+
+
+# -- every learner, and its twin for two classes and for more ----------------------------------
+
+
+def passive_aggressive(expert, t, f, y, weight, seed):
+    loss, square = max(0.0, 1 - y * f), expert.k(t, t)
+    if loss > 0 and square > budget.SMALLEST_DIAGONAL:
+        expert.add(t, weight * y * pa_step("PA-I", 1.0, loss, square))
+
+
+def of_steps(binary, multi, slots=None, tie="label"):
+    """Experts on kernel expansions: (number, kernel, X, C) -> expert."""
+
+    def expert(number, kernel, X, C):
+        if C == 2:
+            return rounds.Binary(number, kernel, X, binary, slots or 10_000, tie)
+        return rounds.Multi(multiclass.Expert(number, kernel, X, C, slots), C, multi, tie)
+
+    return expert
+
+
+def of_pegasos(upkeep, slots):
+    def expert(number, kernel, X, C):
+        own = multiclass.PegasosExpert(number, kernel, X, C, slots)
+        step = partial(multiclass.pegasos_round, upkeeps=[upkeep] * len(POOL), regularization=0.01)
+        return rounds.Multi(own, C, step, half=C == 2)
+
+    return expert
+
+
+def of_gradients(**parameters):
+    return lambda number, kernel, X, C: regression.Expansion(X, kernel, C, **parameters)
+
+
+def of_features(kind, **parameters):
+    def expert(number, kernel, X, C):
+        V = draw(SHIFTING[number], WAVES, X.shape[1], seed_of(SEED), number).arrays()
+        Z = np.array([naive_features.random_features(V["frequencies"], x) for x in X])
+        return regression.OnFeatures(Z, kind(Z.shape[1], C, **parameters))
+
+    return expert
+
+
+HINGE = {"step": 0.5, "loss": "hinge", "regularization": 0.02}
+LEARNERS = {
+    "perceptron": (kb.Perceptron(), of_steps(budget.rbp, multiclass.perceptron, tie="margin")),
+    "passive-aggressive": (
+        kb.PassiveAggressive("PA-I", 1.0),
+        of_steps(passive_aggressive, multiclass.passive_aggressive),
+    ),
+    "spa": (
+        kb.SparsePA(divisor=1.5),
+        of_steps(
+            partial(budget.sparse_pa, divisor=1.5), partial(multiclass.sparse_pa, divisor=1.5)
+        ),
+    ),
+    "spa, budget": (
+        kb.SparsePA(divisor=1.5, budget=B),
+        of_steps(*(partial(of.sparse_pa, divisor=1.5) for of in (budget, multiclass)), B),
+    ),
+    "rbp": (kb.RBP(B), of_steps(budget.rbp, multiclass.perceptron, B, "margin")),
+    "forgetron": (kb.Forgetron(B), of_steps(budget.forgetron, multiclass.forgetron, B, "margin")),
+    "bogd": (kb.BOGD(B), of_steps(budget.bogd, multiclass.bogd, B)),
+    "bpas": (kb.BPAS(B), of_steps(budget.bpas, multiclass.bpas, B)),
+    "projectron": (
+        kb.Projectron(B),
+        of_steps(projecting.projectron, multiclass.projectron, B, "margin"),
+    ),
+    "projectron++": (
+        kb.ProjectronPlusPlus(B),
+        of_steps(
+            partial(projecting.projectron, margin_errors=True),
+            partial(multiclass.projectron, margin_errors=True),
+            *(B, "margin"),
+        ),
+    ),
+    "ahpatron": (kb.Ahpatron(B), of_steps(projecting.ahpatron, multiclass.ahpatron, B)),
+    "pegasos": (kb.Pegasos(None, 0.01), of_pegasos(None, None)),
+    "pegasos, budget": (
+        kb.Pegasos(B, 0.01, upkeep="smallest"),
+        of_pegasos(pegasos.remove_smallest, B),
+    ),
+    "gradients": (kb.GradientDescent(features=None, **HINGE), of_gradients(**HINGE)),
+    "gradients on features": (
+        kb.GradientDescent(features=WAVES, **HINGE),
+        of_features(regression.Descent, **HINGE),
+    ),
+    "ridge": (kb.Ridge(features=WAVES), of_features(regression.Ridge)),
+}
+OF_NUMBERS = {
+    "gradients": (
+        kb.GradientDescent(0.2, features=None, regularization=0.1),
+        of_gradients(step=0.2, regularization=0.1),
+    ),
+    "gradients on features": (
+        kb.GradientDescent(0.3, "constant", features=WAVES),
+        of_features(regression.Descent, step=0.3, schedule="constant"),
+    ),
+    "ridge": LEARNERS["ridge"],
+}
+# name -> (the policy, its twin)
+POLICIES = {
+    "disagreement": (kb.Disagreement(0.05, window=3), policies.disagreement(0.05, 3)),
+    "disagreement, patient": (kb.Disagreement(0.3, window=8), policies.disagreement(0.3, 8)),
+    "margin": (kb.MarginSampling(0.3), policies.margin(0.3)),
+    "random": (kb.RandomLabels(0.4), policies.at_random(0.4)),
+}
+
+
+def kernels_of(learner):
+    """The pool of a learner, and its twin."""
+    return (SHIFTING, TWINS[1:]) if getattr(learner, "features", None) is WAVES else (POOL, TWINS)
+
+
+def make(learner, policy, combiner=None, selection=None, numbers=False, seed=SEED):
+    kind = kb.OnlineMKRegressor if numbers else kb.OnlineMKClassifier
+    pool = POOL if learner is None else kernels_of(learner)[0]
+    return kind(pool, learner, combiner, selection, policy, random_state=seed)
+
+
+def stream(C, n=110, seed=0):
+    """Classes, or numbers for C = None."""
+    X, y = hard_streams.gaussian_clouds(n, 4, seed)
+    if C is None:
+        return X, np.sin(X[:, 0]) + 0.3 * X[:, 1]
+    return X, (y > 0).astype(int) if C == 2 else hard_streams.classes_of(X, C)
+
+
+def named(C):
+    return {} if C is None else {"classes": np.arange(C)}
+
+
+def learn(model, X, y, C, size=None):
+    size = len(y) if size is None else size
+    said = [
+        model.learn(X[a : a + size], y[a : a + size], **named(C)) for a in range(0, len(y), size)
+    ]
+    return tuple(np.concatenate(column) for column in zip(*said, strict=True))
+
+
+def assert_same(model, said, expected, y, C, rtol=1e-8):
+    np.testing.assert_array_equal(said[1], expected.asked)
+    if C is None:
+        size = np.abs(y).max()
+        np.testing.assert_allclose(said[0], expected.predictions, rtol=0, atol=rtol * size)
+    else:
+        np.testing.assert_array_equal(said[0], expected.predictions)
+    np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-8)
+    np.testing.assert_allclose(model._run.progress.losses, expected.losses, rtol=1e-6)
+    assert model.labels_asked_ == expected.asked.sum()
+    assert model.n_rounds_ == len(y)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "mistakes"])
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("C", [2, 4])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_classes_against_the_twin(name, C, policy, loss):
+    X, y = stream(C, 90)
+    learner, of_twin = LEARNERS[name]
+    own, of_policy = POLICIES[policy]
+    experts = [of_twin(i, k, X, C) for i, k in enumerate(kernels_of(learner)[1])]
+    combiner = naive_combiners.Hedge(len(experts), 0.9)
+    expected = rounds.run(
+        y, experts, combiner, loss, policy=of_policy, seed=seed_of(SEED), cap=20.0
+    )
+    model = make(learner, own, kb.Hedge(0.9, loss, cap=20.0))
+    assert_same(model, learn(model, X, y, C, 40), expected, y, C)
+    assert 2 < expected.asked.sum() < 80 or policy.startswith("disagreement")
+
+
+@pytest.mark.parametrize("selection", [None, 0.9], ids=["all", "adaptive"])
+@pytest.mark.parametrize("weights", ["used", "all"])
+@pytest.mark.parametrize("compared", ["used", "all"])
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_disagreement_about_numbers(name, compared, weights, selection):
+    """The printed criterion has all experts in both places, the default those in use."""
+    X, y = stream(None)
+    learner, of_twin = OF_NUMBERS[name]
+    experts = [of_twin(i, k, X, None) for i, k in enumerate(kernels_of(learner)[1])]
+    expected = rounds.run(
+        y, experts, regression.EXP(len(experts), 2.0), "squared", True,
+        policies.disagreement(0.05, 4, weights, compared), selection, seed=seed_of(SEED),
+    )  # fmt: skip
+    chosen = None if selection is None else kb.AdaptiveSelection(selection)
+    policy = kb.Disagreement(0.05, 4, weights, compared)
+    model = make(learner, policy, kb.EXP(2.0), chosen, numbers=True)
+    assert_same(model, learn(model, X, y, None, 40), expected, y, None)
+    assert 22 < expected.asked.sum() < 105
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_random_labels_of_numbers(name):
+    X, y = stream(None)
+    learner, of_twin = OF_NUMBERS[name]
+    experts = [of_twin(i, k, X, None) for i, k in enumerate(kernels_of(learner)[1])]
+    expected = rounds.run(
+        y, experts, naive_combiners.AdaHedge(len(experts)), "absolute", True,
+        policies.at_random(0.3), seed=seed_of(SEED),
+    )  # fmt: skip
+    model = make(learner, kb.RandomLabels(0.3), kb.AdaHedge("absolute"), numbers=True)
+    assert_same(model, learn(model, X, y, None), expected, y, None)
+
+
+@pytest.mark.parametrize("C", [None, 2, 3])
+@pytest.mark.parametrize(("threshold", "window"), [(0.2, 5), (0.6, 1000)])
+@pytest.mark.parametrize("forgetting", [1.0, 0.97])
+def test_variances(forgetting, threshold, window, C):
+    X, y = stream(C, 150)
+    learner = kb.Ridge(0.5, forgetting, features=WAVES)
+    of_twin = of_features(regression.Ridge, regularization=0.5, forgetting=forgetting)
+    experts = [of_twin(i, k, X, C) for i, k in enumerate(SHIFTING)]
+    loss = "squared" if C is None else "logistic"
+    expected = rounds.run(
+        y, experts, regression.EXP(3), loss, C is None, policies.variance(threshold, window),
+        seed=seed_of(SEED),
+    )  # fmt: skip
+    policy = kb.VarianceSampling(threshold, window)
+    model = make(learner, policy, kb.EXP(loss=loss), numbers=C is None)
+    assert_same(model, learn(model, X, y, C, 70), expected, y, C)
+    assert 3 < expected.asked.sum() < 149
+
+
+DRAWN = {
+    "drawn vote": (
+        kb.Selection(vote="drawn", smoothing=0.3),
+        {"vote_of": "drawn", "smoothing": 0.3},
+    ),
+    "drawn update": (
+        kb.Selection(update="drawn", smoothing=0.3),
+        {"update": "drawn", "smoothing": 0.3},
+    ),
+    "drawn": (
+        kb.Selection(update="drawn", vote="drawn", smoothing=0.1, weighted=False),
+        {"update": "drawn", "vote_of": "drawn", "smoothing": 0.1, "weighted": False},
+    ),
+    "adaptive": (kb.AdaptiveSelection(0.6), {"ratio": 0.6}),
+}
+
+
+@pytest.mark.parametrize("selection", DRAWN)
+@pytest.mark.parametrize("policy", ["disagreement", "margin"])
+@pytest.mark.parametrize("C", [2, 4])
+@pytest.mark.parametrize("name", ["perceptron", "spa, budget", "gradients", "ridge"])
+def test_drawn_experts(name, C, policy, selection):
+    """The policy looks at the experts of this round's vote."""
+    X, y = stream(C, 90)
+    learner, of_twin = LEARNERS[name]
+    own, of_policy = POLICIES[policy]
+    chosen, settings_ = DRAWN[selection]
+    experts = [of_twin(i, k, X, C) for i, k in enumerate(kernels_of(learner)[1])]
+    combiner = naive_combiners.Hedge(len(experts), 0.7)
+    expected = rounds.run(
+        y, experts, combiner, "mistakes", policy=of_policy, seed=seed_of(SEED), **settings_
+    )
+    model = make(learner, own, kb.Hedge(0.7), chosen)
+    assert_same(model, learn(model, X, y, C, 40), expected, y, C)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("C", [2, 4])
+def test_group_norm(C, policy):
+    X, y = stream(C, 90)
+    own, of_policy = POLICIES[policy]
+    predictions, asked, coefficients = rounds.om2(X, y, TWINS, C, 3.0, of_policy, seed_of(SEED))
+    model = make(None, own, kb.GroupNorm(3.0))
+    said = learn(model, X, y, C, 40)
+    np.testing.assert_array_equal(said[1], asked)
+    np.testing.assert_array_equal(said[0], predictions)
+    kept = coefficients.any(axis=1)
+    np.testing.assert_array_equal(model.support_vectors_, X[kept])
+
+
+# -- what a policy looks at --------------------------------------------------------------------
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    experts=st.integers(1, 8),
+    classes=st.integers(1, 4),
+    seed=st.integers(0, 2**31 - 1),
+    size=st.sampled_from([1e-8, 1.0, 1e6]),
+)
+def test_the_spread_is_the_greatest_over_all_j(experts, classes, seed, size):
+    rng = np.random.default_rng(seed)
+    outputs = size * rng.normal(size=(experts, classes))
+    weights = rng.random(experts) * rng.integers(0, 2, experts)
+    weights[rng.integers(experts)] = 1.0
+    compared = rng.random(experts) < 0.6
+    compared[rng.integers(experts)] = True
+    p = weights / weights.sum()
+    everyone = [
+        sum(p[i] * np.sum((outputs[i] - outputs[j]) ** 2) for i in range(experts))
+        for j in np.flatnonzero(compared)
+    ]
+    variance, farthest = spread(weights, compared, outputs)
+    room = 1e-14 * size**2
+    assert variance + farthest == pytest.approx(max(everyone), rel=1e-9, abs=room)
+    own = sum(p * np.sum((outputs - p @ outputs) ** 2, axis=1))
+    assert variance == pytest.approx(own, rel=1e-9, abs=room)
+    assert spread(0 * weights, compared, outputs) == (0.0, 0.0)
+
+
+def test_experts_that_agree_exactly():
+    """Signs that agree have no spread at all: a threshold of 0 asks only where they differ."""
+    X, y = stream(2, 100)
+    model = make(kb.Perceptron(), kb.Disagreement(0.0, window=10**6), kb.Hedge(0.7))
+    model.partial_fit(X[:20], y[:20], classes=[0, 1])
+    signs = np.array([
+        np.sign(np.where(s == 0, 1, s)) for s in model._run.engine.sums(model._rows(X[20:]))[0]
+    ])  # fmt: skip
+    differ = np.ptp(signs, axis=0) > 0
+    assert 3 < differ.sum() < 77
+    np.testing.assert_array_equal(model.should_ask(X[20:]), differ)
+
+
+def never(row):
+    """An oracle that has no label."""
+
+
+class Counting:
+    """An oracle that knows the labels of rows, and counts how often it was asked."""
+
+    def __init__(self, X, y):
+        self.labels = {np.asarray(x).tobytes(): label for x, label in zip(X, y, strict=True)}
+        self.rows = []
+
+    def __call__(self, row):
+        self.rows.append(np.asarray(row).tobytes())
+        return self.labels[self.rows[-1]]
+
+
+@pytest.mark.parametrize(("C", "smoothing"), [(2, 0.2), (2, 3.0), (4, 0.2)])
+def test_margin_sampling_asks_with_its_probability(C, smoothing):
+    """b / (b + margin), with the margins of six examples; nothing is learned meanwhile."""
+    X, y = stream(C, 60)
+    model = make(kb.PassiveAggressive(), kb.MarginSampling(smoothing), kb.Hedge(0.9, "logistic"))
+    model.partial_fit(X[:40], y[:40], classes=np.arange(C))
+    decisions = model.decision_function(X[40:46])
+    if C == 2:
+        margins = np.abs(decisions)
+    else:
+        ordered = np.sort(decisions, axis=1)
+        margins = ordered[:, -1] - ordered[:, -2]
+    n = 600
+    asked = np.zeros(6)
+
+    def oracle(row):
+        asked[np.flatnonzero((X[40:46] == row).all(axis=1))[0]] += 1
+
+    model.learn(np.tile(X[40:46], (n, 1)), oracle)
+    p = smoothing / (smoothing + margins)
+    assert (np.abs(asked - n * p) < 5 * np.sqrt(n * p * (1 - p)) + 1).all()
+    assert np.ptp(p) > 0.05
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1, 0.75, 1.0])
+def test_random_labels_have_their_rate(rate):
+    X, y = stream(2, 4000)
+    model = make(kb.RBP(5), kb.RandomLabels(rate))
+    _, asked = model.learn(X, y)
+    assert asked[0]
+    assert abs(asked[1:].mean() - rate) <= 5 * math.sqrt(rate * (1 - rate) / 3999)
+    seed = seed_of(SEED)
+    drawn = [draws.uniform(seed, t, policies.LABEL * 2**20) < rate for t in range(1, 4000)]
+    np.testing.assert_array_equal(asked[1:], drawn)
+    again = make(kb.RBP(5), kb.RandomLabels(rate), seed=SEED + 1)
+    assert (again.learn(X, y)[1] == asked).all() == (rate in (0.0, 1.0))
+
+
+@pytest.mark.parametrize("M", [1, 2, 7])
+@pytest.mark.parametrize("C", [None, 2])
+def test_one_label_in_every_window(C, M):
+    """However alike the experts are: AL_eff >= 1 / (M + 1). The first label is asked for."""
+    X, y = stream(C, 100)
+    learner = kb.Ridge(features=WAVES)
+    model = make(learner, kb.Disagreement(1e9, window=M), numbers=C is None)
+    _, asked = learn(model, X, y, C)
+    np.testing.assert_array_equal(asked, np.arange(100) % (M + 1) == 0)
+    assert model.labels_asked_ / 100 >= 1 / (M + 1)
+    most = make(learner, kb.Disagreement(0.0, window=M), numbers=C is None)
+    assert learn(most, X, y, C)[1].sum() > asked.sum()
+
+
+@pytest.mark.parametrize("C", [None, 2, 4])
+def test_before_the_first_label(C):
+    """Nothing is divided by zero: 0 or the first class, the label asked for again and again."""
+    X, _ = stream(C, 8)
+    models = [
+        make(kb.Ridge(features=WAVES), policy, numbers=C is None)
+        for policy in ("all", kb.Disagreement(), kb.VarianceSampling(), kb.RandomLabels(0.0))
+    ]
+    if C:
+        models += [make(learner, kb.MarginSampling()) for learner, _ in LEARNERS.values()]
+        models.append(make(None, kb.Disagreement(), kb.GroupNorm()))
+    for model in models:
+        calls = []
+        predictions, asked = model.learn(X, calls.append, **named(C))
+        assert len(calls) == 8
+        assert not asked.any()
+        assert (predictions == (1 if C == 2 else 0)).all()
+        assert model.should_ask(X).all()
+        assert (model.labels_asked_, model.n_rounds_) == (0, 8)
+        assert np.isfinite(model.expert_weights_).all()
+
+
+# -- with every machine ------------------------------------------------------------------------
+
+SELECTIONS = {
+    "all": None,
+    "vote drawn": kb.Selection(vote="drawn", smoothing=0.3),
+    "both drawn": kb.Selection("drawn", "drawn", smoothing=0.3),
+    "adaptive": kb.AdaptiveSelection(0.7),
+    "prefix": kb.BestOfPrefix(rounds=15),
+}
+ASKING = [kb.Disagreement(0.05, 3), kb.Disagreement(0.05, 3, "all", "all"), kb.MarginSampling(0.3)]
+ASKING_OF_NUMBERS = [kb.Disagreement(0.01, 3), kb.RandomLabels(0.4)]
+
+
+def machines():
+    """(name, C, maker of a model): every learner, every policy, every selection."""
+    for C in (2, 4):
+        for name, (learner, _) in LEARNERS.items():
+            for policy in ASKING:
+                yield f"{name}, {C}, {policy}", C, partial(make, learner, policy)
+        for policy in ASKING:
+            yield f"group norm, {C}, {policy}", C, partial(make, None, policy, kb.GroupNorm())
+            for chosen, selection in list(SELECTIONS.items())[1:]:
+                combiner = kb.FixedShare(0.7, loss="hinge")
+                of = partial(make, kb.Perceptron(), policy, combiner, selection)
+                yield f"{chosen}, {C}, {policy}", C, of
+    for name, (learner, _) in OF_NUMBERS.items():
+        for policy in ASKING_OF_NUMBERS:
+            for chosen, selection in list(SELECTIONS.items())[:-1]:
+                of = partial(make, learner, policy, None, selection, True)
+                yield f"{name}, numbers, {policy}, {chosen}", None, of
+    yield (
+        "variance, numbers",
+        None,
+        partial(make, LEARNERS["ridge"][0], kb.VarianceSampling(0.3, 9), None, None, True),
+    )
+    pool = [kb.Ridge(features=WAVES), kb.GradientDescent(0.1, features=WAVES)]
+    yield (
+        "pool",
+        2,
+        lambda: kb.OnlineMKClassifier(
+            SHIFTING,
+            pool,
+            kb.AdaHedge("logistic"),
+            labels=kb.Disagreement(0.05, 3),
+            random_state=SEED,
+        ),
+    )
+
+
+MACHINES = {name: (C, of) for name, C, of in machines()}
+every_machine = pytest.mark.parametrize("name", MACHINES)
+
+
+def held(model, tmp_path):
+    """Everything that a model has learned, as a file has it."""
+    kb.save(model, tmp_path / "model")
+    with safe_open(tmp_path / "model", framework="np") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+def assert_equal(first, second, but=()):
+    assert first.keys() == second.keys()
+    for name, array in first.items():
+        if name not in but:
+            assert array.tobytes() == second[name].tobytes(), name
+
+
+@every_machine
+def test_chunks_change_nothing(name, tmp_path):
+    C, fresh = MACHINES[name]
+    X, y = stream(C, 300)
+    whole = fresh()
+    said, asked = learn(whole, X, y, C)
+    assert 1 < asked.sum() < 300
+    state = held(whole, tmp_path)
+    for size in (1, 7, 256):
+        model = fresh()
+        predictions, others = learn(model, X, y, C, size)
+        np.testing.assert_array_equal(others, asked)
+        np.testing.assert_array_equal(predictions, said)
+        assert_equal(held(model, tmp_path), state)
+
+
+@every_machine
+def test_an_oracle_is_as_good_as_labels(name, tmp_path):
+    """And is called for the labels that are asked for, no others."""
+    C, fresh = MACHINES[name]
+    X, y = stream(C, 90)
+    plain, told = fresh(), fresh()
+    said, asked = learn(plain, X, y, C)
+    oracle = Counting(X, y)
+    predictions, others = told.learn(X, oracle, **named(C))
+    np.testing.assert_array_equal(others, asked)
+    np.testing.assert_array_equal(predictions, said)
+    assert oracle.rows == [x.tobytes() for x in X[asked]]
+    assert_equal(held(told, tmp_path), held(plain, tmp_path))
+
+
+@every_machine
+def test_should_ask_is_what_the_round_does(name, tmp_path):
+    """And changes nothing."""
+    C, fresh = MACHINES[name]
+    X, y = stream(C, 90)
+    model, plain = fresh(), fresh()
+    _, asked = learn(plain, X, y, C)
+    model.learn(X[:1], y[:1], **named(C))
+    for t in range(1, 90):
+        state = held(model, tmp_path) if t % 30 == 0 else None
+        wanted = model.should_ask(X[t : t + 5])
+        assert wanted.dtype == bool
+        assert len(wanted) == min(5, 90 - t)
+        if state:
+            assert_equal(held(model, tmp_path), state)
+        assert model.learn(X[t : t + 1], y[t : t + 1])[1][0] == wanted[0]
+        assert wanted[0] == asked[t]
+    assert_equal(held(model, tmp_path), held(plain, tmp_path))
+
+
+@every_machine
+def test_an_oracle_that_has_no_label(name, tmp_path):
+    """Nothing is learned; the rounds are counted, and with them those without a label."""
+    C, fresh = MACHINES[name]
+    X, y = stream(C, 60)
+    model, silent = fresh(), fresh()
+    for one in (model, silent):
+        one.learn(X[:30], y[:30], **named(C))
+    before, asked = held(silent, tmp_path), silent.labels_asked_
+    _, others = silent.learn(X[30:], never)
+    assert not others.any()
+    assert silent.labels_asked_ == asked
+    assert silent.n_rounds_ == 60
+    drawn = ("progress.used",) if "drawn" in name or "prefix" in name else ()
+    assert_equal(held(silent, tmp_path), before, ("progress.counters", *drawn))
+    counters = held(silent, tmp_path)["progress.counters"]
+    np.testing.assert_array_equal(
+        np.delete(counters, [1, 4]), np.delete(before["progress.counters"], [1, 4])
+    )
+
+
+@every_machine
+def test_partial_fit_learns_from_every_label(name, tmp_path):
+    """As a machine that asks for all of them, whatever the policy."""
+    C, fresh = MACHINES[name]
+    X, y = stream(C, 90)
+    model, plain = fresh(), fresh().set_params(labels="all")
+    model.partial_fit(X, y, **named(C))
+    assert model.labels_asked_ == 90
+    assert learn(plain, X, y, C)[1].all()
+    assert_equal(held(model, tmp_path), held(plain, tmp_path))
+
+
+@every_machine
+def test_one_label_and_then_none(name, tmp_path):
+    """A machine that asks for no label after the first stays as it is."""
+    C, fresh = MACHINES[name]
+    X, y = stream(C, 60)
+    model = fresh().set_params(labels=kb.RandomLabels(0.0))
+    model.learn(X[:1], y[:1], **named(C))
+    before = held(model, tmp_path)
+    decided = model.predict(X)
+    said, asked = model.learn(X[1:], y[1:])
+    assert not asked.any()
+    drawn = ("progress.used",) if "drawn" in name or "prefix" in name else ()
+    assert_equal(held(model, tmp_path), before, ("progress.counters", *drawn))
+    np.testing.assert_array_equal(model.predict(X), decided)
+    if not drawn:
+        np.testing.assert_allclose(said, decided[1:], rtol=1e-12)
+
+
+# -- which go together -------------------------------------------------------------------------
+
+WRONG = [
+    (kb.Disagreement(-1.0), "Disagreement: threshold must be a number from 0, got -1.0"),
+    (kb.Disagreement(math.nan), "Disagreement: threshold must be a number from 0, got nan"),
+    (kb.Disagreement(window=0), "Disagreement: window must be an integer from 1, got 0"),
+    (kb.Disagreement(window=1.5), "Disagreement: window must be an integer from 1, got 1.5"),
+    (kb.Disagreement(weights="some"), "weights must be 'used' or 'all', got 'some'"),
+    (kb.Disagreement(compared=None), "compared must be 'used' or 'all', got None"),
+    (kb.RandomLabels(1.5), "RandomLabels: rate must be a number from 0 to 1, got 1.5"),
+    (kb.RandomLabels("half"), "RandomLabels: rate must be a number from 0 to 1, got 'half'"),
+    (kb.MarginSampling(0), "MarginSampling: smoothing must be positive, got 0"),
+    (kb.MarginSampling(math.inf), "MarginSampling: smoothing must be a number from 0, got inf"),
+    (kb.VarianceSampling(), r"VarianceSampling\(\) needs the variances of Ridge, got Perceptron"),
+    (kb.VarianceSampling, "labels: expected .* got <class"),
+    ("most", "labels: expected 'all' or a policy such as .*, got 'most'"),
+    (kb.Perceptron(), "labels: expected 'all' or a policy"),
+]
+
+
+@pytest.mark.parametrize(("policy", "message"), WRONG, ids=[text for _, text in WRONG])
+def test_wrong_policies(policy, message):
+    X, y = stream(2, 20)
+    with pytest.raises(InputError, match=message):
+        make(kb.Perceptron(), policy).learn(X, y)
+
+
+def test_policies_that_do_not_go_with_it():
+    X, y = stream(None, 20)
+    with pytest.raises(InputError, match=r"MarginSampling.* looks at margins"):
+        make(kb.Ridge(), kb.MarginSampling(), numbers=True).learn(X, y)
+    pool = [kb.Ridge(), kb.GradientDescent()]
+    with pytest.raises(InputError, match="needs the variances of Ridge"):
+        kb.OnlineMKRegressor(SHIFTING, pool, labels=kb.VarianceSampling()).learn(X, y)
+    with pytest.raises(InputError, match="needs the variances of Ridge"):
+        make(None, kb.VarianceSampling(), kb.GroupNorm()).learn(X, y > 0)
+    with pytest.raises(InputError, match="name all of them before the first answer of an oracle"):
+        make(kb.Perceptron(), "all").learn(X, never)
+
+
+def test_an_answer_that_is_no_label():
+    X, y = stream(2, 20)
+    model = make(kb.Perceptron(), kb.Disagreement())
+    with pytest.raises(InputError, match=r"label 7 .* is not one of the classes"):
+        model.learn(X, lambda row: 7, classes=[0, 1])
+    assert not hasattr(model, "classes_")
+    model.learn(X, y)
+    numbers = make(kb.Ridge(features=WAVES), "all", numbers=True).fit(X, y)
+    with pytest.raises(InputError, match="expected numbers"):
+        numbers.learn(X, lambda row: "much")
+    with pytest.raises(InputError, match="found nan"):
+        numbers.learn(X, lambda row: math.nan)
+    assert numbers.labels_asked_ == 20

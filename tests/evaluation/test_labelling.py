@@ -1,0 +1,551 @@
+"""Labelling: which labels are asked for, what is learned, and what a kill may not cost."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import kernbrook as kb
+from kernbrook.errors import DataFileError, InputError
+from kernbrook.evaluation import labelling
+from kernbrook.evaluation.checkpoints import load_checkpoint, save_checkpoint
+from kernbrook.evaluation.labelling import (
+    Quit,
+    answers_beside,
+    as_label,
+    label,
+    named_classes,
+    open_unlabelled,
+    with_policy,
+)
+from kernbrook.evaluation.sources import Source
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(150, 3)).round(3)
+Y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, "yes", "no")
+CLASSES = ["yes", "no"]
+
+
+def machine(**changes):
+    return kb.OnlineMKClassifier(**{"labels": kb.MarginSampling(), "random_state": 3, **changes})
+
+
+def regressor():
+    return kb.OnlineMKRegressor(
+        [kb.Gaussian(sigma=1.0)], labels=kb.VarianceSampling(0.3), random_state=3
+    )
+
+
+def stream(rows=X):
+    return kb.open_stream((rows, np.zeros(rows.shape[0])))
+
+
+class Person:
+    """Answers with the truth; stops, or is struck down, before or after some answers."""
+
+    def __init__(self, truth=Y, skip=(), quit_at=None):
+        self.truth, self.skip, self.quit_at = truth, skip, quit_at
+        self.rows = []
+
+    def __call__(self, question, state):
+        if len(self.rows) == self.quit_at:
+            raise Quit
+        self.rows.append(question.row)
+        return None if question.row in self.skip else self.truth[question.row - 1]
+
+
+def reopened(path, fresh=machine):
+    """The model as the command has it: from the file, else new."""
+    if not path.exists():
+        return {"model": fresh()}
+    model, checkpoint = load_checkpoint(path)
+    return {"model": model, "checkpoint": checkpoint}
+
+
+def go(path, person, rows=X, fresh=machine, classes=CLASSES, **more):
+    return label(
+        stream(rows), path=path, ask=person, classes=classes, **reopened(path, fresh), **more
+    )
+
+
+@pytest.fixture
+def whole(tmp_path):
+    """The file of a labelling that was never stopped, and the rows it asked for."""
+    person = Person(skip=(9, 40))
+    go(tmp_path / "whole", person)
+    return (tmp_path / "whole").read_bytes(), person.rows
+
+
+# -- what is asked, and what is learned -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"labels": "all"},
+        {"labels": kb.RandomLabels(0.3)},
+        {"labels": kb.Disagreement(0.1, window=3), "combiner": kb.Hedge(loss="hinge")},
+        {"learner": kb.RBP(budget=5)},
+        {"learner": kb.Ridge(), "combiner": kb.Hedge(), "kernels": [kb.Gaussian(sigma=1.0)]},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_model_is_the_one_that_hidden_labels_give(tmp_path, changes, sparse):
+    rows = csr_array(np.where(np.abs(X) > 0.7, X, 0)) if sparse else X
+    expected = machine(**changes)
+    predictions, asked = expected.learn(rows, Y)
+    person = Person()
+    state = go(tmp_path / "m", person, rows, fresh=lambda: machine(**changes))
+    assert person.rows == (np.flatnonzero(asked) + 1).tolist()
+    assert (state.rows, state.asked, state.saved) == (150, asked.sum(), (~asked).sum())
+    wrong = (predictions != Y)[asked]
+    assert (state.judged, state.loss) == (asked.sum() - 1, wrong[1:].sum())
+    found = kb.load(tmp_path / "m")
+    for name in ("n_rounds_", "labels_asked_", "n_support_stored_"):
+        assert getattr(found, name) == getattr(expected, name)
+    np.testing.assert_array_equal(found.decision_function(rows), expected.decision_function(rows))
+    np.testing.assert_array_equal(found.expert_weights_, expected.expert_weights_)
+
+
+def test_numbers(tmp_path):
+    y = np.sin(X[:, 0]) + 5
+    expected = regressor()
+    predictions, asked = expected.learn(X, y)
+    assert 5 < asked.sum() < 140
+    seen = []
+
+    def person(question, state):
+        seen.append((question.row, question.predicted, question.votes))
+        return y[question.row - 1]
+
+    state = go(tmp_path / "m", person, fresh=regressor, classes=None)
+    rows = np.flatnonzero(asked)
+    assert [row for row, _, _ in seen] == (rows + 1).tolist()
+    assert all(votes is None for _, _, votes in seen)
+    assert seen[0][1] is None
+    np.testing.assert_allclose([told for _, told, _ in seen[1:]], predictions[rows[1:]], rtol=1e-9)
+    assert state.loss == pytest.approx(((predictions - y)[rows[1:]] ** 2).sum())
+    np.testing.assert_array_equal(kb.load(tmp_path / "m").predict(X), expected.predict(X))
+
+
+def test_skipped_rows(tmp_path):
+    """A skip is a label that cannot be had: the model asks again soon, and learns nothing."""
+    policy = kb.Disagreement(0.0, window=1)
+    person = Person(skip=range(10, 30))
+    state = go(tmp_path / "m", person, fresh=lambda: machine(labels=policy))
+    expected = machine(labels=policy)
+    expected.learn(
+        X[:29],
+        lambda x: None if (row := int(np.argmax((X == x).all(1)))) in range(9, 29) else Y[row],
+        classes=CLASSES,
+    )
+    expected.learn(X[29:], Y[29:])
+    found = kb.load(tmp_path / "m")
+    np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
+    assert state.skipped == len(set(person.rows) & set(range(10, 30))) >= 19
+    assert found.labels_asked_ == state.given == len(person.rows) - state.skipped
+    lines = answers_beside(tmp_path / "m").read_text().splitlines()[1:]
+    assert [json.loads(line)["row"] for line in lines] == person.rows
+    assert sum(json.loads(line)["label"] is None for line in lines) == state.skipped
+
+
+def test_what_a_question_says(tmp_path):
+    asked = []
+
+    def person(question, state):
+        model, row = state.model, question.row
+        np.testing.assert_array_equal(question.x, X[row - 1 : row])
+        np.testing.assert_allclose(question.means, X[:row].mean(axis=0))
+        np.testing.assert_allclose(question.deviations, X[:row].std(axis=0), atol=1e-12)
+        columns, values = question.entries()
+        assert (columns.tolist(), values.tolist()) == ([0, 1, 2], X[row - 1].tolist())
+        assert (state.rows, state.asked) == (row - 1, len(asked))
+        if asked:
+            assert question.predicted == model.predict(question.x)[0]
+            vote = model.decision_function(question.x)[0]
+            assert question.votes.tolist() == [-vote, vote]
+        else:
+            assert question.predicted is question.votes is None
+        asked.append(row)
+        return Y[row - 1]
+
+    go(tmp_path / "m", person)
+    assert len(asked) > 20
+
+
+def test_sparse_rows_and_many_classes(tmp_path):
+    rows = csr_array(np.where(np.abs(X) > 1, X, 0))
+    truth = np.array([3, 1, 2])[np.argmax(X, axis=1)]
+
+    def person(question, state):
+        row, (columns, values) = question.row, question.entries()
+        full = np.zeros(3)
+        full[columns] = values
+        np.testing.assert_array_equal(full, rows[[row - 1]].toarray()[0])
+        np.testing.assert_allclose(question.means, rows[:row].toarray().mean(axis=0))
+        np.testing.assert_allclose(question.deviations, rows[:row].toarray().std(axis=0))
+        if question.votes is not None:
+            assert question.votes.shape == (3,)
+            assert question.predicted == [1, 2, 3][int(np.argmax(question.votes))]
+        return str(truth[row - 1])
+
+    state = go(tmp_path / "m", person, rows, classes=["1", "2", "3"])
+    assert kb.load(tmp_path / "m").classes_.tolist() == [1, 2, 3]
+    assert state.finished
+    assert 10 < state.given < 140
+
+
+def test_wrong_answers_are_not_written_down(tmp_path):
+    with pytest.raises(InputError, match="row 1: expected one of no, yes, found 'maybe'"):
+        go(tmp_path / "m", Person(truth=["maybe"] * 150))
+    assert len(answers_beside(tmp_path / "m").read_text().splitlines()) == 1
+    assert go(tmp_path / "m", Person()).finished
+
+
+# -- stopped, and going on --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("every", [0.0, 1e9])
+def test_stopped_at_every_question(tmp_path, whole, every):
+    path, rows = tmp_path / "m", []
+    for sitting in range(100):
+        person = Person(skip=(9, 40), quit_at=1)
+        state = go(path, person, every=every)
+        assert state.asked == len(rows) + len(person.rows)
+        assert state.resumed_at == (0 if not rows else state.resumed_at)
+        rows += person.rows
+        if state.finished:
+            break
+        assert state.saved == state.rows - len(rows)
+    assert sitting > 20
+    assert rows == whole[1]
+    assert path.read_bytes() == whole[0]
+
+
+class Struck(BaseException):
+    """A kill: nothing that comes after it is done."""
+
+
+MOMENTS = ("asked", "answered", "learned", "saving", "saved")
+
+
+@pytest.mark.parametrize("every", [0.0, 1e9])
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_killed_at_every_answer(tmp_path, monkeypatch, whole, moment, every):
+    """No answer is lost, none is asked for twice, and the last file is that of one quiet run."""
+    path, rows = tmp_path / "m", []
+    append, write = labelling._Log.append, save_checkpoint
+    strike = [0]
+
+    def struck_at(now):
+        strike[0] -= now == moment
+        if strike[0] == 0 and now == moment:
+            raise Struck
+
+    def appended(self, answer):
+        append(self, answer)
+        rows.append(answer.row)
+        struck_at("answered")
+
+    def saved(*arguments):
+        struck_at("saving")
+        write(*arguments)
+        struck_at("saved")
+
+    monkeypatch.setattr(labelling._Log, "append", appended)
+    monkeypatch.setattr(labelling, "save_checkpoint", saved)
+    truth = Person(skip=(9, 40))
+
+    def person(question, state):
+        struck_at("asked")
+        return truth(question, state)
+
+    for sitting in range(200):
+        often = every == 0 or moment in ("asked", "answered")
+        strike[0] = 2 if often else sitting + 1
+        try:
+            go(path, person, every=every, progress=lambda state: struck_at("learned"))
+        except Struck:
+            continue
+        break
+    assert sitting > (0 if moment in ("saving", "saved") and every else 10)
+    assert rows == truth.rows == whole[1]
+    assert path.read_bytes() == whole[0]
+    answers = answers_beside(path).read_bytes()
+    assert answers == answers_beside(tmp_path / "whole").read_bytes()
+
+
+def test_half_a_line_of_answers(tmp_path, whole):
+    path = tmp_path / "m"
+    go(path, Person(skip=(9, 40), quit_at=12))
+    text = answers_beside(path).read_bytes()
+    start = text.rfind(b"\n", 0, -1) + 1
+    for end in (start + 1, len(text) - 1):  # the model in the file has learned the last line
+        answers_beside(path).write_bytes(text[:end])
+        with pytest.raises(InputError, match="it has learned 11 labels, 10 are there"):
+            go(path, Person(skip=(9, 40)))
+    shutil.copy(tmp_path / "whole", path)
+    answers_beside(path).write_bytes(answers_beside(tmp_path / "whole").read_bytes() + b'{"row": 1')
+    assert go(path, Person()).finished
+    assert answers_beside(path).read_bytes() == answers_beside(tmp_path / "whole").read_bytes()
+
+
+def test_asked_to_stop(tmp_path, whole):
+    path, met = tmp_path / "m", []
+    while not (met and met[-1] == 150):
+        state = go(path, Person(skip=(9, 40)), stop=lambda: True)
+        assert not state.finished
+        assert state.rows == state.resumed_at + 1
+        met.append(state.rows)
+    assert met == list(range(1, 151))
+    assert go(path, Person()).finished
+    assert path.read_bytes() == whole[0]
+
+
+def test_appended_rows_come_last(tmp_path, whole):
+    path, person = tmp_path / "m", Person(skip=(9, 40))
+    assert go(path, person, rows=X[:70]).finished
+    before = path.read_bytes()
+    assert go(path, Person(truth=[]), rows=X[:70]).finished
+    assert path.read_bytes() == before
+    state = go(path, person)
+    assert (state.resumed_at, state.rows, person.rows) == (70, 150, whole[1])
+    assert path.read_bytes() == whole[0]
+
+
+def test_a_trained_model_goes_on(tmp_path):
+    from kernbrook.evaluation.predicting import load_learned
+    from kernbrook.evaluation.training import train
+
+    path, source = tmp_path / "m", Source(3, None, ["a", "b", "c"], "kind")
+    train(kb.open_stream((X[:50], Y[:50])), machine(), path, source=source)
+    expected, checkpoint = load_checkpoint(path)
+    assert checkpoint.source == source
+    person = Person(truth=Y[50:], quit_at=4)
+    go(path, person, rows=X[50:], source=source)
+    state = go(path, Person(truth=Y[50:]), rows=X[50:], source=source)
+    _, asked = expected.learn(X[50:], Y[50:])
+    assert (state.rows, state.asked) == (100, asked.sum())
+    found, known, reached = load_learned(path)
+    assert (known, reached.rows, reached.finished) == (source, 150, True)
+    np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
+    with pytest.raises(InputError, match="comes from other data"):
+        train(kb.open_stream((X[:50], Y[:50])), machine(), path, source=source, resume=True)
+
+
+def test_a_saved_model_goes_on(tmp_path):
+    path = tmp_path / "m"
+    kb.save(machine().fit(X[:50], Y[:50]), path)
+    person = Person(quit_at=3)
+    go(path, person)
+    go(path, Person())
+    expected = machine().fit(X[:50], Y[:50])
+    expected.learn(X, Y)
+    found = kb.load(path)
+    assert found.n_rounds_ == 200
+    np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
+
+
+# -- what is refused --------------------------------------------------------------------------
+
+
+def test_other_data_are_refused(tmp_path):
+    path = tmp_path / "m"
+    person = Person()
+
+    def killed(question, state):
+        if question.row > 100:
+            raise Struck
+        return person(question, state)
+
+    assert go(path, Person(quit_at=10)).rows < 60
+    with pytest.raises(Struck):
+        go(path, killed)
+    reached, last = load_checkpoint(path)[1].rows, person.rows[-1]
+    assert reached < last
+    before = path.read_bytes(), answers_beside(path).read_bytes()
+    for row, said in (
+        (reached - 1, f"the first {reached} rows here are not those it has met"),
+        (reached, f"the rows up to row {person.rows[0]} are not those that were answered"),
+    ):
+        other = X.copy()
+        other[row, 1] += 0.001
+        with pytest.raises(InputError, match=f"does not go with the answers in .*: {said}"):
+            go(path, killed, rows=other)
+    for rows, said in (
+        (reached - 1, f"it has met {reached} rows, here are {reached - 1}"),
+        (last - 1, f"row {last} was answered, here are {last - 1} rows"),
+    ):
+        with pytest.raises(InputError, match=said):
+            go(path, killed, rows=X[:rows])
+    assert before == (path.read_bytes(), answers_beside(path).read_bytes())
+    assert go(path, Person()).finished
+
+
+def test_other_models_are_refused(tmp_path):
+    path, other = tmp_path / "m", tmp_path / "other"
+    go(path, Person(quit_at=10))
+    go(other, Person(quit_at=12, skip=(2,)), fresh=lambda: machine(labels="all"))
+    answers, text = answers_beside(path), answers_beside(path).read_text()
+    mine = path.read_bytes()
+
+    def refused(said):
+        with pytest.raises(InputError, match=said):
+            go(path, Person())
+        assert answers.read_text() == text
+
+    shutil.copy(other, path)
+    refused("it has learned 11 labels, 6 are there")
+    path.write_bytes(mine)
+    kb.save(kb.load(path).partial_fit(X, Y), path)
+    refused("m does not go with the answers in .*: something else has written the model since")
+    kb.save(machine().fit(X, Y), path)
+    answers.write_text(text.replace('"rounds": 0', '"rounds": 151'))
+    text = answers.read_text()
+    refused("the model was not the same when they were given")
+    path.unlink()
+    refused("m is not there, but .*m.labels.jsonl is: move it away")
+    answers.unlink()
+    assert go(path, Person()).finished
+
+
+def test_answers_that_the_model_does_not_want(tmp_path):
+    """The model was taken back to an older one, of other draws."""
+    path = tmp_path / "m"
+    go(path, Person())
+    for seed in (4, 5):
+        kb.save(machine(random_state=seed), path)
+        with pytest.raises(InputError, match=r"(does not want its label|which has no answer)\. Give"):
+            go(path, Person())
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("oops", "line 3: not a line that `label` writes: 'oops'"),
+        ('{"row": 3}', "line 3: not a line"),
+        ('{"row": 3, "label": "maybe", "predicted": "no", "digest": ""}', "line 3: expected one of"),
+        ('{"row": 0, "label": "yes", "predicted": "no", "digest": ""}', "line 3: row 0 after row 1"),
+        ('{"row": "9", "label": "yes", "predicted": "no", "digest": ""}', "line 3: row '9' after"),
+    ],
+)
+def test_bad_lines_are_named(tmp_path, line, said):
+    path = tmp_path / "m"
+    go(path, Person(quit_at=10))
+    answers = answers_beside(path)
+    kept = answers.read_text().splitlines()
+    answers.write_text("\n".join([*kept[:2], line, *kept[2:]]) + "\n")
+    with pytest.raises(DataFileError, match=f"m.labels.jsonl, {said}"):
+        go(path, Person())
+    for first in ("{}", "[]", '{"rounds": 1, "labels": "0", "digest": "", "classes": null}'):
+        answers.write_text("\n".join([first, *kept[1:]]) + "\n")
+        with pytest.raises(DataFileError, match=r"m.labels.jsonl, line 1: not a line"):
+            go(path, Person())
+
+
+def test_one_labelling_at_a_time(tmp_path):
+    def nested(question, state):
+        with pytest.raises(InputError, match="is in use: this model is being labelled already"):
+            go(tmp_path / "m", Person())
+        raise Quit
+
+    go(tmp_path / "m", nested)
+    assert go(tmp_path / "m", Person()).finished
+
+
+def test_what_cannot_be_labelled(tmp_path):
+    path = tmp_path / "m"
+    for fresh, classes, said in (
+        (lambda: kb.recipes.make("majority"), ["a", "b"], "TrivialClassifier does not ask"),
+        (machine, None, "expected all labels"),
+        (machine, ["a", "a"], "expected two labels or more, got a"),
+        (regressor, ["1", "2"], "OnlineMKRegressor predicts numbers; give none"),
+    ):
+        with pytest.raises(InputError, match=said):
+            go(path, Person(), fresh=fresh, classes=classes)
+        assert not list(tmp_path.iterdir())
+    with pytest.raises(InputError, match="there is no folder"):
+        go(tmp_path / "absent" / "m", Person())
+    go(path, Person(quit_at=3))
+    with pytest.raises(InputError, match="classes were no, yes and are no, well"):
+        go(path, Person(), classes=["well", "no"])
+
+
+# -- the parts --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "classes", "expected"),
+    [
+        ("yes", ["no", "yes"], "yes"),
+        (3, ["2", "3"], "3"),
+        ("1", [-1, 1], 1),
+        ("+1.0", [-1, 1], 1),
+        (1.0, [-1, 1], 1),
+        ("0.5", [0.5, 1.5], 0.5),
+        ("-2.5e3", None, -2500.0),
+        (4, None, 4.0),
+    ],
+)
+def test_labels(answer, classes, expected):
+    found = as_label(answer, None if classes is None else np.array(classes))
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+@pytest.mark.parametrize("answer", ["ye", "YES", "", None, True, ["yes"]])
+def test_no_labels(answer):
+    with pytest.raises(InputError, match="expected one of no, yes, found"):
+        as_label(answer, np.array(["no", "yes"]))
+    for number in (answer, "nan", "inf", 1e100):
+        with pytest.raises(InputError, match="expected a number, found"):
+            as_label(number, None)
+    with pytest.raises(InputError, match="expected one of"):
+        as_label(answer, np.array([0, 1]))
+
+
+def test_names_of_classes():
+    for names, expected in (
+        (["b", "a"], ["a", "b"]),
+        (["10", "9"], [9, 10]),
+        (["1", "0.5"], [0.5, 1.0]),
+        (["1", "x"], ["1", "x"]),
+    ):
+        assert named_classes(machine(), names).tolist() == expected
+    assert named_classes(regressor(), None) is None
+    assert named_classes(machine().fit(X, Y), None).tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("model", "policy"),
+    [
+        (kb.OnlineMKClassifier(), kb.MarginSampling),
+        (kb.recipes.make("omkc-sd"), kb.MarginSampling),
+        (kb.recipes.make("spa"), kb.Disagreement),
+        (kb.recipes.make("om2"), kb.Disagreement),
+        (kb.OnlineMKClassifier(labels=kb.RandomLabels(0.1)), kb.RandomLabels),
+        (kb.OnlineMKRegressor(), str),
+    ],
+)
+def test_a_policy_for_who_asks_for_all(model, policy):
+    assert type(with_policy(model).labels) is policy
+
+
+def test_data_without_labels(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("a,b\n1,2\n3,4\n")
+    data, source = open_unlabelled(str(path))
+    assert (data.read()[0].tolist(), source) == ([[1, 2], [3, 4]], Source(2, None, ["a", "b"]))
+    data, source = open_unlabelled(str(path), label="a")
+    assert (data.read()[0].tolist(), source) == ([[2], [4]], Source(1, None, ["b"], "a"))
+    path.write_text("a,label,b\n1,x,2\n3,y,4\n")
+    data, source = open_unlabelled(str(path), n_features=2)
+    assert (data.n_features, source) == (2, Source(2, None, ["a", "b"], "label"))
+    with pytest.raises(InputError, match="expected 3 features, found 2"):
+        open_unlabelled(str(path), n_features=3)
+    (tmp_path / "data.svm").write_text("0 2:1\n")
+    assert open_unlabelled(str(tmp_path / "data.svm"), n_features=5)[1] == Source(5)

@@ -1,0 +1,295 @@
+"""Random features: their spectra, their errors, and the maps that compute them."""
+
+import math
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from naive import features as naive
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.kernels import amkl17
+from kernbrook.models.feature_maps import PoolMap, draw, restore
+from kernbrook.models.points import DenseRows, SparseRows
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(70, 6))
+X[5] = 0.0
+X[6] = X[7]
+SPARSE = np.where(rng.random((70, 6)) < 0.6, 0.0, X)
+
+KERNELS = [
+    kb.Gaussian(sigma=1.5),
+    kb.Gaussian(gamma=0.1),
+    kb.Laplacian(sigma=4),
+    kb.Cauchy(sigma=2),
+    *(kb.Matern(nu, sigma=2) for nu in (0.5, 1.5, 2.5)),
+]
+PAIRS = [
+    (kernel, frequencies)
+    for kernel in KERNELS
+    for frequencies in kb.RandomFeatures.FREQUENCIES
+    if not (isinstance(kernel, kb.Laplacian) and frequencies == "orthogonal")
+]
+
+
+def frequencies_of(kernel, recipe, width, seed=0):
+    return draw(kernel, recipe, width, seed).arrays()["frequencies"]
+
+
+def approximate(kernel, recipe, points, seed=0):
+    Z = draw(kernel, recipe, points.shape[1], seed).transform(DenseRows.of(points))
+    return Z @ Z.T
+
+
+def error(kernel, recipe, points, seeds):
+    """Root mean square over pairs and seeds."""
+    exact = kernel(points, points)
+    squares = [np.mean((approximate(kernel, recipe, points, s) - exact) ** 2) for s in seeds]
+    return math.sqrt(np.mean(squares))
+
+
+@pytest.mark.parametrize(("kernel", "frequencies"), PAIRS, ids=str)
+def test_inner_products_tend_to_the_kernel(kernel, frequencies):
+    recipe = kb.RandomFeatures(40_000, frequencies)
+    points = X[:12]
+    deviation = np.abs(approximate(kernel, recipe, points) - kernel(points, points))
+    assert deviation.max() < 4 / math.sqrt(40_000)
+    np.testing.assert_allclose(
+        approximate(kernel, recipe.set_params(normalize=False), points) / 40_000,
+        approximate(kernel, recipe.set_params(normalize=True), points),
+        rtol=1e-12, atol=1e-12,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_the_error_falls_like_one_over_the_root(kernel):
+    few = error(kernel, kb.RandomFeatures(25), X[:20], range(40))
+    many = error(kernel, kb.RandomFeatures(2500), X[:20], range(40))
+    assert 7 < few / many < 14
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("width", [2, 20])
+def test_better_frequencies_are_nearer(kernel, width):
+    """At as many, on average: Halton in few dimensions, orthogonal ones in more."""
+    better = "halton" if width == 2 else "orthogonal"
+    if isinstance(kernel, kb.Laplacian) and better == "orthogonal":
+        pytest.skip("a Laplacian has none")
+    points = np.random.default_rng(3).normal(size=(40, width)) * math.sqrt(6 / width)
+    plain = error(kernel, kb.RandomFeatures(60), points, range(30))
+    margin = 0.8 if width == 2 else 0.97
+    assert error(kernel, kb.RandomFeatures(60, better), points, range(30)) < margin * plain
+
+
+def test_orthogonal_in_blocks():
+    V = frequencies_of(kb.Matern(1.5, sigma=1), kb.RandomFeatures(20, "orthogonal"), 8)
+    directions = V / np.linalg.norm(V, axis=1, keepdims=True)
+    for start in (0, 8, 16):
+        block = directions[start : start + 8]
+        np.testing.assert_allclose(block @ block.T, np.eye(len(block)), atol=1e-12)
+    assert np.abs(directions[:8] @ directions[8:16].T).max() > 0.1
+    # Uniform directions: every coordinate is as often negative.
+    first = [
+        frequencies_of(KERNELS[0], kb.RandomFeatures(3, "orthogonal"), 3, s) for s in range(300)
+    ]
+    assert np.abs(np.mean(np.sign(first), axis=0)).max() < 0.25
+
+
+@pytest.mark.parametrize(("kernel", "frequencies"), PAIRS, ids=str)
+def test_frequencies_have_the_spectrum_of_the_kernel(kernel, frequencies):
+    """Quartiles of |v_1|, against the law of one coordinate."""
+    V = frequencies_of(kernel, kb.RandomFeatures(20_000, frequencies), 6)
+    from scipy import stats
+
+    scale = math.sqrt(2 * kernel.gamma)
+    if isinstance(kernel, kb.Laplacian):
+        law = stats.cauchy(scale=kernel.gamma)
+    elif isinstance(kernel, kb.Gaussian):
+        law = stats.norm(scale=scale)
+    elif isinstance(kernel, kb.Matern):
+        law = stats.t(2 * kernel.nu, scale=scale)
+    else:  # normal with an exponential variance: Laplace
+        law = stats.laplace(scale=scale / math.sqrt(2))
+    for k in range(6):
+        for share in (0.25, 0.5, 0.75, 0.9):
+            assert abs(np.mean(law.cdf(V[:, k]) < share) - share) < 0.02
+
+
+@pytest.mark.parametrize(("kernel", "frequencies"), PAIRS, ids=str)
+@pytest.mark.parametrize("normalize", [True, False])
+def test_naive_twin(kernel, frequencies, normalize):
+    recipe = kb.RandomFeatures(13, frequencies, normalize)
+    one = draw(kernel, recipe, 6, 1)
+    V = one.arrays()["frequencies"]
+    assert one.dim == 26
+    for points in (X, SPARSE):
+        expected = [naive.random_features(V, x, normalize) for x in points]
+        angles = np.abs(V) @ np.abs(points).T
+        for rows in (DenseRows.of(points), SparseRows.of(sp.csr_matrix(points))):
+            np.testing.assert_allclose(
+                one.transform(rows), expected, rtol=0, atol=1e-15 * max(angles.max(), 1)
+            )
+
+
+def test_naive_twin_on_a_real_stream():
+    A, _ = hard_streams.wdbc(60)  # raw features up to 4,254: angles up to 1e6 and more
+    for i, kernel in enumerate([amkl17()[0], amkl17()[16], kb.Laplacian(gamma=1.0)]):
+        one = draw(kernel, kb.RandomFeatures(20), A.shape[1], 2, i)
+        V = one.arrays()["frequencies"]
+        expected = np.array([naive.random_features(V, x) for x in A])
+        size = (np.abs(V) @ np.abs(A).T).max()
+        np.testing.assert_allclose(
+            one.transform(DenseRows.of(A)), expected, rtol=0, atol=1e-15 * max(size, 1)
+        )
+
+
+def pool_maps(width=6, seed=4):
+    """Every kind of map, in an order that mixes them; more angles than one panel holds."""
+    landmarks = np.random.default_rng(9).normal(size=(7, width))
+    pairs = [
+        (kb.Gaussian(sigma=1), kb.RandomFeatures(5)),
+        (kb.Polynomial(3, offset=0.5), kb.Monomials()),
+        (kb.Gaussian(sigma=30), kb.RandomFeatures(700, "halton")),
+        (kb.Cauchy(sigma=1), kb.RandomFeatures(33, "orthogonal", False)),
+        (kb.Linear(), kb.Monomials()),
+        (kb.Polynomial(2, offset=1), kb.TensorSketch(31)),
+        (kb.Polynomial(1), kb.TensorSketch(8)),
+        *((kernel, kb.Nystroem(landmarks=landmarks)) for kernel in NYSTROEM),
+        (kb.Laplacian(sigma=3), kb.RandomFeatures(1)),
+        (kb.Laplacian(gamma=1e12), kb.RandomFeatures(9)),  # angles beyond the fast range
+        (kb.Matern(2.5, sigma=1), kb.RandomFeatures(64)),
+    ]
+    return [draw(*pair, width, seed, i) for i, pair in enumerate(pairs)]
+
+
+NYSTROEM = [
+    *(
+        kb.Gaussian(sigma=2),
+        kb.Polynomial(2, offset=1),
+        kb.Laplacian(sigma=3),
+        kb.Sigmoid(0.1, 0.2),
+    ),
+    *(kb.Matern(1.5, sigma=2), kb.Mean([kb.Linear(), kb.Gaussian(sigma=1), kb.Cauchy(gamma=2)])),
+]
+
+
+def test_bits_do_not_depend_on_the_block_nor_on_sparsity():
+    maps = pool_maps()
+    pool = PoolMap(maps)
+    assert pool.dims.tolist() == [one.dim for one in maps]
+    for points in (X, SPARSE, np.zeros((70, 6))):
+        dense, sparse = DenseRows.of(points), SparseRows.of(sp.csr_matrix(points))
+        whole = pool.blocks(dense)
+        for i, (one, block) in enumerate(zip(maps, whole, strict=True)):
+            assert block.shape == (70, one.dim)
+            assert block.flags.c_contiguous
+            np.testing.assert_array_equal(one.transform(dense), block, err_msg=str(i))
+        for rows in (dense, sparse):
+            for size in (1, 7, 64, 70):
+                for lo in range(0, 70, size):
+                    part = rows.part(lo, min(lo + size, 70))
+                    for i, (block, expected) in enumerate(
+                        zip(pool.blocks(part), whole, strict=True)
+                    ):
+                        np.testing.assert_array_equal(
+                            block, expected[lo : lo + size], err_msg=f"{i} {size} {lo}"
+                        )
+
+
+def test_parts_of_a_block_are_filled_in_place():
+    """As threads do: each its rows, the rest left alone."""
+    pool = PoolMap(pool_maps())
+    rows = DenseRows.of(X)
+    out = pool.empty(70)
+    out[:] = np.nan
+    pool.fill(rows.part(20, 50), out, 20)
+    for block, whole in zip(pool.views(out), pool.blocks(rows), strict=True):
+        np.testing.assert_array_equal(block[20:50], whole[20:50])
+        assert np.isnan(block[:20]).all()
+        assert np.isnan(block[50:]).all()
+    pool.fill(rows.part(50, 70), out, 50)
+    pool.fill(rows.part(0, 20), out, 0)
+    for block, whole in zip(pool.views(out), pool.blocks(rows), strict=True):
+        np.testing.assert_array_equal(block, whole)
+
+
+def test_seeds():
+    """Draws follow from the seed and the number; pools draw independently."""
+    for recipe in (kb.RandomFeatures(30, mode) for mode in kb.RandomFeatures.FREQUENCIES):
+        kernel = kb.Gaussian(sigma=1)
+        first = draw(kernel, recipe, 4, 5, 2).arrays()["frequencies"]
+        np.testing.assert_array_equal(draw(kernel, recipe, 4, 5, 2).arrays()["frequencies"], first)
+        for seed, index in ((5, 3), (6, 2), (2, 5)):
+            other = draw(kernel, recipe, 4, seed, index).arrays()["frequencies"]
+            assert (other != first).all()
+
+
+def test_state_is_arrays():
+    for one in pool_maps():
+        arrays = {name: array.copy() for name, array in one.arrays().items()}
+        again = restore(one.kernel, one.features, 6, arrays)
+        np.testing.assert_array_equal(
+            again.transform(DenseRows.of(X)), one.transform(DenseRows.of(X))
+        )
+        for name, array in arrays.items():
+            for wrong in (array[:-1], array.astype(np.float32), None):
+                with pytest.raises(InputError, match=name):
+                    restore(one.kernel, one.features, 6, {**arrays, name: wrong})
+
+
+@pytest.mark.parametrize(
+    ("kernel", "recipe", "name", "value"),
+    [
+        (kb.Gaussian(sigma=1), kb.RandomFeatures(3), "frequencies", np.nan),
+        (kb.Polynomial(2), kb.TensorSketch(3), "buckets", 3),
+        (kb.Polynomial(2), kb.TensorSketch(3), "buckets", -1),
+        (kb.Polynomial(2), kb.TensorSketch(3), "signs", 0.5),
+        (kb.Gaussian(sigma=1), kb.Nystroem(landmarks=X), "root", np.inf),
+    ],
+)
+def test_arrays_that_can_be_none_of_a_map(kernel, recipe, name, value):
+    arrays = {key: array.copy() for key, array in draw(kernel, recipe, 6, 0).arrays().items()}
+    arrays[name].flat[1] = value
+    with pytest.raises(InputError, match=name):
+        restore(kernel, recipe, 6, arrays)
+
+
+BAD = [
+    (kb.Polynomial(2), kb.RandomFeatures(), "expected a shift-invariant kernel"),
+    (kb.Sigmoid(), kb.RandomFeatures(), r"\(Gaussian, Laplacian, Cauchy, Matern\), got Sigmoid"),
+    (kb.Laplacian(sigma=1), kb.RandomFeatures(5, "orthogonal"), "no orthogonal frequencies"),
+    (
+        kb.Gaussian(sigma=1),
+        kb.RandomFeatures(5, "sobol"),
+        "random, orthogonal, halton, got 'sobol'",
+    ),
+    *(
+        (kb.Gaussian(sigma=1), kb.RandomFeatures(n), f"n_components must be an integer .* got {n}")
+        for n in (0, -3, 2.5, True, None)
+    ),
+    (kb.Gaussian(sigma=1), kb.Monomials(), "expected a Polynomial or Linear kernel"),
+    (kb.Gaussian(sigma=1), kb.TensorSketch(), "expected a Polynomial or Linear kernel"),
+    (kb.Polynomial(2, offset=-1), kb.Monomials(), "an offset from 0, got -1"),
+    (kb.Polynomial(2, offset=-1), kb.TensorSketch(), "an offset from 0, got -1"),
+    (kb.Polynomial(2), kb.TensorSketch(0), "TensorSketch: n_components must be an integer from 1"),
+    (kb.Gaussian(sigma=1), kb.Nystroem(), "landmarks must be given here"),
+    (kb.Gaussian(sigma=1), kb.Nystroem(landmarks=X[:, :5]), r"of shape \(m, 6\), got \(70, 5\)"),
+    (kb.Gaussian(sigma=1), kb.Nystroem(landmarks=X[:0]), r"got \(0, 6\)"),
+    (kb.Gaussian(sigma=1), kb.Nystroem(landmarks=X[0]), r"got \(6,\)"),
+    (kb.Gaussian(sigma=1), kb.Nystroem(landmarks=X * np.nan), "NaN or infinite"),
+    (kb.Polynomial(400), kb.Nystroem(landmarks=X * 1e3), "gave NaN or infinity"),
+]
+
+
+@pytest.mark.parametrize(("kernel", "recipe", "message"), BAD)
+def test_bad_parameters(kernel, recipe, message):
+    with pytest.raises(InputError, match=message):
+        draw(kernel, recipe, 6, 0)
+
+
+def test_examples_without_features():
+    with pytest.raises(InputError, match="examples with features, got none"):
+        draw(kb.Gaussian(sigma=1), kb.RandomFeatures(), 0, 0)

@@ -1,0 +1,45 @@
+"""Feature maps, one example at a time, in Python's own numbers."""
+
+import math
+from collections import Counter
+from itertools import combinations_with_replacement
+
+
+def random_features(frequencies, x, normalize=True):
+    """Rahimi and Recht (2007), in the form with both sine and cosine: 2 D numbers."""
+    angles = [sum(float(v) * float(a) for v, a in zip(row, x, strict=True)) for row in frequencies]
+    scale = 1.0 / math.sqrt(len(angles)) if normalize else 1.0
+    sines = [scale * math.sin(angle) for angle in angles]
+    return sines + [scale * math.cos(angle) for angle in angles]
+
+
+def monomials(degree, offset, x):
+    """The multinomial theorem: one product for each multiset of `degree` of x and the constant."""
+    variables = [float(value) for value in x]
+    if offset > 0:
+        variables.append(math.sqrt(offset))
+    features = []
+    for chosen in combinations_with_replacement(range(len(variables)), degree):
+        orders = math.factorial(degree)
+        for times in Counter(chosen).values():
+            orders //= math.factorial(times)
+        features.append(math.sqrt(orders) * math.prod(variables[k] for k in chosen))
+    return features
+
+
+def tensor_sketch(buckets, signs, offset, n_components, x):
+    """Pham and Pagh (2013), algorithm 1, the convolution of the count sketches by its sum."""
+    variables = [*map(float, x), math.sqrt(offset)] if offset > 0 else [float(a) for a in x]
+    result = None
+    for bucket, sign in zip(buckets, signs, strict=True):
+        sketch = [0.0] * n_components
+        for k, value in enumerate(variables):
+            sketch[bucket[k]] += sign[k] * value
+        if result is None:
+            result = sketch
+        else:
+            result = [
+                sum(result[j] * sketch[(i - j) % n_components] for j in range(n_components))
+                for i in range(n_components)
+            ]
+    return result

@@ -1,0 +1,236 @@
+"""Learners of numbers, and of classes by scores, one example at a time.
+
+Gradient descent: Zinkevich (2003), Online convex programming, on features; Kivinen, Smola,
+Williamson (2004), Online learning with kernels, equation 7, on kernel expansions. AdaGrad: Duchi,
+Hazan, Singer (2011), figure 1. The forecaster of Vovk (2001), Competitive on-line statistics, and
+Azoury, Warmuth (2001), every system solved anew. EXP: Hong, Chae (2020), equation 22.
+
+A label is a number, or a class 0 ... C - 1. Two classes have one score, positive for class 1;
+more have one each.
+"""
+
+import math
+
+import numpy as np
+
+from . import combiners
+from .multiclass import winner
+from .omkc import zero_or
+
+
+def scores_of(C):
+    return 1 if C in (None, 2) else C
+
+
+def sides(label, C):
+    """(scores,) 1 where a score is of the label's class, else -1."""
+    if C == 2:
+        return np.array([1.0 if label == 1 else -1.0])
+    return np.array([1.0 if c == label else -1.0 for c in range(C)])
+
+
+def slopes(loss, scores, label, C, epsilon=0.1, sizes=None):
+    """d loss / d score, (scores,); C : number of classes, None for numbers.
+
+    sizes : of the terms behind the scores of an expansion; what is within their rounding is equal
+    """
+    behind = np.zeros(len(scores)) if sizes is None else sizes
+    if C is None:
+        error = scores[0] - label
+        if loss == "squared":
+            return np.array([2 * error])
+        return np.array([np.sign(error) if abs(error) > epsilon else 0.0])
+    if loss == "squared":
+        return 2 * (scores - sides(label, C))
+    if C == 2:
+        y = sides(label, C)[0]
+        if loss == "hinge":
+            loss = 1 - y * scores[0]
+            return np.array([-y if loss > no_loss(behind[0], sizes) else 0.0])
+        return np.array([-y / (1 + math.exp(y * scores[0]))])
+    if loss == "hinge":
+        others = [c for c in range(C) if c != label]
+        rival = winner(scores, behind, others)
+        out = np.zeros(C)
+        if 1 - (scores[label] - scores[rival]) > no_loss(behind[label] + behind[rival], sizes):
+            out[label], out[rival] = -1.0, 1.0
+        return out
+    likely = np.exp(scores - scores.max())
+    return likely / likely.sum() - np.eye(C)[label]
+
+
+def no_loss(size, sizes):
+    """A hinge loss no larger is none, or an example that comes again would be added for ever."""
+    return 0.0 if sizes is None else 1e-12 * (1 + size)
+
+
+def step_of(step, schedule, horizon, t):
+    """eta at the t-th label, from 1, where it is the same for all coordinates."""
+    return step / math.sqrt(horizon or t) if schedule == "root" else step
+
+
+class Descent:
+    """Gradient descent on loss + regularization |theta|^2 in a space of features."""
+
+    def __init__(
+        self, d, C=None, step=1.0, schedule="root", horizon=None, regularization=0.0,
+        loss="squared", epsilon=0.1,
+    ):  # fmt: skip
+        self.C, self.loss, self.epsilon = C, loss, epsilon
+        self.step, self.schedule, self.horizon = step, schedule, horizon
+        self.regularization = regularization
+        self.theta = np.zeros((scores_of(C), d))
+        self.squares = np.zeros_like(self.theta)
+
+    def scores(self, z):
+        return (self.theta * z).sum(axis=1)  # classes that never came stay equal
+
+    def variance(self, z):
+        return 0.0
+
+    def learn(self, z, label, weight, t):
+        gradient = weight * np.outer(
+            slopes(self.loss, self.scores(z), label, self.C, self.epsilon), z
+        )
+        gradient = gradient + 2 * self.regularization * self.theta
+        if self.schedule == "adagrad":
+            self.squares += gradient**2
+            moved = gradient != 0
+            self.theta[moved] -= self.step * gradient[moved] / np.sqrt(self.squares[moved])
+        elif self.schedule == "normalized":
+            self.theta -= (self.step / (z @ z) if z.any() else 0.0) * gradient
+        else:
+            self.theta -= step_of(self.step, self.schedule, self.horizon, t) * gradient
+
+
+class Ridge:
+    """b' (A + z z')^-1 z, with A = regularization I + sum z z' and b = sum y z.
+
+    Forgetting multiplies A and b before each example, but where an element on the diagonal of
+    A^-1 is more than a million times what it was at first.
+    """
+
+    def __init__(self, d, C=None, regularization=0.1, forgetting=1.0):
+        self.C, self.regularization, self.forgetting = C, regularization, forgetting
+        self.A = regularization * np.eye(d)
+        self.b = np.zeros((scores_of(C), d))
+
+    def factor(self):
+        if self.forgetting == 1 or np.diag(np.linalg.inv(self.A)).max() * self.regularization > 1e6:
+            return 1.0
+        return self.forgetting
+
+    def scores(self, z):
+        factor = self.factor()
+        gain = np.linalg.solve(factor * self.A + np.outer(z, z), z)
+        return factor * (self.b * gain).sum(axis=1)
+
+    def variance(self, z):
+        return float(z @ np.linalg.solve(self.A, z))
+
+    def learn(self, z, label, weight, t):
+        targets = np.array([label]) if self.C is None else sides(label, self.C)
+        factor = self.factor()
+        self.A = factor * self.A + weight * np.outer(z, z)
+        self.b = factor * self.b + weight * np.outer(targets, z)
+
+
+class OnFeatures:
+    """An expert that learns by `Descent` or `Ridge` from the features Z, (T, d)."""
+
+    def __init__(self, Z, learner):
+        self.Z, self.learner = Z, learner
+
+    def see(self, t):
+        """Scores, and the sizes of the terms behind them: none, only 0 counts as 0."""
+        scores = self.learner.scores(self.Z[t])
+        return scores, np.zeros_like(scores)
+
+    def variance(self, t):
+        return self.learner.variance(self.Z[t])
+
+    def learn(self, t, label, weight, number, seed):
+        if weight > 0:
+            self.learner.learn(self.Z[t], label, weight, number)
+
+
+class Expansion:
+    """Gradient descent on f = sum_j alpha_j k(x_j, .): rows and (n, scores) coefficients.
+
+    Under a budget the sum is over the last so many examples with labels: the truncation of
+    Kivinen et al. (2004), section IV.
+    """
+
+    def __init__(
+        self, X, kernel, C=None, step=1.0, schedule="root", horizon=None, regularization=0.0,
+        loss="squared", epsilon=0.1, budget=None,
+    ):  # fmt: skip
+        self.X, self.kernel, self.C, self.budget = X, kernel, C, budget
+        self.step, self.schedule, self.horizon = step, schedule, horizon
+        self.regularization, self.loss, self.epsilon = regularization, loss, epsilon
+        self.rows, self.alphas = [], np.zeros((0, scores_of(C)))
+
+    def see(self, t):
+        if not self.rows:
+            return np.zeros(self.alphas.shape[1]), np.zeros(self.alphas.shape[1])
+        terms = self.alphas * self.kernel(self.X[self.rows], self.X[t])[:, None]
+        return np.array([zero_or(own) for own in terms.T]), np.abs(terms).sum(axis=0)
+
+    def variance(self, t):
+        return 0.0
+
+    def learn(self, t, label, weight, number, seed):
+        if weight > 0:
+            self.descend(t, label, weight, number)
+
+    def forget(self, labelled):
+        """labelled : rows whose labels were seen, in order."""
+        if self.budget is not None:
+            kept = [i for i, row in enumerate(self.rows) if row in labelled[-self.budget :]]
+            self.rows, self.alphas = [self.rows[i] for i in kept], self.alphas[kept]
+
+    def descend(self, t, label, weight, number):
+        step = step_of(self.step, self.schedule, self.horizon, number)
+        scores, sizes = self.see(t)
+        slope = slopes(self.loss, scores, label, self.C, self.epsilon, sizes)
+        self.alphas = (1 - 2 * step * self.regularization) * self.alphas
+        if slope.any():
+            self.rows.append(t)
+            self.alphas = np.vstack([self.alphas, -step * weight * slope])
+
+
+class EXP:
+    """w_i = exp(-eta sum of i's losses), eta = step / sqrt(T), or step / sqrt(t) so far."""
+
+    def __init__(self, m, step=1.0, horizon=None):
+        self.losses, self.t = np.zeros(m, np.longdouble), 0
+        self.step, self.horizon = step, horizon
+
+    def weights(self):
+        eta = self.step / math.sqrt(self.horizon or max(self.t, 1))
+        w = np.exp(-eta * (self.losses - self.losses.min()))
+        return w / w.sum()
+
+    def learn(self, losses):
+        self.losses, self.t = self.losses + losses, self.t + 1
+
+
+class Uniform:
+    def __init__(self, m):
+        self.m = m
+
+    def weights(self):
+        return np.ones(self.m) / self.m
+
+    def learn(self, losses):
+        pass
+
+
+class MLPoly(combiners.MLPoly):
+    """Without the 1 in the rates."""
+
+    def weights(self):
+        r = np.array(self.r, np.longdouble).reshape(-1, self.m)
+        ahead = r.sum(axis=0) > 0
+        w = np.where(ahead, r.sum(axis=0), 0) / np.where(ahead, (r**2).sum(axis=0), 1)
+        return w / w.sum() if w.any() else np.ones(self.m) / self.m
