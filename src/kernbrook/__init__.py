@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 # Public name -> module that defines it. Imported on first use: `import kernbrook` stays light.
 _HOMES = {
     "AdaHedge": "kernbrook.combiners",
+    "AdaRaker": "kernbrook.combiners",
     "AdaptiveSelection": "kernbrook.combiners",
     "Ahpatron": "kernbrook.learners",
     "BOGD": "kernbrook.learners",
@@ -25,6 +26,7 @@ _HOMES = {
     "GradientDescent": "kernbrook.learners",
     "GroupNorm": "kernbrook.combiners",
     "Hedge": "kernbrook.combiners",
+    "JSONLines": "kernbrook.labels",
     "KernelFeatures": "kernbrook.models.transformer",
     "LabelBudget": "kernbrook.labels",
     "Laplacian": "kernbrook.kernels",
@@ -54,6 +56,7 @@ _HOMES = {
     "TensorSketch": "kernbrook.kernels",
     "Uniform": "kernbrook.combiners",
     "VarianceSampling": "kernbrook.labels",
+    "VotedKernelClassifier": "kernbrook.models.voted",
     "compare": "kernbrook.evaluation.comparing",
     "load": "kernbrook.models.saving",
     "open_stream": "kernbrook.streams",
@@ -73,6 +76,7 @@ _MODULES = (
 
 __all__ = [
     "AdaHedge",
+    "AdaRaker",
     "AdaptiveSelection",
     "Ahpatron",
     "BOGD",
@@ -88,6 +92,7 @@ __all__ = [
     "GradientDescent",
     "GroupNorm",
     "Hedge",
+    "JSONLines",
     "KernelFeatures",
     "LabelBudget",
     "Laplacian",
@@ -117,6 +122,7 @@ __all__ = [
     "TensorSketch",
     "Uniform",
     "VarianceSampling",
+    "VotedKernelClassifier",
     "__version__",
     "combiners",
     "compare",
@@ -139,6 +145,7 @@ if TYPE_CHECKING:
         EXP,
         AdaHedge,
         AdaptiveSelection,
+        AdaRaker,
         BestOfPrefix,
         FixedShare,
         GroupNorm,
@@ -167,6 +174,7 @@ if TYPE_CHECKING:
     )
     from kernbrook.labels import (
         Disagreement,
+        JSONLines,
         LabelBudget,
         MarginSampling,
         RandomLabels,
@@ -192,6 +200,7 @@ if TYPE_CHECKING:
     from kernbrook.models.regressor import OnlineMKRegressor
     from kernbrook.models.saving import load, save
     from kernbrook.models.transformer import KernelFeatures
+    from kernbrook.models.voted import VotedKernelClassifier
     from kernbrook.streams import open_stream
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +61,55 @@ def test_json_follows_the_contract(csv_file: Path) -> None:
     errors = [run["error"] for run in row["runs"]]
     assert row["mean"] == pytest.approx(np.mean(errors))
     assert row["std"] == pytest.approx(np.std(errors, ddof=1))
+
+
+def test_numbers(tmp_path: Path) -> None:
+    result = kernbrook("compare", "friedman:300", "--recipes", "kernbrook-active,mean", *FAST)
+    assert (result.returncode, result.stderr) == (0, "")
+    for part in ("MSE", "asked %", "friedman:300: 300 rows x 10 features", "of the logarithms"):
+        assert part in result.stdout
+    assert "mistakes" not in result.stdout
+    page = tmp_path / "out.html"
+    command = ["compare", "friedman:300", "--in-order", "--json", "-", "--report", str(page)]
+    found = json.loads(kernbrook(*command).stdout)
+    assert found["task"] == "numbers"
+    rows = {row["recipe"]: row for row in found["rows"]}
+    assert {"kernbrook-regression", "kernbrook-active", "omkl", "mean", "last-value"} <= rows.keys()
+    assert "spa" not in rows
+    import kernbrook as kb
+
+    X, y = kb.open_stream("friedman:300").read()
+    record = kb.prequential(kb.recipes.make("mean"), X, y)
+    assert rows["mean"]["mean"] == pytest.approx(record.error, rel=1e-12)
+    assert rows["kernbrook-active"]["labels_asked_mean"] < 300 == rows["mean"]["labels_asked_mean"]
+    assert "mean squared error" in page.read_text()
+
+
+def test_recipes_are_checked_before_the_data(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.libsvm"
+    bad.write_text("1 1:oops\n")
+    for recipes, said in (
+        ("spa,spam", "unknown recipe 'spam'"),
+        ("spa,mean", "expected all for classes or all for numbers, got for classes spa and for"),
+    ):
+        result = kernbrook("compare", str(bad), "--recipes", recipes)
+        assert result.returncode == 1
+        assert said in result.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_stopped_by_hand(jobs: str) -> None:
+    """As Ctrl-C in a terminal does: every process of the command gets the signal."""
+    command = [sys.executable, "-m", "kernbrook", "compare", "waveform:200000", "--jobs", jobs]
+    command += ["--recipes", "omkc-dd,spa"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        time.sleep(6)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=100)
+    assert (process.returncode, out) == (130, "")
+    assert err.count("kernbrook: stopped\n") == 1
 
 
 def test_same_seed_same_numbers_in_one_process_or_two(csv_file: Path) -> None:
@@ -162,8 +213,12 @@ def test_help_and_version_load_nothing_heavy() -> None:
 
 
 def test_listings() -> None:
-    assert "wdbc" in kernbrook("data").stdout
-    assert "omkc-dd" in kernbrook("recipes").stdout
+    data = kernbrook("data").stdout
+    assert "wdbc " in data
+    assert "friedman         a smooth function, 10 features, numbers" in data
+    recipes = kernbrook("recipes").stdout
+    assert "omkc-dd              classes  OMKC(D,D)\n" in recipes
+    assert "mean                 numbers  mean so far\n" in recipes
 
 
 def test_a_pipe_that_closes_early_is_no_error(csv_file: Path) -> None:

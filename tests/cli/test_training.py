@@ -16,7 +16,9 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.cli.main import run
+from kernbrook.cli.training import _so_far
 from kernbrook.evaluation.checkpoints import load_checkpoint
+from kernbrook.evaluation.training import Training
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
@@ -123,6 +125,9 @@ def test_settings(kernbrook):
         (["wdbc", "--model", "m", "--classes", "good,bad"], 1, "the labels are numbers, got good"),
         (["wdbc", "--model", "m", "--positive", "5"], 1, "positive='5' is not a label of wdbc"),
         (["wdbc", "--model", "m", "--resume", "--overwrite"], 1, "expected one of them, got both"),
+        (["friedman:99", "--model", "m"], 1, "recipes for numbers: kl-rbf"),
+        (["friedman", "--model", "m", "--recipe", "mean", "--classes", "1"], 1, "--classes: mean"),
+        (["friedman", "--model", "m", "--recipe", "amkl", "--set", "window=0"], 1, "window must"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(kernbrook, tmp_path, arguments, code, said):
@@ -167,6 +172,21 @@ def test_the_data_are_not_overwritten(kernbrook, tmp_path):
     assert "data.svm is read by this command" in err
 
 
+def test_progress_in_a_line():
+    X, y = kb.open_stream("friedman:400").read()
+    model = kb.OnlineMKRegressor("amkl17", labels=kb.labels.RandomLabels(0.5), random_state=0)
+    model.learn(X, y)
+    state = Training(model, rows=400, loss=400 * 0.0125, rows_read=400)
+    asked = model.labels_asked_
+    assert _so_far("x", state) == f"x: 400 rows, mean squared error 0.0125, {asked} labels"
+    model = kb.recipes.make("omkl").fit(X, y)
+    state = Training(model, rows=400, loss=800.0, rows_read=400)
+    told = "400 rows, mean squared error 2, 6,800 support vectors"
+    assert _so_far("x", state) == f"x: {told}"
+    state.resumed_at, state.rows_read = 400, 100
+    assert _so_far("x", state) == "x: 100 rows read again"
+
+
 @POSIX
 def test_progress_on_a_terminal(tmp_path):
     import pty
@@ -189,6 +209,50 @@ def test_progress_on_a_terminal(tmp_path):
     assert b"rows, " in shown
     assert b"% wrong, 160 support vectors" in shown
     assert "\x1b" not in out
+
+
+def write_numbers(path, rows=900, more=0, seed=0):
+    """A CSV file whose label is a number."""
+    X, _ = drawn(rows + more, seed=seed)
+    y = np.sin(3 * X[:, 0]) + X[:, 1]
+    lines = [
+        *(",".join(f"{v:.3f}" for v in (*row, label)) for row, label in zip(X, y, strict=True))
+    ]
+    path.write_text("\n".join(["a,b,c,y", *lines[:rows]]) + "\n")
+    return kb.open_stream(path).read()
+
+
+def test_numbers(kernbrook, tmp_path):
+    X, y = write_numbers(tmp_path / "data.csv")
+    command = ["train", "data.csv", "--recipe", "kernbrook-active"]
+    code, out, err = kernbrook(*command, "--model", "m")
+    assert (code, err) == (0, "wrote m\n")
+    model = kb.recipes.make("kernbrook-active", random_state=0)
+    record = kb.prequential(model, X, y)
+    assert f"mean squared error  {record.error:.4g}" in out
+    share = 100 * record.labels_asked / 900
+    assert f"labels asked        {record.labels_asked} ({share:.1f} %)" in out
+    assert "support vectors" not in out
+    found = json.loads(kernbrook(*command, "--model", "m2", "--json", "-")[1])
+    assert found["task"] == "numbers"
+    assert found["error"] == pytest.approx(record.error, rel=1e-12)
+    assert found["labels_asked"] == record.labels_asked < 900
+    assert not {"classes", "mistakes"} & found.keys()
+    assert Path("m").read_bytes() == Path("m2").read_bytes()
+    assert kb.load("m").predict(X).tolist() == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("recipe", ["kernbrook-active", "omkl", "mean", "last-value"])
+def test_appended_numbers_are_learned(kernbrook, tmp_path, recipe):
+    write_numbers(tmp_path / "data.csv", rows=500, more=801)
+    command = ["train", "data.csv", "--recipe", recipe, "--json", "-"]
+    kernbrook(*command, "--model", "m")
+    write_numbers(tmp_path / "data.csv", rows=1301)
+    resumed = json.loads(kernbrook(*command, "--model", "m", "--resume")[1])
+    assert (resumed["n_rows"], resumed["resumed_at"]) == (1301, 500)
+    whole = json.loads(kernbrook(*command, "--model", "whole")[1])
+    assert resumed["error"] == whole["error"]
+    assert Path("m").read_bytes() == Path("whole").read_bytes()
 
 
 # -- stopped, and going on --------------------------------------------------------------------
@@ -274,7 +338,7 @@ def test_a_label_that_comes_later(kernbrook, tmp_path):
 def test_files_that_training_cannot_go_on_from(kernbrook):
     kernbrook("train", "wdbc", "--model", "m", *BPAS)
     data = Path("m").read_bytes()
-    place = data.index(rb"\"mistakes\": ") + 15
+    place = data.rindex(rb"\"loss\": ") + 11
     damaged = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
     kb.save(kb.load("m"), "model")
     for content, said in (
@@ -599,6 +663,7 @@ def test_what_predict_refuses(kernbrook, trained, tmp_path):
     write_svmlight(tmp_path / "wide.svm", np.hstack([X, X]), y)
     kb.save(kb.recipes.make("spa"), "fresh")
     kb.save(kb.recipes.make("majority").fit(X, y), "trivial")
+    kb.save(kb.recipes.make("kernbrook-active"), "number")
     (tmp_path / "foreign").write_bytes(b"something else")
     for arguments, said in (
         (["m", "wide.svm"], "wide.svm, line 1: found '4:"),
@@ -608,6 +673,7 @@ def test_what_predict_refuses(kernbrook, trained, tmp_path):
         (["foreign", "new.csv"], "foreign: empty, damaged or not a saved model"),
         (["fresh", "new.csv"], "fresh: a model that has not learned anything"),
         (["trivial", "new.csv", "--scores"], "scores: TrivialClassifier has none"),
+        (["number", "new.csv"], "number: a model that has not learned anything"),
         (["m", "new.csv", "--label", "sort"], "unknown column 'sort': known: a, b, c, kind"),
         (["m", "new.csv", "--output", "absent/out"], "there is no folder"),
         (["m", "new.csv", "--output", "/dev/full"], "not an ordinary file"),
@@ -619,6 +685,37 @@ def test_what_predict_refuses(kernbrook, trained, tmp_path):
         assert code == 1
         assert said in err
         assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+def test_predicted_numbers(kernbrook, tmp_path):
+    X, y = write_numbers(tmp_path / "data.csv")
+    kernbrook("train", "data.csv", "--recipe", "kernbrook-regression", "--model", "m")
+    X, y = write_numbers(tmp_path / "new.csv", seed=1)
+    expected = kb.load("m").predict(X)
+    code, out, err = kernbrook("predict", "m", "new.csv")
+    assert code == 0
+    assert [float(line) for line in out.splitlines()] == expected.tolist()
+    error = ((expected - y) ** 2).mean()
+    assert err == f"mean squared error {error:.4g} on 900 labelled rows\n"
+    write_csv(tmp_path / "bare.csv", X)
+    assert kernbrook("predict", "m", "bare.csv") == (0, out, "")
+    write_svmlight(tmp_path / "bare.svm", X, np.zeros(900, dtype=int))
+    assert kernbrook("predict", "m", "bare.svm") == (0, out, "")  # the same everywhere: no labels
+    write_csv(tmp_path / "text.csv", X, y, label="y")
+    assert kernbrook("predict", "m", "text.csv") == (0, out, "")
+    code, out, err = kernbrook("predict", "m", "new.csv", "--scores")
+    assert (code, out) == (1, "")
+    assert "scores: OnlineMKRegressor has none" in err
+
+
+def test_numbers_of_one_class_against_the_rest(kernbrook, tmp_path):
+    X, y = drawn(600)
+    write_csv(tmp_path / "data.csv", X, y)
+    kernbrook("train", "data.csv", "--recipe", "mean", "--positive", "yes", "--model", "m")
+    sign = np.where(y > 0, 1, -1)
+    assert kb.load("m").predict(X[:1]) == pytest.approx(sign.mean(), rel=1e-12)
+    err = kernbrook("predict", "m", "data.csv")[2]
+    assert err == f"mean squared error {sign.var():.4g} on 600 labelled rows\n"
 
 
 def test_labels_that_csv_has_to_quote(kernbrook, tmp_path):

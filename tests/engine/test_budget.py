@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import budget as naive
 from naive import kernels as naive_kernels
+from numba import typeof
 
 import kernbrook as kb
-from kernbrook._jit.budget import Slots, forgetron_scale
+from kernbrook._jit.budget import Slots, Uses, forgetron_scale, learn_alone
 from kernbrook.errors import NonFiniteError
 
 SEED = 5
@@ -389,6 +390,29 @@ def test_an_overflowing_polynomial(learner, storage):
     assert state(model, y) == state(other, y)
     again = [each.learn(storage(X), y)[0] for each in (model, other)]
     assert state(model, again[0]) == state(other, again[1])
+
+
+@pytest.mark.parametrize(
+    ("learner", "used"),
+    [
+        (kb.RBP(5), set()),
+        (kb.SparsePA(budget=5), set()),
+        (kb.Projectron(5), {"projectron"}),
+        (kb.ProjectronPlusPlus(5), {"projectron"}),
+        (kb.Ahpatron(5), {"ahpatron"}),
+        (kb.Pegasos(), {"pegasos"}),
+        (kb.Pegasos(5, upkeep="smallest"), {"pegasos"}),
+        (kb.Pegasos(5, upkeep="project"), {"pegasos", "project"}),
+        (kb.Pegasos(5, upkeep="merge"), {"pegasos", "project", "merge"}),  # merges Gaussians only
+    ],
+    ids=repr,
+)
+def test_a_run_compiles_the_learners_that_it_has(learner, used):
+    X, y = hard_streams.gaussian_clouds(40)
+    model = kb.OnlineMKClassifier([kb.Gaussian(sigma=1), kb.Linear()], learner).fit(X, y)
+    wanted = Uses(**{name: True if name in used else None for name in Uses._fields})
+    assert model._run.uses == wanted
+    assert str(typeof(wanted)) in {str(arguments[1]) for arguments in learn_alone.signatures}
 
 
 @pytest.mark.parametrize("eps", [1e-3, 1e-6, 1e-8, 1e-10, 3e-12, 0.0, -1e-9, -1e-5])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import combiners as naive_combiners
 from naive import kernels as naive_kernels
-from naive import regression, rounds
+from naive import policies, regression, rounds
 from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
@@ -292,6 +292,103 @@ def test_predict_says_what_learn_says(C):
         np.testing.assert_allclose(model.learn(x, [label])[0], before, rtol=1e-12)
 
 
+# -- under a budget: the last examples with labels ----------------------------------------------
+
+
+def assert_same_window(model, predictions, expected, X, y, C, rtol=1e-9):
+    """The last labelled examples are held, also those of no slope."""
+    if C is None:
+        np.testing.assert_allclose(predictions, expected.predictions, rtol=0, atol=1e-8)
+    else:
+        np.testing.assert_array_equal(predictions, expected.predictions)
+    held = np.flatnonzero(expected.asked)[-expected.experts[0].budget :]
+    np.testing.assert_array_equal(model.support_vectors_, X[held])
+    coefficients = coefficients_of(expected, len(y))
+    others = np.delete(coefficients, held, axis=0)
+    assert not others.any()
+    found = model.dual_coef_ if C not in (None, 2) else model.dual_coef_[:, :, None]
+    largest = np.abs(coefficients).max(initial=0)
+    np.testing.assert_allclose(found, coefficients[held], rtol=rtol, atol=1e-12 * largest)
+    np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-8)
+    np.testing.assert_allclose(model._run.progress.losses, expected.losses, rtol=1e-6)
+
+
+@pytest.mark.parametrize("policy", [None, "random"], ids=["all labels", "some labels"])
+@pytest.mark.parametrize("C", [None, 2, 4])
+@pytest.mark.parametrize("budget", [1, 12, 130, 1000])
+def test_budgets(budget, C, policy):
+    X, y = waves(280)
+    y = y if C is None else hard_streams.classes_of(X, C)
+    loss = "epsilon-insensitive" if C is None else "hinge"
+    chosen = [
+        {"step": 0.2, "regularization": 0.3, "budget": budget, "loss": loss},
+        {"step": 0.1, "schedule": "constant", "regularization": 2.0, "budget": budget},
+    ]
+    learned = "absolute" if C is None else "mistakes"
+    kernels, twins = POOL[1:3], TWINS[1:3]
+    importance = np.random.default_rng(0).choice([0.0, 0.5, 1.0], len(y))
+    own = policies.everything if policy is None else policies.at_random(0.6)
+    expected = twin(
+        *(X, y, chosen, naive_combiners.AdaHedge, learned, C, twins),
+        importance=importance, policy=own,
+    )  # fmt: skip
+    labels = "all" if policy is None else kb.RandomLabels(0.6)
+    combiner = kb.AdaHedge(learned)
+    model = make(chosen, combiner, C is None, kernels=kernels, labels=labels)
+    said = learn(model, X, y, C, 200, importance)
+    assert_same_window(model, said, expected, X, y, C)
+
+
+@pytest.mark.parametrize("shrink", [0.9, 0.3])
+def test_a_budget_whose_scale_shrinks_for_ever(shrink):
+    X, y = waves(500)
+    regularization = (1 - shrink) / 2 / 0.05
+    parameters = {"step": 0.05, "schedule": "constant", "regularization": regularization}
+    chosen = [{**parameters, "budget": 60}]
+    expected = twin(X, y, chosen, regression.EXP, "squared", None, TWINS[1:3])
+    for size in (1, 500):
+        model = make(chosen, kb.EXP(), kernels=POOL[1:3])
+        assert_same_window(model, learn(model, X, y, size=size), expected, X, y, None)
+        assert ((model._run.scale >= SMALL) & (model._run.scale <= 1)).all()
+
+
+@pytest.mark.parametrize("C", [None, 2, 4])
+def test_chunks_and_sparsity_change_nothing_under_a_budget(C):
+    X, _ = hard_streams.sparse_counts(400)
+    y = X[:, 0] - X[:, 1] if C is None else hard_streams.classes_of(X, C)
+    chosen = [{"step": 0.05, "regularization": 2.0, "budget": 50}]
+
+    def fresh():
+        labels = kb.Disagreement(0.05, 4)
+        combiner = kb.AdaHedge("squared" if C is None else "logistic")
+        return make(chosen, combiner, C is None, kernels=POOL, labels=labels)
+
+    whole = fresh()
+    said = learn(whole, X, y, C)
+    assert 50 < whole.labels_asked_ < 400
+    for size in (1, 7, 256):
+        for rows in (X, sp.csr_matrix(X)):
+            model = fresh()
+            np.testing.assert_array_equal(learn(model, rows, y, C, size), said)
+            assert model.dual_coef_.tobytes() == whole.dual_coef_.tobytes()
+            assert model.support_vectors_.tobytes() == whole.support_vectors_.tobytes()
+            np.testing.assert_array_equal(model.predict(rows), whole.predict(X))
+
+
+def test_a_budget_bounds_the_memory():
+    X, y = waves(3000)
+    sizes = {}
+    for budget in (50, None):
+        model = make([{"step": 0.1, "budget": budget}], None)
+        model.partial_fit(X[:1000], y[:1000])
+        before = model.memory_bytes_
+        model.partial_fit(X[1000:], y[1000:])
+        sizes[budget] = before, model.memory_bytes_
+        assert model.n_support_stored_ == 4 * (budget or 3000)
+    assert sizes[50][0] == sizes[50][1]
+    assert sizes[None][1] > 2 * sizes[None][0]
+
+
 # -- what is refused ---------------------------------------------------------------------------
 
 WRONG = [
@@ -302,6 +399,8 @@ WRONG = [
         r"2 \* step \* regularization must be below 1, got 1",
     ),
     ({"step": 10.0, "regularization": 1.0}, "must be below 1, got 20"),
+    ({"budget": 0}, "GradientDescent: budget must be"),
+    ({"budget": 2.5}, "GradientDescent: budget must be"),
 ]
 
 
@@ -314,10 +413,12 @@ def test_wrong_parameters(parameters, message):
 
 
 @pytest.mark.parametrize("size", [1, 40])
-def test_a_step_that_diverges(size):
+@pytest.mark.parametrize("budget", [None, 30])
+def test_a_step_that_diverges(size, budget):
     """The model is what it was before the block that overflows, and goes on from there."""
     X, y = waves(120)
-    model = make([{"step": 3.0, "schedule": "constant"}], kb.Uniform(), kernels=POOL[:1])
+    parameters = {"step": 3.0, "schedule": "constant", "budget": budget}
+    model = make([parameters], kb.Uniform(), kernels=POOL[:1])
     learn(model, X[:3], y[:3])
     for _ in range(100):
         state, rounds_ = every_state(model), model.n_rounds_

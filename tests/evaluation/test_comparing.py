@@ -6,9 +6,10 @@ import pytest
 from scipy import stats
 
 import kernbrook as kb
-from kernbrook.errors import DataFileError, InputError, UnknownNameError
-from kernbrook.evaluation.comparing import best_rows, compare, load_orders
+from kernbrook.errors import DataFileError, InputError, NonFiniteError, UnknownNameError
+from kernbrook.evaluation.comparing import best_rows, compare, load_orders, state_of
 from kernbrook.evaluation.records import History, Record, Row
+from kernbrook.evaluation.tasks import recipes_for
 from kernbrook.streams.arrays import ArrayStream
 
 NAMES = ["omkc-dd", "omkc-ss", "perceptron-best", "majority"]
@@ -57,7 +58,7 @@ def test_shape_and_order_of_the_result(data):
     assert result.manifest["seed"] == 0
     assert result.manifest["versions"].keys() >= {"kernbrook", "numpy", "numba", "python"}
     everything = compare(ArrayStream(*hard_streams.gaussian_clouds(30)), permutations=1, jobs=1)
-    assert [row.recipe for row in everything.rows] == list(kb.recipes.names())
+    assert [row.recipe for row in everything.rows] == list(recipes_for("classes"))
 
 
 def test_runs_are_independent_of_company(data):
@@ -110,11 +111,11 @@ def test_progress(data):
         assert sum(done) == 480
 
 
-def row_of(recipe, errors):
+def row_of(recipe, errors, numbers=False):
     history = History(*(np.empty(0),) * 5, np.empty((0, 0)), ())
+    mistakes, scale = (None, 1) if numbers else (np.empty(0, bool), 100)
     runs = tuple(
-        Record(np.empty(0), np.empty(0, bool), error / 100, 0, 0, 0, 0.0, history)
-        for error in errors
+        Record(np.empty(0), mistakes, error / scale, 0, 0, 0, 0.0, history) for error in errors
     )
     return Row(recipe, recipe, runs)
 
@@ -139,6 +140,125 @@ def test_best_rows_without_spread():
     assert best_rows([row_of("a", [10.0]), row_of("b", [11.0])]) == ("a",)
     assert best_rows([row_of("a", [10.0, 10]), row_of("b", [10.0, 10])]) == ("a", "b")
     assert best_rows([row_of("a", [10.0, 10]), row_of("b", [11.0, 11])]) == ("a",)
+
+
+def test_best_rows_of_numbers():
+    """The t-test is of the logarithms: a recipe that diverges now and then is told apart."""
+    rng = np.random.default_rng(0)
+    samples = {
+        "least": np.exp(rng.normal(0, 0.1, 20)),
+        "near": np.exp(rng.normal(0.01, 0.1, 20)),
+        "far": np.exp(rng.normal(0.3, 0.1, 20)),
+        "wild": np.exp(rng.normal(50, 20, 20)),
+    }
+    assert stats.ttest_ind(samples["wild"], samples["least"]).pvalue > 0.05
+    rows = [row_of(name, sample, numbers=True) for name, sample in samples.items()]
+    assert best_rows(rows) == ("least", "near")
+    endless = row_of("endless", [np.inf, 1.0], numbers=True)
+    perfect = row_of("perfect", [0.0, 0.0], numbers=True)
+    assert best_rows([endless, row_of("a", [1.0, 2.0], True)]) == ("a",)
+    assert best_rows([perfect, row_of("a", [1.0, 2.0], True)]) == ("perfect",)
+    assert best_rows([row_of("huge", [1e200, 3e300], True)]) == ("huge",)
+
+
+NUMBERS = ["kernbrook-active", "omkl", "mean", "last-value"]
+
+
+@pytest.fixture
+def waves():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(150, 3))
+    return ArrayStream(X, np.sin(3 * X[:, 0]) + 0.1 * rng.standard_normal(150), "waves")
+
+
+def test_numbers(waves):
+    result = compare(waves, NUMBERS, permutations=2, seed=5, jobs=1)
+    again = compare(waves, NUMBERS, permutations=2, seed=5, jobs=2)
+    assert predictions_of(result) == predictions_of(again)
+    assert result.task == "numbers"
+    assert result.best[0] == "kernbrook-active"
+    _, y = waves.read()
+    for i in range(2):
+        order = np.random.default_rng([5, i]).permutation(150)
+        for row in result.rows:
+            run = row.runs[i]
+            assert row.errors[i] == run.error
+            assert run.error == pytest.approx(((run.predictions - y[order]) ** 2).mean())
+    assert (result.rows[0].values("labels_asked") < 150).all()
+    assert (result.rows[1].values("labels_asked") == 150).all()
+    one = compare(waves, NUMBERS, in_order=True)
+    for row in one.rows:
+        machine = kb.recipes.make(row.recipe, random_state=state_of(0, 0))
+        expected = kb.prequential(machine, *waves.read())
+        np.testing.assert_array_equal(row.runs[0].predictions, expected.predictions)
+
+
+def test_the_data_say_which_recipes_by_default(waves):
+    fitting = list(recipes_for("numbers"))
+    for in_order in (False, True):
+        result = compare(waves, permutations=1, jobs=1, in_order=in_order)
+        named = [row.recipe for row in result.rows] + list(result.left_out)
+        assert sorted(named) == sorted(fitting)
+        assert {"kernbrook-regression", "mean"} <= {row.recipe for row in result.rows}
+    X, y = waves.read()
+    whole = compare(ArrayStream(X, np.rint(3 * y)), permutations=1, jobs=1)
+    assert whole.task == "classes"
+    named = compare(ArrayStream(X, np.rint(3 * y).astype(int)), ["mean"], permutations=1, jobs=1)
+    assert named.task == "numbers"
+
+
+def test_recipes_for_another_task(waves, data):
+    X, _ = waves.read()
+    text = ArrayStream(X, np.where(X[:, 0] > 0, "yes", "no"))
+    for in_order in (False, True):
+        with pytest.raises(
+            InputError, match=r"labels of classes, found the number .*; recipes for numbers: .*mean"
+        ):
+            compare(waves, ["spa"], in_order=in_order)
+        with pytest.raises(
+            InputError, match=r"numbers as labels, found (yes|no); recipes for classes: omkc-dd, "
+        ):
+            compare(text, ["mean"], in_order=in_order)
+        with pytest.raises(InputError, match="got for numbers mean and for classes spa, majority"):
+            compare(waves, ["mean", "spa", "majority"], in_order=in_order)
+
+
+class Unread(ArrayStream):
+    """Data that nobody may look at."""
+
+    def _pieces(self):
+        pytest.fail("read")
+
+
+@pytest.mark.parametrize(
+    ("recipes", "overrides", "message"),
+    [
+        (["omkc-dd"], {"discount": 7.0}, "discount must lie"),
+        (["spa", "bpas"], {"discount": "much"}, "discount must lie"),
+        (["spa", "mean"], {}, "for classes spa and for numbers mean"),
+        (["amkl-aks"], {"ratio": 2}, "ratio must lie"),
+        (["spa", "raker", "spam"], {}, "unknown recipe 'spam'"),
+    ],
+)
+def test_what_is_wrong_is_found_before_the_data_are_read(recipes, overrides, message):
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        compare(Unread(*hard_streams.gaussian_clouds(9)), recipes, **overrides)
+
+
+def test_a_recipe_that_diverges_is_left_out(waves):
+    """Of several the others are shown; where none is left, the error says why."""
+    X, y = waves.read()
+    huge = ArrayStream(X * 1e70, y)
+    for jobs in (1, 2):
+        result = compare(huge, ["kl-poly", "mean"], permutations=2, jobs=jobs)
+        assert [row.recipe for row in result.rows] == ["mean"]
+        assert list(result.left_out) == ["kl-poly"]
+        assert "(x.z)^2" in result.left_out["kl-poly"]
+    result = compare(huge, ["mean", "kl-poly"], in_order=True)
+    assert [row.recipe for row in result.rows] == ["mean"]
+    for in_order in (False, True):
+        with pytest.raises(NonFiniteError, match=r"kl-poly: .*\(x\.z\)\^2"):
+            compare(huge, ["kl-poly"], permutations=1, in_order=in_order, jobs=1)
 
 
 def test_load_orders(tmp_path):

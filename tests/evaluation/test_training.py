@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kernbrook as kb
-from kernbrook.errors import InputError, ModelFileError
+from kernbrook.errors import InputError, ModelFileError, NonFiniteError
 from kernbrook.evaluation import training
 from kernbrook.evaluation.checkpoints import (
     Checkpoint,
@@ -24,6 +24,7 @@ from kernbrook.evaluation.checkpoints import (
 from kernbrook.evaluation.training import train
 
 RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]
+OF_NUMBERS = ["kernbrook-regression", "kernbrook-active", "omkl", "mean", "last-value"]
 
 
 def sparse_text():
@@ -33,6 +34,12 @@ def sparse_text():
 
 def dense():
     return kb.open_stream(hard_streams.gaussian_clouds(700))
+
+
+def numbers():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(700, 3))
+    return kb.open_stream((X, np.sin(3 * X[:, 0]) + 0.1 * rng.standard_normal(700)))
 
 
 @pytest.fixture(autouse=True)
@@ -46,8 +53,11 @@ def stopping_after(chunks):
     return lambda: next(left) == 1
 
 
-@pytest.mark.parametrize("stream", [dense, sparse_text])
-@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize(
+    ("recipe", "stream"),
+    [(recipe, stream) for recipe in RECIPES for stream in (dense, sparse_text)]
+    + [(recipe, numbers) for recipe in OF_NUMBERS],
+)
 def test_stretches_come_to_the_same_file(recipe, stream, tmp_path):
     def machine():
         return kb.recipes.make(recipe, random_state=3)
@@ -61,17 +71,26 @@ def test_stretches_come_to_the_same_file(recipe, stream, tmp_path):
         part = train(stream(), machine(), tmp_path / "m", resume=True, stop=stop, every=0)
         stretches += 1
     assert stretches > 3
-    assert (part.rows, part.mistakes) == (whole.rows, whole.mistakes) == (700, whole.mistakes)
+    assert (part.rows, part.loss) == (whole.rows, whole.loss) == (700, whole.loss)
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
     record = kb.prequential(machine(), stream())
-    assert whole.mistakes == record.mistakes.sum()
-    assert kb.load(tmp_path / "m").n_support_stored_ == record.n_support_stored
+    assert whole.error == record.error
+    if stream is not numbers:
+        assert type(whole.loss) is int
+        assert whole.loss == record.mistakes.sum()
+    loaded = kb.load(tmp_path / "m")
+    assert loaded.n_support_stored_ == record.n_support_stored
+    assert loaded.labels_asked_ == record.labels_asked
+    assert (loaded.labels_asked_ < 700) == (recipe == "kernbrook-active")
 
 
-def test_the_length_of_chunks_does_not_matter(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("recipe", "stream"), [("spa", dense), ("mean", numbers), ("kernbrook-active", numbers)]
+)
+def test_the_length_of_chunks_does_not_matter(recipe, stream, tmp_path, monkeypatch):
     for name, rows in (("a", 1000), ("b", 7)):
         monkeypatch.setattr(training, "CHUNK", rows)
-        train(dense(), kb.recipes.make("spa", random_state=0), tmp_path / name)
+        train(stream(), kb.recipes.make(recipe, random_state=0), tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
@@ -109,13 +128,60 @@ def test_an_account_that_is_not_the_models(tmp_path):
     path = tmp_path / "m"
     train(dense(), kb.recipes.make("majority"), path)
     model, checkpoint = load_checkpoint(path)
-    for changes in ({"rows": 699}, {"mistakes": 701}, {"mistakes": -1}, {"rows": "700"}):
+    for changes in ({"rows": 699}, {"loss": 701}, {"loss": -1}, {"rows": "700"}):
         save_checkpoint(model, dataclasses.replace(checkpoint, **changes), path)
         with pytest.raises(ModelFileError, match=r"account of a training|expected a model of"):
             load_checkpoint(path)
     save_checkpoint(kb.recipes.make("majority"), checkpoint, path)
     with pytest.raises(ModelFileError, match="not an account of a training"):
         load_checkpoint(path)
+
+
+def test_an_account_of_numbers(tmp_path):
+    """Squared errors may be more than the rows; the labels asked for, fewer."""
+    model = kb.recipes.make("kernbrook-active", random_state=0)
+    X, y = numbers().read()
+    model.learn(X, y)
+    assert model.labels_asked_ < 700
+    checkpoint = Checkpoint(Source(3), 700, 1e6 + 0.1, "00ff", True)
+    save_checkpoint(model, checkpoint, tmp_path / "m")
+    assert load_checkpoint(tmp_path / "m")[1] == checkpoint
+    for changes in ({"rows": model.labels_asked_}, {"loss": -0.5}):
+        save_checkpoint(model, dataclasses.replace(checkpoint, **changes), tmp_path / "m")
+        with pytest.raises(ModelFileError, match="expected a model of"):
+            load_checkpoint(tmp_path / "m")
+
+
+def test_what_is_refused_before_work(tmp_path):
+    def refused(stream, model, message, **options):
+        with pytest.raises(InputError, match=message):
+            train(stream, model, tmp_path / "m", **options)
+        assert not list(tmp_path.iterdir())
+
+    X, _ = numbers().read()
+    text = kb.open_stream((X, np.where(X[:, 0] > 0, "yes", "no")))
+    make = kb.recipes.make
+    refused(text, make("mean"), "numbers as labels, found (yes|no); recipes for classes: omkc-dd")
+    refused(numbers(), make("spa"), "labels of classes, found the number .*; recipes for numbers")
+    refused(numbers(), make("mean"), "TrivialRegressor predicts numbers", classes=[0, 1])
+    unread = dense()
+    unread._pieces = lambda: pytest.fail("read")
+    refused(unread, make("spa", discount=7.0), "discount must lie")
+    unread.chunks = lambda rows: pytest.fail("read")
+    refused(unread, kb.OnlineMKRegressor(learner=kb.Ridge(-1.0)), "regularization must be")
+
+
+class Diverging(kb.OnlineMKRegressor):
+    """Predicts what cannot be squared."""
+
+    def learn(self, X, y):
+        return np.full(len(y), 1e200), np.ones(len(y), dtype=bool)
+
+
+def test_squared_errors_that_overflow(tmp_path):
+    with pytest.raises(NonFiniteError, match="the squared errors of 64 rows overflow"):
+        train(numbers(), Diverging(), tmp_path / "m")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_checkpoint_comes_back_as_it_was(tmp_path):

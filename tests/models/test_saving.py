@@ -29,10 +29,12 @@ def parts(module):
 
 
 def variants():
-    """Every recipe for classes, every learner, combiner and selection at its defaults or drawing."""
+    """Every recipe for classes, every learner, combiner, selection at its defaults or drawing."""
     for name in filter(lambda name: kb.recipes.task(name) == "classes", kb.recipes.names()):
         yield name, lambda name=name: kb.recipes.make(name, random_state=3)
     for part in [*parts(kb.learners), *parts(kb.combiners)]:
+        if part is kb.combiners.AdaRaker:
+            continue  # it takes a learner for each of its levels
         yield (
             part.__name__,
             lambda part=part: kb.OnlineMKClassifier(

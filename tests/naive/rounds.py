@@ -265,6 +265,8 @@ def om2(X, y, kernels, C, q, policy=policies.everything, seed=0):
             skipped += 1
             continue
         asked[t], count, skipped = True, count + 1, 0
+        if hasattr(policy, "note"):
+            policy.note(count, float(predictions[t] != y[t]))
         if seen.margin <= 1:
             coefficients[t, [seen.y, seen.r]] = 1.0, -1.0
     return predictions, asked, coefficients

@@ -12,6 +12,7 @@ from reports.synthetic import (
     make_accuracies,
     make_comparison,
     make_curves,
+    make_numbers,
     make_ratios,
     make_reproduction,
     make_study,
@@ -30,6 +31,7 @@ def test_a_comparison_round_trips():
     comparison = make_comparison(("omkc-dd", "majority"))
     value = comparison_json(comparison)
     strict(value)
+    assert value["task"] == "classes"
     assert list(value) == [
         "data", "task", "n_rows", "n_features", "permutations", "best", "left_out", "manifest",
         "rows",
@@ -54,6 +56,23 @@ def test_a_comparison_round_trips():
         assert history["error"] == pytest.approx(100 * np.mean(errors, axis=0))
         weights = [run.history.kernel_weights for run in row.runs]
         np.testing.assert_allclose(history["kernel_weights"], np.mean(weights, axis=0))
+
+
+def test_numbers_are_as_they_are():
+    comparison = make_numbers()
+    value = comparison_json(replace(comparison, left_out={"omkl": "a learner diverged"}))
+    strict(value)
+    assert value["task"] == "numbers"
+    assert value["left_out"] == {"omkl": "a learner diverged"}
+    for row, result in zip(comparison.rows, value["rows"], strict=True):
+        errors = [run.error for run in row.runs]
+        assert result["mean"] == pytest.approx(np.mean(errors))
+        assert result["std"] == pytest.approx(np.std(errors, ddof=1))
+        assert [run["error"] for run in result["runs"]] == errors
+        assert result["labels_asked_mean"] == np.mean([run.labels_asked for run in row.runs])
+        over = result["history"]
+        assert over["error"][-1] == pytest.approx(np.mean(errors))
+        assert over["labels_asked"][-1] == result["labels_asked_mean"]
 
 
 def test_one_run_has_null_deviations():

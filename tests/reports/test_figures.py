@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reports.synthetic import make_comparison, make_curves, make_discounts, make_study
+from reports.synthetic import (
+    make_comparison,
+    make_curves,
+    make_discounts,
+    make_numbers,
+    make_study,
+)
 
 from kernbrook.errors import InputError
 from kernbrook.reports import (
@@ -63,6 +69,44 @@ def test_the_curve_is_the_mean_of_the_runs_in_per_cent():
     line = learning_curves(comparison).axes[0].lines[0]
     expected = 100 * np.mean([run.history.error for run in comparison.rows[0].runs], axis=0)
     np.testing.assert_allclose(line.get_ydata(), expected)
+
+
+@pytest.mark.parametrize("samples", [1, 2, 40])
+@pytest.mark.parametrize("permutations", [1, 3])
+@pytest.mark.parametrize("draw", DRAW)
+def test_numbers_are_drawn(draw, samples, permutations):
+    painted(draw(make_numbers(samples=samples, permutations=permutations)))
+
+
+def test_squared_errors_are_drawn_in_the_unit_of_the_table():
+    comparison = make_numbers()
+    axes = learning_curves(comparison).axes[0]
+    assert axes.get_ylabel() == "mean squared error so far (x 1e-3)"
+    assert axes.get_yscale() == "linear"
+    for row, line in zip(comparison.rows, axes.lines[::1], strict=False):
+        drawn = line.get_ydata()
+        assert drawn[-1] == pytest.approx(1000 * row.errors.mean())
+
+
+def test_squared_errors_far_apart_have_a_logarithmic_axis():
+    comparison = make_numbers()
+    runs = tuple(
+        replace(run, history=replace(run.history, error=run.history.error * factor))
+        for run, factor in zip(comparison.rows[0].runs, (1e30, 1e40, 1.0, 1e200, 2.0), strict=True)
+    )
+    rows = (replace(comparison.rows[0], runs=runs), *comparison.rows[1:])
+    figure = painted(learning_curves(replace(comparison, rows=rows)))
+    axes = figure.axes[0]
+    assert axes.get_yscale() == "log"
+    assert axes.get_ylabel().endswith("log scale")
+    low, high = axes.get_ylim()
+    assert 0 < low < 13
+    assert high < 13_000  # what diverged does not flatten the others
+    endless = tuple(
+        replace(run, history=replace(run.history, error=np.full(40, np.inf))) for run in runs
+    )
+    rows = (replace(comparison.rows[0], runs=endless), *comparison.rows[1:])
+    painted(learning_curves(replace(comparison, rows=rows)))
 
 
 def test_every_recipe_has_a_name_and_the_names_do_not_touch():

@@ -11,7 +11,13 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from reports.synthetic import make_comparison, make_curves, make_discounts, make_study
+from reports.synthetic import (
+    make_comparison,
+    make_curves,
+    make_discounts,
+    make_numbers,
+    make_study,
+)
 
 from kernbrook.errors import InputError
 from kernbrook.reports import (
@@ -99,6 +105,23 @@ def test_without_many_kernels_there_are_two_figures(target):
     assert "Final weights" not in page.text
 
 
+def test_a_page_of_numbers(target):
+    write_report(replace(make_numbers(), left_out={"omkl": "a learner diverged"}), target)
+    page = check(target.read_text("utf-8"))
+    assert page.tags["svg"] == 3
+    for part in (
+        *("Error over time", "MSE x 1e-3", "asked %", "mean squared error", "left out: omkl: a"),
+        *("Support vectors over time", "Final weights of kernbrook, half of the labels"),
+    ):
+        assert part in page.text
+    assert "istake" not in page.text
+    write_report(make_numbers(("raker", "mean"), best=()), target)
+    page = check(target.read_text("utf-8"))
+    assert page.tags["svg"] == 2
+    for part in ("upport vectors", "asked %", "#SV", "left out"):
+        assert part not in page.text
+
+
 def test_hostile_names_are_text(target):
     comparison = make_comparison(("omkc-dd", "omkc-ds"), kernels=(HOSTILE, "k2", "{{ 7 * 7 }}"))
     rows = (replace(comparison.rows[0], title=HOSTILE), comparison.rows[1])
@@ -139,6 +162,30 @@ def test_the_verdict_in_plain_words():
     assert "errs on 60.00 % of the rounds" in text
     assert text.endswith("so nothing here beats the trivial rules.")
     assert "t-test" not in verdict(make_comparison(permutations=1))
+
+
+def test_the_verdict_on_numbers():
+    comparison = make_numbers()
+    means = {row.recipe: 1000 * row.errors.mean() for row in comparison.rows}
+    assert verdict(comparison) == (
+        "kernbrook, half of the labels has the least mean squared error over 5 permutations of "
+        f"energy: {means['kernbrook-active']:.2f}e-3. It asked for 48.0 % of the labels. For "
+        "scale: always answering the mean of the labels so far makes "
+        f"{means['mean']:.2f}e-3 and repeating the last value makes {means['last-value']:.2f}e-3."
+    )
+    alone = make_numbers(("raker", "mean"), best=("mean", "raker"), scale=10)
+    text = verdict(alone)
+    assert text.startswith("Raker has a mean squared error over 5 permutations of energy: 0.13")
+    assert "asked" not in text
+    both = verdict(make_numbers(("raker", "kernbrook-active"), best=("raker", "kernbrook-active")))
+    assert "; a Student t-test of the logarithms at 5 % does not tell it from Raker." in both
+    poor = verdict(make_numbers(("kl-poly", "last-value"), best=("last-value",)))
+    assert poor.endswith("so nothing here beats the trivial rules.")
+
+
+def test_the_verdict_on_few_labels():
+    text = verdict(make_comparison(("omkc-dd", "majority"), asked=0.37))
+    assert " It asked for 37.0 % of the labels. For scale" in text
 
 
 def test_discounts(target):

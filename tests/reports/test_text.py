@@ -11,6 +11,7 @@ from reports.synthetic import (
     make_accuracies,
     make_comparison,
     make_curves,
+    make_numbers,
     make_ratios,
     make_reproduction,
     make_study,
@@ -89,7 +90,9 @@ def test_columns_that_say_nothing_are_left_out():
     assert "active" not in text
     assert "labels" not in text
     assert "active" in printed(comparison_table(make_comparison(("omkc-dd", "omkc-ds"))))
-    assert "labels" in printed(comparison_table(make_comparison(("omkc-dd",), asked=0.5)))
+    some = printed(comparison_table(make_comparison(("omkc-dd",), asked=0.5)))
+    assert "labels asked  asked %" in some
+    assert " 1592     50.0 " in some
 
 
 def test_one_permutation_has_no_deviation_and_no_test():
@@ -119,6 +122,77 @@ def test_a_comparison_without_rows_or_runs_is_refused():
         comparison_table(replace(comparison, rows=()))
     with pytest.raises(InputError, match=r"'omkc-dd', found none"):
         comparison_table(replace(comparison, rows=(replace(comparison.rows[0], runs=()),)))
+
+
+@pytest.mark.parametrize("permutations", [1, 5])
+@pytest.mark.parametrize("width", [80, 120])
+def test_numbers(width, permutations):
+    comparison = make_numbers(permutations=permutations)
+    text = printed(comparison_table(comparison, width=width), width=width)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    assert "…" not in text
+    assert "MSE x 1e-3" in text
+    assert "mistakes" not in text
+    for row in comparison.rows:
+        line = next(line for line in lines if row.recipe in line)
+        errors = 1000 * row.values("error")
+        std = f" ± {errors.std(ddof=1):.2f}" if permutations > 1 else ""
+        assert f"{errors.mean():.2f}{std}" in line
+        assert f"{100 * row.values('labels_asked').mean() / 3185:.1f}" in line
+    star = next(line for line in lines if "kernbrook-active" in line)
+    assert "*" in star
+    assert ("Student t-test of the logarithms" in text) == (permutations > 1)
+    assert ("least error; one permutation allows no test" in text) == (permutations == 1)
+
+
+@pytest.mark.parametrize(
+    ("scale", "header", "shown"),
+    [
+        (1e4, "MSE", "128.1"),
+        (1e2, "MSE", "1.281"),
+        (10, "MSE", "0.1281"),
+        (0.1, "MSE x 1e-3", "1.281"),
+        (1e-4, "MSE x 1e-6", "1.281"),
+        (1e6, "MSE x 1e3", "12.81"),
+    ],
+)
+def test_four_digits_of_the_least_error(scale, header, shown):
+    comparison = make_numbers(("kernbrook-active", "mean"), permutations=1, scale=scale)
+    active, mean = (
+        replace(row, runs=(replace(row.runs[0], error=scale * error),))
+        for row, error in zip(comparison.rows, (0.01281, 0.0283), strict=True)
+    )
+    lines = printed(comparison_table(replace(comparison, rows=(active, mean)))).splitlines()
+    assert f" {header} " in lines[1]
+    assert f" {shown}*" in next(line for line in lines if "kernbrook-active" in line)
+
+
+def test_errors_of_any_size_keep_the_table_in_shape():
+    comparison = make_numbers()
+    wild = [1e300, 1e299, 3e300, np.inf, 5.0]
+    runs = tuple(replace(r, error=e) for r, e in zip(comparison.rows[0].runs, wild, strict=True))
+    rows = (replace(comparison.rows[0], runs=runs), *comparison.rows[1:])
+    text = printed(comparison_table(replace(comparison, rows=rows)))
+    assert " inf " in text
+    assert f" {1000 * comparison.rows[2].errors.mean():.2f} ±" in text
+    runs = tuple(replace(run, error=1e300) for run in runs)
+    rows = (replace(comparison.rows[0], runs=runs), *comparison.rows[1:])
+    assert "1.00e+303" in printed(comparison_table(replace(comparison, rows=rows)))
+
+
+def test_support_vectors_of_numbers_only_where_there_are_any():
+    assert "#SV" not in printed(comparison_table(make_numbers(("raker", "mean"))))
+    assert "#SV" in printed(comparison_table(make_numbers(("raker", "kl-poly"))))
+    assert "#SV" in printed(comparison_table(make_comparison(("majority",))))
+
+
+def test_what_is_left_out_stands_below():
+    why = "a learner diverged"
+    comparison = replace(make_numbers(), left_out={"kl-rbf": why, "omkl": "no", "amkl": why})
+    lines = printed(comparison_table(comparison)).splitlines()
+    below = [line.strip() for line in lines[-2:]]
+    assert below == ["left out: kl-rbf, amkl: a learner diverged", "left out: omkl: no"]
 
 
 @pytest.mark.parametrize("width", [80, 87, 120])

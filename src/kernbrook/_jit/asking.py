@@ -25,31 +25,33 @@ N_COUNTERS = 5
 
 
 @njit(cache=True, nogil=True)
-def spread(weights, compared, outputs):
+def mean_of(weights, total, opinions):
+    """(c,) the mean opinion, (e, c), under weights of a positive total."""
+    mean = np.zeros(opinions.shape[1])
+    for e in range(opinions.shape[0]):
+        for c in range(opinions.shape[1]):
+            mean[c] += weights[e] * opinions[e, c] / total
+    return mean
+
+
+@njit(cache=True, nogil=True)
+def spread(weights, total, compared, opinions):
     """(variance of f under the weights, greatest distance of an f_j from their mean).
 
     Their sum is max over j of sum_i p_i |f_i - f_j|^2, p the weights normalised, the criterion of
     Hong and Chae (2020): one look at each expert is enough, twice.
 
-    weights : (e,), 0 where an expert does not count; compared : (e,) bool, the experts j
-    outputs : (e, c)
+    weights : (e,) with their total, 0 where an expert does not count
+    compared : (e,) bool, the experts j; opinions : (e, c)
     """
-    n_experts, classes = outputs.shape
-    total = 0.0
-    mean = np.zeros(classes)
-    for e in range(n_experts):
-        total += weights[e]
-        for c in range(classes):
-            mean[c] += weights[e] * outputs[e, c]
     if total == 0.0:
         return 0.0, 0.0
-    for c in range(classes):
-        mean[c] /= total
+    mean = mean_of(weights, total, opinions)
     variance, farthest = 0.0, 0.0
-    for e in range(n_experts):
+    for e in range(opinions.shape[0]):
         distance = 0.0
-        for c in range(classes):
-            distance += (outputs[e, c] - mean[c]) ** 2
+        for c in range(opinions.shape[1]):
+            distance += (opinions[e, c] - mean[c]) ** 2
         variance += weights[e] * distance
         if compared[e]:
             farthest = max(farthest, distance)
@@ -59,41 +61,36 @@ def spread(weights, compared, outputs):
 @njit(cache=True, nogil=True)
 def opinions(loss, current, sizes):
     """(e, c) what the experts' votes say: signs, or scores no larger than the loss can tell."""
-    out = current.copy()
     n_experts, classes = current.shape
-    if loss == MISTAKES:
-        for e in range(n_experts):
-            if classes == 1:
-                out[e, 0] = 1.0 if current[e, 0] >= 0.0 else -1.0
-            else:
-                out[e] = 0.0
-                out[e, winner(current[e], sizes[e], -1)] = 1.0
-    elif loss == HINGE:
-        for e in range(n_experts):
-            for c in range(classes):
+    out = np.zeros((n_experts, classes))
+    for e in range(n_experts):
+        if loss == MISTAKES and classes > 1:
+            out[e, winner(current[e], sizes[e], -1)] = 1.0
+            continue
+        for c in range(classes):
+            out[e, c] = current[e, c]
+            if loss == MISTAKES:
+                out[e, c] = 1.0 if current[e, c] >= 0.0 else -1.0
+            elif loss == HINGE:
                 out[e, c] = min(max(current[e, c], -1.0), 1.0)
     return out
 
 
 @njit(cache=True, nogil=True)
-def lead(weights, opinions):
+def lead(weights, total, opinions):
     """How far the first class is ahead of the second in the mean opinion, (e, c)."""
-    n_experts, classes = opinions.shape
-    mean = np.zeros(classes)
-    for e in range(n_experts):
-        for c in range(classes):
-            mean[c] += weights[e] * opinions[e, c]
-    total = np.sum(weights)
     if total == 0.0:
         return 0.0
-    if classes == 1:
-        return abs(mean[0]) / total
-    best = np.argmax(mean)
-    second = -math.inf
-    for c in range(classes):
-        if c != best:
+    mean = mean_of(weights, total, opinions)
+    if mean.shape[0] == 1:
+        return abs(mean[0])
+    first, second = -math.inf, -math.inf
+    for c in range(mean.shape[0]):
+        if mean[c] > first:
+            first, second = mean[c], first
+        else:
             second = max(second, mean[c])
-    return (mean[best] - second) / total
+    return first - second
 
 
 @njit(cache=True, nogil=True)
@@ -128,24 +125,34 @@ def wants(
     if policy == ALL:
         return True, variance
     rounds, asked, skipped = counters[ROUND], counters[ASKED], counters[SKIPPED]
-    if policy in (RANDOM, MARGIN):
-        chance = parameters[0]
-        if policy == MARGIN:  # Cesa-Bianchi, Gentile, Zaniboni (2006), figure 1
-            weights = np.where(used, votes_of, 0.0)
-            chance /= chance + lead(weights, opinions(loss, current, sizes))
+    if policy == RANDOM:
         draw = uniform(counters[SEED], rounds, DRAW_LABEL * PURPOSE)
-        return asked == 0 or draw < chance, variance
-    weights = np.where(used, votes_of, 0.0)
+        return asked == 0 or draw < parameters[0], variance
+    n_experts = votes_of.shape[0]
+    weights, total = np.zeros(n_experts), 0.0
+    compared = np.empty(n_experts, dtype=np.bool_)
+    weigh_all = policy == DISAGREEMENT and parameters[2] != 0.0
+    compare_all = policy == DISAGREEMENT and parameters[3] != 0.0
+    for e in range(n_experts):
+        if weigh_all:
+            weights[e] = math.exp(log_weights[e])
+        elif used[e]:
+            weights[e] = votes_of[e]
+        compared[e] = used[e] or compare_all
+        total += weights[e]
     if policy == VARIANCE:
-        total = np.sum(weights)
-        variance = np.sum(weights * variances) / total if total > 0.0 else np.inf
+        variance = math.inf
+        if total > 0.0:
+            variance = 0.0
+            for e in range(n_experts):
+                variance += weights[e] * variances[e] / total
         return asked == 0 or skipped >= parameters[1] or variance > parameters[0], variance
-    if policy == DISAGREEMENT and parameters[2] != 0.0:
-        weights = np.exp(log_weights)
-    compared = used
-    if policy == DISAGREEMENT and parameters[3] != 0.0:
-        compared = np.ones(used.shape[0], dtype=np.bool_)
-    variance, farthest = spread(weights, compared, opinions(loss, current, sizes))
+    said = opinions(loss, current, sizes)
+    if policy == MARGIN:  # Cesa-Bianchi, Gentile, Zaniboni (2006), figure 1
+        draw = uniform(counters[SEED], rounds, DRAW_LABEL * PURPOSE)
+        chance = parameters[0] / (parameters[0] + lead(weights, total, said))
+        return asked == 0 or draw < chance, variance
+    variance, farthest = spread(weights, total, compared, said)
     if asked == 0:
         return True, variance
     if policy == DISAGREEMENT:

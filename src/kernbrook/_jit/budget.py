@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kernbrook._jit.arithmetic import exp_negative, fma, matern
 from kernbrook._jit.asking import ALL
+from kernbrook._jit.borrowing import borrowed
 from kernbrook._jit.classes import add_step, copies, margin_of
 from kernbrook._jit.combining import update_weights
 from kernbrook._jit.learning import (
@@ -29,10 +30,10 @@ from kernbrook._jit.learning import (
     errs,
     step_size,
 )
-from kernbrook._jit.pegasos import pegasos, pegasos_upkeep
+from kernbrook._jit.pegasos import MERGE, PROJECT, pegasos, pegasos_upkeep
 from kernbrook._jit.plan import CAUCHY, EXPONENTIAL, GIVEN, MATERN, POLYNOMIAL, TANH
 from kernbrook._jit.projecting import ahpatron, projectron
-from kernbrook._jit.rounds import asks, count_losses, finish_round, select, vote
+from kernbrook._jit.rounds import Machine, asks, count_losses, finish_round, select, vote
 from kernbrook._jit.upkeep import least, oldest, random_slot, scale, square_of
 from kernbrook._jit.zero import ZERO, zero_or
 
@@ -77,6 +78,36 @@ class Slots(NamedTuple):
     scale: NDArray[np.float64]
     points: NDArray[np.float64]
     norms: NDArray[np.float64]
+
+
+class Uses(NamedTuple):
+    """The learners of a run whose code is long: True, or None for those it does not have.
+
+    Their functions take it first. Where it is None numba compiles nothing else of them: a type
+    decides that, as no value can. RBP, Forgetron, BOGD, BPAS and SPARSE_PA are always there.
+
+    projectron : PROJECTRON, PROJECTRON_PLUS; ahpatron : AHPATRON; pegasos : PEGASOS
+    project, merge : upkeep of PEGASOS
+    """
+
+    projectron: bool | None
+    ahpatron: bool | None
+    pegasos: bool | None
+    project: bool | None
+    merge: bool | None
+
+
+def uses(machine: Machine) -> Uses:
+    """What the experts of a machine need."""
+    learners = set(machine.learner.tolist())
+    upkeep = set(machine.learner_parameters[machine.learner == PEGASOS, 1].tolist())
+    return Uses(
+        projectron=True if learners & {PROJECTRON, PROJECTRON_PLUS} else None,
+        ahpatron=True if AHPATRON in learners else None,
+        pegasos=True if PEGASOS in learners else None,
+        project=True if PROJECT in upkeep else None,
+        merge=True if MERGE in upkeep else None,
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -127,11 +158,11 @@ def slot_values(parts, slots, pairs, start, values):
     pairs : (channels, points, n) pair values of the stored points and these n examples
     values : (e, b, B) out
     """
-    n = pairs.shape[2]
+    none, n = np.int64(0), pairs.shape[2]  # numba compiles anew for a literal 0
     rows = np.empty((values.shape[2], n))
     for e in range(values.shape[0]):
         filled = slots.filled[e]
-        kernel_rows(parts, e, pairs, slots.place[e, :filled], 0, n, rows)
+        kernel_rows(parts, e, pairs, slots.place[e, :filled], none, n, rows)
         out = values[e, start : start + n]
         for first in range(0, n, 8):  # eight examples at a time: whole cache lines are read
             for s in range(filled):
@@ -191,13 +222,14 @@ def forgetron_scale(slots, e, old, label, rival, new, row):
 
 
 @njit(cache=True, nogil=True)
-def bpas_slot(slots, e, row, diagonal):
+def bpas_slot(alpha, own, born, filled, row, diagonal):
     """The slot whose removal costs least: the least |alpha_r|^2 (k_rr - k_rt^2 / k_tt).
 
     Wang and Vucetic (2010), simple variant; the rest of its objective is the same for every r.
     Equal costs: the oldest, or narrow kernels would replace one slot for ever.
+
+    own : (B,) k_rr
     """
-    filled, alpha, own, born = slots.filled[e], slots.alpha[e], slots.diagonal[e], slots.born[e]
     costs = np.zeros(filled)
     for c in range(alpha.shape[0]):
         for s in range(filled):
@@ -213,62 +245,67 @@ def bpas_slot(slots, e, row, diagonal):
 
 
 @njit(inline="always")
-def learn_example(machine, slots, e, scores, sizes, later, diagonal, label, weight, counters):
+def learn_example(
+    uses, code, parameters, slots, e, alpha, free, scores, sizes, rows, t, diagonal, label, weight,
+    counters,
+):  # fmt: skip
     """One expert's step: (slot, kept, step, rival) for the example, slot -1 where it is not added.
 
     Its coefficients are `kept` times those that the slot had, and an update by `step`.
 
+    code, parameters : the learner and its row
+    alpha, free : (c, B) coefficients of the expert, and the number of its slots in use
     scores, sizes : (c,) of the expert, and of the terms behind them
-    later : (n, B) kernel values of the example and those after it with the expert's slots
+    rows, t : (b, B) kernel values of the block with the expert's slots, and the example's row
     diagonal : k(x, x)
     weight : importance of the example, a factor of the step
     """
-    code, parameters = machine.learner[e], machine.learner_parameters[e]
-    budget = slots.alpha.shape[2]
-    full = slots.filled[e] == budget
-    free = slots.filled[e]
-    row = later[0]
+    budget = alpha.shape[1]
+    full = free == budget
     margin, size, rival, wrong = margin_of(scores, sizes, label)
     if code == PEGASOS:
-        if scores.shape[0] == 1:
+        if alpha.shape[0] == 1:
             margin, size = 2.0 * margin, 2.0 * size
-        step = pegasos(parameters, slots, e, margin, size, diagonal, weight)
+        step = pegasos(uses.pegasos, parameters, slots, e, margin, size, diagonal, weight)
         return (free if step > 0.0 else -1), 0.0, step, rival
     if code in (PROJECTRON, PROJECTRON_PLUS):
         s, step = projectron(
-            code, parameters, slots, e, margin, wrong, size, row, diagonal, label, rival, weight
-        )
+            uses.projectron, code, parameters, slots, e, margin, wrong, size, rows[t], diagonal,
+            label, rival, weight,
+        )  # fmt: skip
         return s, 0.0, step, rival
     if code == AHPATRON:
-        s, step = ahpatron(parameters, slots, e, margin, later, diagonal, label, rival, weight)
+        s, step = ahpatron(
+            uses.ahpatron, parameters, slots, e, margin, rows[t:], diagonal, label, rival, weight
+        )
         return s, 0.0, step, rival
     if code in (RBP, FORGETRON):
         if not errs(code, parameters, margin, wrong):
             return -1, 0.0, 0.0, rival
         if code == RBP:  # Cavallanti, Cesa-Bianchi, Gentile (2007)
-            return (random_slot(slots, e, counters) if full else free), 0.0, weight, rival
+            return (random_slot(free, e, counters) if full else free), 0.0, weight, rival
         slots.memory[e, 1] += 1.0
         if not full:
             return free, 0.0, weight, rival
-        old = oldest(slots, e)
-        phi = forgetron_scale(slots, e, old, label, rival, weight, row)
-        scale(slots, e, phi)
+        old = oldest(slots.born[e], free)
+        phi = forgetron_scale(slots, e, old, label, rival, weight, rows[t])
+        scale(alpha, free, phi)
         return old, 0.0, phi * weight, rival
     loss = max(0.0, 1.0 - margin)
     if loss <= ZERO * (1.0 + size):
         return -1, 0.0, 0.0, rival
     if code == BOGD:  # Zhao, Wang, Wu, Jin, Hoi (2012), uniform removal
         step, regularization = parameters[0], parameters[1]
-        scale(slots, e, 1.0 - step * regularization)
+        scale(alpha, free, 1.0 - step * regularization)
         if not full:
             return free, 0.0, weight * step, rival
-        gone = random_slot(slots, e, counters)
-        scale(slots, e, budget / (budget - 1.0) if budget > 1 else 1.0)
+        gone = random_slot(free, e, counters)
+        scale(alpha, free, budget / (budget - 1.0) if budget > 1 else 1.0)
         return gone, 0.0, weight * step, rival
     # BPAS, and SPARSE_PA with its upkeep
     if diagonal <= SMALLEST_DIAGONAL:
         return -1, 0.0, 0.0, rival
-    each = copies(scores.shape[0])
+    each = copies(alpha.shape[0])
     if code == BPAS:
         step = min(weight * parameters[0], loss / (each * diagonal))
     else:
@@ -280,8 +317,8 @@ def learn_example(machine, slots, e, scores, sizes, later, diagonal, label, weig
             return -1, 0.0, 0.0, rival
     if not full:
         return free, 0.0, step, rival
-    gone = bpas_slot(slots, e, row, diagonal)
-    return gone, row[gone] / diagonal, step, rival
+    gone = bpas_slot(alpha, slots.diagonal[e], slots.born[e], free, rows[t], diagonal)
+    return gone, rows[t, gone] / diagonal, step, rival
 
 
 @njit(cache=True, nogil=True)
@@ -305,7 +342,7 @@ def put(slots, e, s, kept, step, label, rival, diagonal, place, row, round_):
 
 @njit(cache=True, nogil=True)
 def learn_alone(
-    machine, parts, slots, experts, rounds, stored, block, pairs, values, labels, importance,
+    machine, uses, parts, slots, experts, rounds, stored, block, pairs, values, labels, importance,
     counters, scores, sizes,
 ):  # fmt: skip
     """Some experts learn from some examples of the block, whatever the others do.
@@ -315,53 +352,52 @@ def learn_alone(
     scores, sizes : (e, b, c) out, before each label was seen
     others : as for `budget_rounds`
     """
+    machine, parts, slots = borrowed(machine), borrowed(parts), borrowed(slots)
+    pairs, values, scores, sizes = borrowed((pairs, values, scores, sizes))
     b = values.shape[1]
     lo, hi = rounds
     column, diagonal = np.empty((1, b)), np.empty((1, b))
     own = np.empty((pairs.shape[0], 1, b))  # of every example with itself
     for t in range(lo, hi):
-        own[:, 0, t] = pairs[:, t, t]
+        for channel in range(pairs.shape[0]):
+            own[channel, 0, t] = pairs[channel, t, t]
     here = np.zeros(1, dtype=np.int64)
     now = np.array([counters[0], counters[1]])
     filled, scales = slots.filled, slots.scale
     for e in range(experts[0], experts[1]):
         here[0] = 0
         kernel_rows(parts, e, own, here, lo, hi, diagonal)
-        coefficients, rows = slots.alpha[e], values[e]
+        alpha, rows, own_scores, own_sizes = slots.alpha[e], values[e], scores[e], sizes[e]
+        code, parameters = machine.learner[e], machine.learner_parameters[e]
         for t in range(lo, hi):
             now[1] = counters[1] + t
-            row = rows[t]
-            scores_of(coefficients, scales[e], filled[e], row, scores[e, t], sizes[e, t])
+            scores_of(alpha, scales[e], filled[e], rows[t], own_scores[t], own_sizes[t])
             if importance[t] <= 0.0:
                 continue
             s, kept, step, rival = learn_example(
-                machine, slots, e, scores[e, t], sizes[e, t], rows[t:], diagonal[0, t], labels[t],
-                importance[t], now,
+                uses, code, parameters, slots, e, alpha, filled[e], own_scores[t], own_sizes[t],
+                rows, t, diagonal[0, t], labels[t], importance[t], now,
             )  # fmt: skip
             if s >= 0:
                 put(
-                    slots, e, s, kept, step, labels[t], rival, diagonal[0, t], stored + t, row,
-                    now[1],
+                    slots, e, s, kept, step, labels[t], rival, diagonal[0, t], stored + t,
+                    rows[t], now[1],
                 )  # fmt: skip
                 here[0] = t
                 kernel_rows(parts, e, pairs, here, t + 1, b, column)
                 for j in range(t + 1, b):
                     rows[j, s] = column[0, j]
-                if machine.learner[e] == PEGASOS:
-                    if slots.points.shape[1] > 0:
-                        slots.points[e, s] = block[0][t]
-                        slots.norms[e, s] = block[1][t]
-                        slots.place[e, s] = e * slots.place.shape[1] + s
+                if code == PEGASOS:
                     gamma = parts.parameter[parts.first[e]]
                     pegasos_upkeep(
-                        machine.learner_parameters[e], slots, e, gamma, block, t + 1,
+                        uses.pegasos, uses, parameters, slots, e, gamma, block, t,
                         rows[t + 1 :], now,
                     )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def budget_rounds(
-    machine, progress, parts, slots, stored, block, pairs, values, labels, importance, alone,
+    machine, progress, uses, parts, slots, stored, block, pairs, values, labels, importance,
     scores, sizes, decisions, asked,
 ):  # fmt: skip
     """One block of rounds of experts under a budget: vote, weigh, and learn where not done.
@@ -369,17 +405,21 @@ def budget_rounds(
     Parameters
     ----------
     machine, progress : as for `expert_rounds`
+    uses : the learners there are
     parts : the experts' kernels
-    slots : what the experts hold
+    slots : what the experts hold; None where `learn_alone` has done the learning, and filled in
+        scores and sizes
     stored : number of stored points; block rows are numbered from there
     block : (features (b, d), squared norms (b,), their transpose, reach of the kernels), with
         d = 0 where no points are merged
     pairs : (channels, b, b) pair values of the block with itself
     values : (e, b, B) as `slot_values` gives it; brought up to date where a slot changes
     labels, importance, decisions, asked : (b,) as for `expert_rounds`
-    alone : whether `learn_alone` has done the learning, and filled in scores and sizes
     scores, sizes : (e, b, c)
     """
+    machine, progress = borrowed(machine), borrowed(progress)
+    held, values = borrowed(slots), borrowed(values)
+    scores, sizes, decisions = borrowed((scores, sizes, decisions))
     n_experts, b, _ = values.shape
     votes_of = np.empty(n_experts)
     updates = np.empty(n_experts, dtype=np.bool_)
@@ -389,10 +429,10 @@ def budget_rounds(
     counters = np.array([progress.counters[0], progress.counters[1]])
     for t in range(b):
         select(machine, progress, votes_of, updates)
-        if not alone:
+        if slots is not None:
             for e in range(n_experts):
                 scores_of(
-                    slots.alpha[e], slots.scale[e], slots.filled[e], values[e, t], scores[e, t],
+                    held.alpha[e], held.scale[e], held.filled[e], values[e, t], scores[e, t],
                     sizes[e, t],
                 )  # fmt: skip
         current, behind = scores[:, t], sizes[:, t]
@@ -406,12 +446,13 @@ def budget_rounds(
         count_losses(
             machine, progress, current, behind, labels[t], importance[t], updates, losses, counted
         )
-        for e in range(n_experts):
-            if not alone and updates[e]:
-                learn_alone(
-                    machine, parts, slots, (e, e + 1), (t, t + 1), stored, block, pairs, values,
-                    labels, importance, counters, scores, sizes,
-                )  # fmt: skip
+        if slots is not None:
+            for e in range(n_experts):
+                if updates[e]:
+                    learn_alone(
+                        machine, uses, parts, held, (e, e + 1), (t, t + 1), stored, block, pairs,
+                        values, labels, importance, counters, scores, sizes,
+                    )  # fmt: skip
         update_weights(
             machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
             progress.state,

@@ -112,7 +112,7 @@ def ml_poly(offset, log_weights, state, losses):
         state[e] += regret
         state[m + e] += regret * regret
         log_weights[e] = -math.inf
-        if state[e] > 0.0:
+        if state[e] > 0.0 and offset + state[m + e] > 0.0:  # squares may underflow
             log_weights[e] = math.log(state[e]) - math.log(offset + state[m + e])
         greatest = max(greatest, log_weights[e])
     for e in range(m):
@@ -127,10 +127,12 @@ def exp_weights(step, log_weights, state, losses):
     """
     m = losses.shape[0]
     state[m] += 1.0
+    least = math.inf
     for e in range(m):
         state[e] += losses[e]
-    state[:m] -= np.min(state[:m])
+        least = min(least, state[e])
     for e in range(m):
+        state[e] -= least
         log_weights[e] = -step / math.sqrt(state[m]) * state[e]
 
 

@@ -12,7 +12,7 @@ from kernbrook._jit.classes import log_loss, margin_of
 from kernbrook._jit.zero import ZERO
 
 # Learners, with their rows of parameters; codes go on from `learning`.
-GRADIENT = 11  # (loss, epsilon, step, schedule, regularization)
+GRADIENT = 11  # (loss, epsilon, step, schedule, regularization, restart)
 RIDGE = 12  # (regularization, forgetting)
 
 # Losses of gradient descent.
@@ -83,7 +83,7 @@ def gradient_step(parameters, theta, sums, z, t, gradient, weight, round_):
     theta : (c, d) changed; sums : (c, d) of squared gradients for ADAGRAD, changed, or (0, d)
     z, t : (b, d) features, of which row t is the example's
     weight : of the example's loss
-    round_ : number of this step, from 1
+    round_ : number of this step, from 1 after a restart
     """
     step, schedule, regularization = parameters[2], parameters[3], parameters[4]
     d = np.uintp(theta.shape[1])

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from kernbrook._jit.ada_raker import ADA_RAKER, ada_raker
 from kernbrook._jit.asking import ALL, ASKED
 from kernbrook._jit.classes import log_loss, margin_of
 from kernbrook._jit.combining import (
@@ -62,7 +63,7 @@ def expert_steps(
 
     Parameters
     ----------
-    what : PREDICT, LEARN or their sum
+    what : PREDICT, LEARN or their sum; 0 where a label passes without being learned from
     features : the block's, kernel after kernel: (b, d) each, row after row
     experts, rounds : (2,) each, the first and the one after the last
     labels : (b,) targets, or numbers of classes
@@ -81,6 +82,7 @@ def expert_steps(
         extra = memory.extra[more : more + table.rows[e] * d].reshape((table.rows[e], d))
         ridge = machine.learner[e] == RIDGE
         parameters, own = machine.learner_parameters[e], outputs[e]
+        restart = 0 if ridge else int(parameters[5])
         for t in range(rounds[0], rounds[1]):
             if what & PREDICT:
                 beyond = 1.0
@@ -89,18 +91,25 @@ def expert_steps(
                     beyond += variances[e, t] / forgetting_now(parameters, extra)
                 for k in range(c):
                     own[t, k] = product(theta, k, z, t) / beyond
-            if not what & LEARN or importance[t] <= 0.0:
+            if what == PREDICT:
                 continue
-            if not ridge:
+            learns, weight = what & LEARN and importance[t] > 0.0, importance[t]
+            if learns and ridge:
+                for k in range(c):
+                    target = labels[t] if regression else sign_of(c, k, int(labels[t]))
+                    gradient[k] = target - product(theta, k, z, t)
+                ridge_step(parameters, theta, extra, gains, e, variances[e, t], gradient, weight)
+                continue
+            number = learned + t - rounds[0] + 1
+            if restart > 0:
+                number = (number - 1) % restart + 1
+            if learns:
                 loss, epsilon = parameters[0], parameters[1]
                 loss_gradient(loss, epsilon, own[t], sizes, labels[t], regression, gradient)
-                step_number = learned + t - rounds[0] + 1
-                gradient_step(parameters, theta, extra, z, t, gradient, importance[t], step_number)
-                continue
-            for k in range(c):
-                target = labels[t] if regression else sign_of(c, k, int(labels[t]))
-                gradient[k] = target - product(theta, k, z, t)
-            ridge_step(parameters, theta, extra, gains, e, variances[e, t], gradient, importance[t])
+                gradient_step(parameters, theta, extra, z, t, gradient, weight, number)
+            if number == restart:
+                theta[:] = 0.0
+                extra[:] = 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -152,11 +161,13 @@ def feature_rounds(
     current, sizes = np.empty((n_experts, c)), np.zeros((n_experts, c))
     certain = np.empty(n_experts)
     counters = progress.counters
+    # Not constants for the compiler, which would make a version of `expert_steps` for each.
+    first, predict, learn = np.int64(0), np.int64(PREDICT), np.int64(LEARN)
     for t in range(b):
         select(machine, progress, votes_of, updates)
         if not alone:
             expert_steps(
-                PREDICT, machine, table, memory, features, (0, n_experts), (t, t + 1), labels,
+                predict, machine, table, memory, features, (first, n_experts), (t, t + 1), labels,
                 importance, counters[ASKED], outputs, variances, gains,
             )  # fmt: skip
         for e in range(n_experts):
@@ -175,13 +186,20 @@ def feature_rounds(
         )
         for e in range(n_experts):
             counted[e] = updates[e] or machine.loss != MISTAKES
-            if updates[e] and not alone:
+            if not alone:
+                what = learn if updates[e] else first
                 expert_steps(
-                    LEARN, machine, table, memory, features, (e, e + 1), (t, t + 1), labels,
+                    what, machine, table, memory, features, (e, e + 1), (t, t + 1), labels,
                     importance, counters[ASKED], outputs, variances, gains,
                 )  # fmt: skip
-        update_weights(
-            machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
-            progress.state,
-        )  # fmt: skip
+        if machine.combiner == ADA_RAKER:
+            ada_raker(
+                machine.combiner_parameters, machine.loss, progress.log_weights, progress.state,
+                losses, current, decisions[t], labels[t], importance[t], counters[ASKED],
+            )  # fmt: skip
+        else:
+            update_weights(
+                machine.combiner, machine.combiner_parameters, progress.log_weights, losses,
+                counted, progress.state,
+            )  # fmt: skip
         finish_round(machine, progress, True, decisions[t], labels[t])

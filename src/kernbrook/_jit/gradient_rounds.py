@@ -52,8 +52,8 @@ def gradient_rounds(
     for t in range(b):
         if budget > 0:
             first = labelled[max(count - budget, 0)] if count > 0 else n + t
-            scores[:, t] = 0.0
-            sizes[:, t] = 0.0
+            for k in range(scores.shape[0]):
+                scores[k, t] = sizes[k, t] = 0.0
             add_points(plan, pairs, first, n + t, t, t + 1, coefficients, scores, sizes, values)
         select(machine, progress, votes_of, updates)
         for e in range(n_experts):
@@ -87,13 +87,15 @@ def gradient_rounds(
                 gradient,
             )  # fmt: skip
             scale[e] *= 1.0 - 2.0 * step * parameters[4]
-            own = slice(e * classes, (e + 1) * classes)
             if scale[e] < SMALL:
                 scale[e] /= SMALL
                 shifts[e] += 1
-                scores[own] *= SMALL
-                sizes[own] *= SMALL
-                coefficients[: n + t, own] *= SMALL
+                for k in range(e * classes, (e + 1) * classes):
+                    for later in range(t + 1, b):
+                        scores[k, later] *= SMALL
+                        sizes[k, later] *= SMALL
+                    for s in range(n + t):
+                        coefficients[s, k] *= SMALL
             for c in range(classes):
                 if gradient[c] != 0.0:
                     change = -step * importance[t] * gradient[c] / scale[e]

@@ -15,7 +15,7 @@ from kernbrook._jit.learning import SMALLEST_DIAGONAL
 from kernbrook._jit.merging import choose_partner, lost, smallest
 from kernbrook._jit.pairs import dense_inner, dense_squared
 from kernbrook._jit.projection import SMALLEST_PIVOT, append, project, reduce, remove
-from kernbrook._jit.upkeep import random_slot, square_of
+from kernbrook._jit.upkeep import copy, random_slot, scale, square_of
 from kernbrook._jit.zero import ZERO
 
 KEEP_ALL, REMOVE_RANDOM, REMOVE_SMALLEST, PROJECT, MERGE = -1.0, 0.0, 1.0, 2.0, 3.0
@@ -25,11 +25,14 @@ AFRESH = 1024  # learned examples between two sums of |w|^2 from the Gram matrix
 
 
 @njit(cache=True, nogil=True)
-def pegasos(parameters, slots, e, margin, size, diagonal, weight):
+def pegasos(used, parameters, slots, e, margin, size, diagonal, weight):
     """Shrink; the step by which the example is added, in units of the scale, or 0.
 
+    used : see `Uses`
     margin, size : between the two classes, before the shrinking, and what is behind it
     """
+    if used is None:
+        return 0.0
     regularization, ball = parameters[0], parameters[2] != 0.0
     memory = slots.memory[e]
     memory[0] += 1.0
@@ -39,7 +42,7 @@ def pegasos(parameters, slots, e, margin, size, diagonal, weight):
         slots.scale[e] *= shrink
         if slots.scale[e] < TINY:
             slots.scale[e] /= TINY
-            slots.alpha[e] *= TINY
+            scale(slots.alpha[e], slots.filled[e], TINY)
     memory[1] *= shrink * shrink
     if 1.0 - margin <= ZERO * (1.0 + size) or diagonal <= SMALLEST_DIAGONAL:
         return 0.0
@@ -83,11 +86,11 @@ def drop(slots, e, p, later):
     slots.filled[e] = last
     if p == last:
         return
-    slots.alpha[e, :, p] = slots.alpha[e, :, last]
+    copy(slots.alpha[e, :, last], slots.alpha[e, :, p])
     slots.diagonal[e, p] = slots.diagonal[e, last]
     slots.born[e, p] = slots.born[e, last]
     if slots.points.shape[1] > 0:
-        slots.points[e, p] = slots.points[e, last]
+        copy(slots.points[e, last], slots.points[e, p])
         slots.norms[e, p] = slots.norms[e, last]
     else:
         slots.place[e, p] = slots.place[e, last]
@@ -104,26 +107,34 @@ def drop(slots, e, p, later):
 
 
 @njit(cache=True, nogil=True)
-def pegasos_upkeep(parameters, slots, e, gamma, block, start, later, counters):
+def pegasos_upkeep(used, uses, parameters, slots, e, gamma, block, t, later, counters):
     """After an example has joined as the last slot: room within the budget, and the ball.
 
+    used : see `Uses`
     gamma : of the Gaussian kernel, where points are merged
-    block, start : features of the examples, as `learn_alone` has them, and the first of `later`
-    later : (n, B) kernel values of examples to come with the slots
+    block, t : features of the examples, as `learn_alone` has them, and the example's row
+    later : (n, B) kernel values of the examples to come with the slots
     """
+    if used is None:
+        return
     regularization, upkeep, ball = parameters[0], parameters[1], parameters[2] != 0.0
     memory, gram = slots.memory[e], slots.gram[e]
     classes = 2.0 if slots.alpha.shape[1] == 1 else 1.0  # one score stands for two classes
     square = classes * slots.scale[e] * slots.scale[e]
     n = slots.filled[e]
+    if slots.points.shape[1] > 0:
+        copy(block[0][t], slots.points[e, n - 1])
+        slots.norms[e, n - 1] = block[1][t]
+        slots.place[e, n - 1] = e * slots.place.shape[1] + n - 1
     over = upkeep != KEEP_ALL and n == slots.alpha.shape[2]
     if upkeep == PROJECT:
-        memory[1] -= square * project_out(slots, e, over, later)
+        memory[1] -= square * project_out(uses.project, slots, e, over, later)
     elif over and upkeep == MERGE:
-        memory[1] -= square * merge(parameters, slots, e, gamma, block, start, later)
+        gained = merge(uses.merge, parameters, slots, e, gamma, block, t + 1, later)
+        memory[1] -= square * gained
     elif over:
         if upkeep == REMOVE_RANDOM:
-            gone = random_slot(slots, e, counters)
+            gone = random_slot(n, e, counters)
         else:
             gone = smallest(squares_of(slots, e), slots.diagonal[e], slots.born[e], n)
         lost = square_of(slots.alpha[e], gone) * slots.diagonal[e, gone]
@@ -153,12 +164,14 @@ def squares_of(slots, e):
 
 
 @njit(cache=True, nogil=True)
-def project_out(slots, e, over, later):
+def project_out(used, slots, e, over, later):
     """The smallest slot gives way to its projection on the others, if the budget demands it.
 
     So does the newest, in any case, where it lies in the span of the others. Returns what |w|^2
     loses, over the scale squared.
     """
+    if used is None:
+        return 0.0
     n = slots.filled[e]
     factor, order, gram, alpha = slots.factor[e], slots.order[e], slots.gram[e], slots.alpha[e]
     newest = n - 1
@@ -185,11 +198,13 @@ def project_out(slots, e, over, later):
 
 
 @njit(cache=True, nogil=True)
-def merge(parameters, slots, e, gamma, block, start, later):
+def merge(used, parameters, slots, e, gamma, block, start, later):
     """The smallest slot and its best partner become one; what |w|^2 loses, over the scale squared.
 
     z = h x_m + (1 - h) x_n, alpha_z = u alpha_m + v alpha_n, u = kappa^((1-h)^2), v = kappa^(h^2).
     """
+    if used is None:
+        return 0.0
     n = slots.filled[e]
     alpha, gram, points = slots.alpha[e], slots.gram[e], slots.points[e]
     squares, printed = squares_of(slots, e), parameters[3] != 0.0

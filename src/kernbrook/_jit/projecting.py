@@ -14,7 +14,7 @@ from kernbrook._jit.zero import ZERO, zero_or
 
 @njit(cache=True, nogil=True)
 def projectron(
-    code, parameters, slots, e, margin, wrong, size, row, diagonal, label, rival, weight
+    used, code, parameters, slots, e, margin, wrong, size, row, diagonal, label, rival, weight
 ):
     """Projectron and, on margin errors too, Projectron++; as `learn_example`.
 
@@ -23,6 +23,8 @@ def projectron(
     delta <= threshold or no slot is free. A margin error of loss l adds tau y P, where
     l > delta / threshold, with tau = min(1, l / |P|^2, 2 (l - delta / threshold) / |P|^2).
     """
+    if used is None:
+        return -1, 0.0
     threshold = parameters[1]
     mistake = errs(code, parameters, margin, wrong)
     loss = 1.0 - margin
@@ -59,12 +61,14 @@ def projectron(
 
 
 @njit(cache=True, nogil=True)
-def ahpatron(parameters, slots, e, ahead, later, diagonal, label, rival, weight):
+def ahpatron(used, parameters, slots, e, ahead, later, diagonal, label, rival, weight):
     """A step of Ahpatron; as `learn_example`, with the slots' kernel values as `halve` takes them.
 
     Liao et al. (2024), algorithm 2: where y f(x) < margin, the step y k(x, .) is added, room made
     for it by halving, and f scaled back into the ball of the radius; memory[e, 0] = |f|^2.
     """
+    if used is None:
+        return -1, 0.0
     margin, step, radius, ridge = parameters
     if ahead >= margin or diagonal <= SMALLEST_DIAGONAL:
         return -1, 0.0
@@ -82,7 +86,7 @@ def ahpatron(parameters, slots, e, ahead, later, diagonal, label, rival, weight)
     square = max(square, 0.0)
     if square > radius * radius:
         factor = radius / math.sqrt(square)
-        scale(slots, e, factor)
+        scale(slots.alpha[e], slots.filled[e], factor)
         new *= factor
         square = radius * radius
     slots.memory[e, 0] = square
@@ -139,6 +143,6 @@ def halve(slots, e, ridge, later):
             square += alpha[c, s] * value
     keep(slots, e, kept, later)
     if square > 0.0:
-        scale(slots, e, math.sqrt(slots.memory[e, 0] / square))
+        scale(alpha, half, math.sqrt(slots.memory[e, 0] / square))
     else:
         slots.memory[e, 0] = 0.0

@@ -141,9 +141,8 @@ def finish_round(machine, progress, asked, decision, label):
         if flags & BEST_OF_PREFIX and counters[CHOSEN] < 0 and prefix_ends:
             counters[CHOSEN] = np.argmin(progress.losses)
         if flags & ADAPTIVE:
-            weights = np.exp(progress.log_weights)
             seed, round_ = counters[SEED], counters[ROUND]
-            draw_subset(weights, machine.smoothing, seed, round_, progress.used)
+            draw_subset(progress.log_weights, machine.smoothing, seed, round_, progress.used)
     else:
         counters[SKIPPED] += 1
     counters[ROUND] += 1

@@ -7,29 +7,28 @@ from kernbrook._jit.draws import DRAW_REMOVAL, PURPOSE, uniform
 
 
 @njit(cache=True, nogil=True)
-def oldest(slots, e):
-    """Expert e's slot that came first."""
+def oldest(born, filled):
+    """The slot that came first."""
     found = 0
-    for s in range(1, slots.filled[e]):
-        if slots.born[e, s] < slots.born[e, found]:
+    for s in range(1, filled):
+        if born[s] < born[found]:
             found = s
     return found
 
 
 @njit(cache=True, nogil=True)
-def scale(slots, e, factor):
-    """Shrink: every coefficient of expert e times a factor."""
-    alpha, filled = slots.alpha[e], slots.filled[e]
+def scale(alpha, filled, factor):
+    """Shrink: every coefficient times a factor; alpha : (c, B)."""
     for c in range(alpha.shape[0]):
         for s in range(filled):
             alpha[c, s] *= factor
 
 
 @njit(cache=True, nogil=True)
-def random_slot(slots, e, counters):
+def random_slot(filled, e, counters):
     """A slot of expert e, uniformly."""
     u = uniform(counters[0], counters[1], DRAW_REMOVAL * PURPOSE + e)
-    return min(int(u * slots.filled[e]), slots.filled[e] - 1)
+    return min(int(u * filled), filled - 1)
 
 
 @njit(cache=True, nogil=True)
@@ -52,6 +51,13 @@ def keep(slots, e, kept, later):
         for i in range(len(kept)):
             later[t, i] = later[t, kept[i]]
     slots.filled[e] = len(kept)
+
+
+@njit(cache=True, nogil=True)
+def copy(source, target):
+    """Of equal lengths; a slice assigned to a slice takes seconds to compile."""
+    for i in range(len(source)):
+        target[i] = source[i]
 
 
 @njit(cache=True, nogil=True)

@@ -82,7 +82,12 @@ def compare(
     seed: Seed = 0,
     orders: Orders = None,
     in_order: Annotated[
-        bool, typer.Option("--in-order", help="One run in the data's own order, read in chunks.")
+        bool,
+        typer.Option(
+            "--in-order",
+            help="One run in the data's own order, read in chunks; perceptron-best then chooses "
+            "its kernel on the way.",
+        ),
     ] = False,
     json: Json = None,
     report: Report = None,

@@ -1,5 +1,6 @@
 """Combiners, which weigh the experts, and kernel selection, which draws them."""
 
+from kernbrook.combiners.ada_raker import AdaRaker
 from kernbrook.combiners.adahedge import AdaHedge
 from kernbrook.combiners.exp import EXP
 from kernbrook.combiners.fixed_share import FixedShare
@@ -12,6 +13,7 @@ from kernbrook.combiners.uniform import Uniform
 __all__ = [
     "EXP",
     "AdaHedge",
+    "AdaRaker",
     "AdaptiveSelection",
     "BestOfPrefix",
     "FixedShare",

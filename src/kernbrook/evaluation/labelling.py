@@ -7,9 +7,6 @@ and takes the answers to the rows after these from the lines: none is lost, none
 
 from __future__ import annotations
 
-import errno
-import json
-import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,12 +18,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.atomic import check_writable, write_text
-from kernbrook.errors import DataFileError, InputError
+from kernbrook._jit.combining import HINGE, MISTAKES
+from kernbrook.atomic import check_writable
+from kernbrook.errors import InputError
+from kernbrook.evaluation.answers import (
+    Answer,
+    AnswerLog,
+    Begun,
+    answers_beside,
+    as_label,
+    named_classes,
+)
 from kernbrook.evaluation.checkpoints import Checkpoint, RowDigest, save_checkpoint
 from kernbrook.evaluation.predicting import predict
 from kernbrook.evaluation.sources import Source
-from kernbrook.labels import Disagreement, MarginSampling
+from kernbrook.labels import LabelBudget, MarginSampling
 from kernbrook.models.encoding import Writer
 from kernbrook.models.saving import save
 from kernbrook.models.tasks import task_of
@@ -70,18 +76,6 @@ class Question(NamedTuple):
         return np.asarray(self.x.indices), np.asarray(self.x.data)
 
 
-class Answer(NamedTuple):
-    """What was answered for a row; label None where it was skipped.
-
-    The digest is that of all rows up to this one.
-    """
-
-    row: int
-    label: Any
-    predicted: Any
-    digest: str
-
-
 @dataclass
 class Labelling:
     """A labelling as it goes on.
@@ -95,7 +89,6 @@ class Labelling:
     skipped : rows whose label was wanted and not given
     judged : labels given that the model had predicted: all but the first of a new model
     loss : mistakes among these; of numbers, the sum of the squared errors
-    resumed_at : rows met by the model in the file when this call began
     finished : whether no row is left
     """
 
@@ -106,7 +99,6 @@ class Labelling:
     skipped: int = 0
     judged: int = 0
     loss: float = 0
-    resumed_at: int = 0
     finished: bool = False
 
     @property
@@ -131,17 +123,6 @@ class Labelling:
                 self.loss += (answer.predicted - answer.label) ** 2
             else:
                 self.loss += answer.predicted != answer.label
-
-
-def answers_beside(path: str | PathLike[str]) -> Path:
-    """The file with the answers that the model in a file was given.
-
-    Examples
-    --------
-    >>> answers_beside("model").name
-    'model.labels.jsonl'
-    """
-    return Path(f"{os.fspath(path)}.labels.jsonl")
 
 
 def label(
@@ -210,7 +191,7 @@ def label(
     if not hasattr(model, "should_ask"):
         raise InputError(f"{path}: {type(model).__name__} does not ask for labels")
     names = named_classes(model, classes)
-    begun = _Begun(
+    begun = Begun(
         rounds=getattr(model, "n_rounds_", 0),
         labels=getattr(model, "labels_asked_", 0),
         digest="" if checkpoint is None else checkpoint.digest,
@@ -220,7 +201,7 @@ def label(
         if answers_beside(path).exists():
             raise InputError(f"{path} is not there, but {answers_beside(path)} is: move it away")
         save(model, path)
-    with _Log(answers_beside(path), begun, names) as log:
+    with AnswerLog(answers_beside(path), begun, names) as log:
         source = source or Source(stream.n_features)
         work = _Work(stream, model, path, source, names, log, ask)
         begin = work.place_of(begun)
@@ -267,69 +248,12 @@ def open_unlabelled(
     )
 
 
-def named_classes(model: Any, classes: Sequence[Any] | None) -> NDArray[Any] | None:
-    """All labels of a model: its own, else the ones named; None for numbers.
-
-    Text is read as numbers where all of it can be.
-
-    Raises
-    ------
-    InputError
-        There are none, or they are not those of the model.
-
-    Examples
-    --------
-    >>> import kernbrook as kb
-    >>> named_classes(kb.OnlineMKClassifier(), ["1", "-1"])
-    array([-1,  1])
-    """
-    if task_of(model) == "numbers":
-        if classes is not None:
-            raise InputError(f"classes: {type(model).__name__} predicts numbers; give none")
-        return None
-    known = getattr(model, "classes_", None)
-    if classes is None:
-        if known is None:
-            raise InputError("classes: expected all labels (--classes), because the model is new")
-        return np.asarray(known)
-    named = np.unique(np.array(_numbers(classes)))
-    if known is not None and not np.array_equal(named, known):
-        raise InputError(f"classes were {_listed(known)} and are {_listed(named)}")
-    if len(named) < 2:
-        raise InputError(f"classes: expected two labels or more, got {_listed(named)}")
-    return named
-
-
-def as_label(answer: Any, classes: NDArray[Any] | None) -> Any:
-    """An answer, text or a JSON value, as one of the classes; or as a number where there are none.
-
-    Raises
-    ------
-    InputError
-        It is neither.
-
-    Examples
-    --------
-    >>> as_label("1", np.array([-1, 1])), as_label("2.5", None)
-    (1, 2.5)
-    """
-    if classes is None:
-        number = _number(answer)
-        if number is None or not abs(number) < 1e100:
-            raise InputError(f"expected a number, found {answer!r:.40}")
-        return number
-    text = classes.dtype.kind in "UO"
-    for name in classes.tolist():
-        if name == (str(answer) if text else _number(answer)):
-            return name
-    raise InputError(f"expected one of {_listed(classes)}, found {answer!r:.40}")
-
-
 def with_policy(model: Any) -> Any:
-    """The classifier, with a policy where it asks for every label; changed in place.
+    """The machine, with a policy where it asks for every label; changed in place.
 
-    Where experts vote with signs a margin says how sure they are: `MarginSampling()`. Scores
-    have no bound, and large ones would end all questions: there it is `Disagreement()`.
+    Where the experts' opinions are signs, or cut at -1 and 1, a margin says how sure they are:
+    `MarginSampling()`. Other scores, and numbers, have no bound, and large ones would end all
+    questions: there at most every fourth label is asked for, `LabelBudget(0.25)`.
 
     Examples
     --------
@@ -337,9 +261,12 @@ def with_policy(model: Any) -> Any:
     >>> with_policy(kb.recipes.make("omkc-dd")).labels
     MarginSampling()
     """
-    if task_of(model) == "classes" and getattr(model, "labels", None) == "all":
-        signs = model.combiner is None or getattr(model.combiner, "loss", "") == "mistakes"
-        model.set_params(labels=MarginSampling() if signs else Disagreement())
+    if getattr(model, "labels", None) == "all":
+        bounded = task_of(model) == "classes" and (
+            model.combiner is None
+            or getattr(model.combiner, "loss_code", None) in (MISTAKES, HINGE)
+        )
+        model.set_params(labels=MarginSampling() if bounded else LabelBudget(0.25))
     return model
 
 
@@ -368,7 +295,7 @@ class _Work:
         path: str | PathLike[str],
         source: Source,
         classes: NDArray[Any] | None,
-        log: _Log,
+        log: AnswerLog,
         ask: Callable[[Question, Labelling], Any],
     ):
         self.state = Labelling(model, log.path)
@@ -380,7 +307,7 @@ class _Work:
         self._told: dict[str, Any] = {} if classes is None else {"classes": classes}
         self._saved = 0
 
-    def place_of(self, now: _Begun) -> int:
+    def place_of(self, now: Begun) -> int:
         """How many rows of the data the model in the file has met; counts their answers."""
         rows = now.rounds - self._log.begun.rounds
         if rows < 0 or now.classes != self._log.begun.classes:
@@ -409,7 +336,7 @@ class _Work:
                     if digest != self._digest.hexdigest():
                         raise self._other(f"the first {begin} rows here are not those it has met")
                     self._met = digest
-                    self.state.rows = self.state.resumed_at = self._saved = begin
+                    self.state.rows = self._saved = begin
             for i in range(take, X.shape[0]):
                 self._look_at(X[i : i + 1])
                 yield X[i : i + 1]
@@ -485,88 +412,6 @@ class _OtherError(InputError):
     """The model, its answers and the data do not go together."""
 
 
-class _Begun(NamedTuple):
-    """What a model is before its first answer; the digest is that of its training."""
-
-    rounds: int
-    labels: int
-    digest: str
-    classes: list[Any] | None
-
-
-class _Log:
-    """The answers: a line of what the model was before the first, then a line each.
-
-    Opened by one process at a time, where the system can tell.
-    """
-
-    def __init__(self, path: Path, begun: _Begun, classes: NDArray[Any] | None):
-        self.path = path
-        if not path.exists():
-            write_text(path, json.dumps(begun._asdict(), ensure_ascii=False) + "\n")
-        try:
-            self._file = open(path, "r+b", buffering=0)  # noqa: SIM115
-        except OSError as error:
-            raise InputError(f"cannot write {path}: {error.strerror}") from error
-        try:
-            _lock(path, self._file.fileno())
-            self.begun = begun
-            self.answers: dict[int, Answer] = {}
-            self._read(classes)
-        except BaseException:
-            self._file.close()
-            raise
-
-    def __enter__(self) -> _Log:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    @property
-    def last(self) -> int:
-        """The last row that was answered, 0 before the first."""
-        return max(self.answers, default=0)
-
-    def append(self, answer: Answer) -> None:
-        """Add an answer; it is on the disk when this returns."""
-        text = json.dumps(answer._asdict(), allow_nan=False, ensure_ascii=False) + "\n"
-        line = text.encode()
-        try:
-            if self._file.write(line) < len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise InputError(f"cannot write {self.path}: {error.strerror}") from error
-        self.answers[answer.row] = answer
-
-    def _read(self, classes: NDArray[Any] | None) -> None:
-        text = self._file.read()
-        end = text.rfind(b"\n") + 1
-        self._file.truncate(end)  # half a line was never acknowledged
-        self._file.seek(end)
-        for number, line in enumerate(text[:end].splitlines(), start=1):
-            try:
-                found = json.loads(line)
-                if number == 1:
-                    self.begun = _Begun(**found)
-                    if not type(self.begun.rounds) is type(self.begun.labels) is int:
-                        raise TypeError
-                    continue
-                answer = Answer(**found)
-                if type(answer.row) is not int or answer.row <= self.last:
-                    raise InputError(f"row {answer.row!r} after row {self.last}")
-                if answer.label is not None:
-                    answer = answer._replace(label=as_label(answer.label, classes))
-            except InputError as error:
-                raise DataFileError(self.path, str(error), number) from None
-            except (ValueError, TypeError):
-                shown = line.decode(errors="replace")
-                problem = f"not a line that `label` writes: {shown!r:.60}"
-                raise DataFileError(self.path, problem, number) from None
-            self.answers[answer.row] = answer
-
-
 class _Usual:
     """Mean and deviation of each feature so far."""
 
@@ -576,46 +421,14 @@ class _Usual:
 
     def add(self, X: Features) -> None:
         self._rows += X.shape[0]
-        if isinstance(X, np.ndarray):
-            self._sums += X.sum(axis=0), (X * X).sum(axis=0)
-        else:
-            for sums, values in zip(self._sums, (X.data, X.data**2), strict=True):
-                np.add.at(sums, X.indices, values)
+        with np.errstate(over="ignore"):
+            if isinstance(X, np.ndarray):
+                self._sums += X.sum(axis=0), (X * X).sum(axis=0)
+            else:
+                for sums, values in zip(self._sums, (X.data, X.data**2), strict=True):
+                    np.add.at(sums, X.indices, values)
 
     def so_far(self) -> tuple[Floats, Floats]:
         means, squares = self._sums / self._rows
-        return means, np.sqrt(np.maximum(squares - means**2, 0))
-
-
-def _lock(path: Path, handle: int) -> None:
-    if os.name == "posix":
-        import fcntl
-
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"{path} is in use: this model is being labelled already") from None
-
-
-def _numbers(names: Sequence[Any]) -> list[Any]:
-    """Names as integers if all are, else as numbers if all are, else as text."""
-    for kind in (int, float):
-        try:
-            return [kind(name) for name in names]
-        except ValueError:
-            continue
-    return [str(name) for name in names]
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _listed(labels: NDArray[Any]) -> str:
-    return ", ".join(map(str, labels[:10].tolist())) + (", ..." if len(labels) > 10 else "")
+        with np.errstate(over="ignore", invalid="ignore"):
+            return means, np.sqrt(np.maximum(squares - means**2, 0))

@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Wanted:
-    """A recipe to run, `runs` times where it draws its features."""
+    """A recipe to run, and the row of the paper that it stands beside, if any."""
 
     recipe: str
     title: str
@@ -59,7 +59,7 @@ def run_again(
 ) -> RegressionTable | LabelStudy | ErrorCurves:
     """Run the rows; `common` are the attributes that every reproduction has."""
     data = {name: _Data(name, stream, plan) for name, stream in present.items()}
-    common["remarks"] = (*_lengths(data, wanted, plan), *remarks)
+    common = common | {"remarks": (*_lengths(data, wanted, plan), *remarks)}
     if published.regression == "labels":
         points: list[LabelPoint] = []
         trivial: dict[str, float] = {}

@@ -188,7 +188,9 @@ def _parsed(path: Path, line: int, text: bytes) -> dict[str, Any]:
 
 def _of(path: Path, line: int, found: dict[str, Any], name: str) -> Any:
     if name not in found:
-        raise DataFileError(path, f"expected the key {name!r}, found {', '.join(map(repr, found))}", line)
+        raise DataFileError(
+            path, f"expected the key {name!r}, found {', '.join(map(repr, found))}", line
+        )
     return found[name]
 
 

@@ -17,11 +17,13 @@ class _Policy(BaseEstimator):
     """A label policy. The first label is always asked for.
 
     of_classes : it looks at the margin between classes
+    of_opinions : it looks at how experts differ
     of_variances : it looks at the variances of `Ridge`
     """
 
     choice = "labels"
     of_classes = False
+    of_opinions = False
     of_variances = False
 
     def _number(self, name: str, least: float, most: float = math.inf) -> float:
@@ -110,6 +112,7 @@ class Disagreement(_Policy):
     """
 
     code = asking.DISAGREEMENT
+    of_opinions = True
 
     def __init__(
         self,
@@ -231,6 +234,7 @@ class LabelBudget(_Policy):
     """
 
     code = asking.LABEL_BUDGET
+    of_opinions = True
 
     def __init__(self, rate: float = 0.5, window: int = 3, memory: float = 0.5, gain: float = 0.02):
         self.rate = rate

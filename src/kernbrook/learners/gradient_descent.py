@@ -62,6 +62,8 @@ class GradientDescent(BaseEstimator):
         x - z, all products of features for polynomials. None: f is a sum over all examples.
     budget : int or None, where features is None
         f is a sum over the last so many examples with labels: those before have shrunk most.
+    restart : int or None, on features only
+        After every so many labels all that was learned is forgotten, and t begins at 1 again.
 
     References
     ----------
@@ -89,6 +91,7 @@ class GradientDescent(BaseEstimator):
         epsilon: float = 0.1,
         features: Any = "auto",
         budget: int | None = None,
+        restart: int | None = None,
     ):
         self.step = step
         self.schedule = schedule
@@ -98,6 +101,7 @@ class GradientDescent(BaseEstimator):
         self.epsilon = epsilon
         self.features = features
         self.budget = budget
+        self.restart = restart
 
     @property
     def store(self) -> str:
@@ -137,12 +141,14 @@ class GradientDescent(BaseEstimator):
             raise InputError(
                 f"GradientDescent: schedule {self.schedule!r} needs features, got features=None"
             )
-        if self.budget is not None:
-            if number(self, "budget", 1) != int(self.budget):
-                raise InputError(
-                    f"GradientDescent: budget must be an integer from 1, got {self.budget}"
-                )
-            if self.features is not None:
-                raise InputError("GradientDescent: a budget needs features=None: a sum of examples")
+        for name in ("budget", "restart"):
+            value = getattr(self, name)
+            if value is not None and number(self, name, 1) != int(value):
+                raise InputError(f"GradientDescent: {name} must be an integer from 1, got {value}")
+        if self.budget is not None and self.features is not None:
+            raise InputError("GradientDescent: a budget needs features=None: a sum of examples")
+        if self.restart is not None and self.features is None:
+            raise InputError("GradientDescent: a restart needs features, got features=None")
         regularization, epsilon = number(self, "regularization", 0), number(self, "epsilon", 0)
-        return np.array([LOSSES[self.loss], epsilon, step, schedule, regularization])
+        restart = 0 if self.restart is None else self.restart
+        return np.array([LOSSES[self.loss], epsilon, step, schedule, regularization, restart])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernbrook._jit.asking import ALL
-from kernbrook._jit.budget import Parts, Slots, budget_rounds, learn_alone, slot_values
+from kernbrook._jit.budget import Parts, Slots, budget_rounds, learn_alone, slot_values, uses
 from kernbrook._jit.learning import PEGASOS
 from kernbrook._jit.pegasos import PROJECT
 from kernbrook._jit.plan import POLYNOMIAL
@@ -51,6 +51,7 @@ class BudgetRun(ExpertRun):
         budget = 0 if budget is None else budget
         self.torn = False  # true where an interruption left a block half learned
         self.parts = one_by_one(kernels, self.engine.layout)
+        self.uses = uses(self.machine)
         keeps = learner.keeps(kernels)
         grams = budget if "gram" in keeps else 0
         factors = budget if "factor" in keeps else 0
@@ -135,16 +136,15 @@ class BudgetRun(ExpertRun):
 
             def learn(first: int) -> None:
                 learn_alone(
-                    machine, self.parts, slots, (first, min(first + each, m)), (0, b), n,
+                    machine, self.uses, self.parts, slots, (first, min(first + each, m)), (0, b), n,
                     features, own, values, labels, importance, counters, scores, sizes,
                 )  # fmt: skip
 
             each = -(-m // threads)
             share(threads, learn, range(0, m, each))
         budget_rounds(
-            machine, self.progress, self.parts, slots, n, features, own, values,
-            labels, importance, alone, scores, sizes, decisions,
-            asked,
+            machine, self.progress, self.uses, self.parts, None if alone else slots, n,
+            features, own, values, labels, importance, scores, sizes, decisions, asked,
         )  # fmt: skip
         if not self.owns:
             self._keep_what_is_used(rows, n)

@@ -133,8 +133,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         ----------
         X : (n, d) array or CSR matrix
         y : (n,) labels, or an oracle
-            An oracle is called with one row of X for each label that `labels` asks for, and gives
-            the label, or None where it cannot be had.
+            An oracle is called with a row of X, (d,) or if sparse (1, d), for each label that
+            `labels` asks for, and gives the label, or None where it cannot be had.
         classes : all labels; needed on the first call unless y has them
         sample_weight : (n,) or None
 

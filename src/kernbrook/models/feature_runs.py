@@ -185,10 +185,12 @@ class FeatureRun(Run):
         threads = threads_for(b * int((self.table.dim * (self.table.rows + 1)).sum()))
         each = max(1, experts // (4 * threads)) if threads > 1 else experts
         learned = int(self.progress.counters[ASKED])
+        # Read-only where a model was mapped into memory; prediction does not write to it.
+        memory = Memory(*(np.require(array, requirements="W") for array in self.memory))
 
         def steps(first: int) -> None:
             expert_steps(
-                what, machine, self.table, self.memory, features,
+                what, machine, self.table, memory, features,
                 (first, min(first + each, experts)), (0, b), targets, importance, learned, *arrays,
             )  # fmt: skip
 

@@ -119,6 +119,11 @@ class GradientRun(ExpertRun):
         elif shifts.any():
             self.support.coefficients[:] *= np.repeat(SMALL**shifts, self.scores)
 
+    def check_state(self) -> None:
+        """Raise InputError where the scale is none that shrinking could have led to."""
+        if not ((self.scale > 0) & (self.scale <= 1)).all():
+            raise InputError("scale: expected numbers above 0, at most 1")
+
     def _state(self) -> Sequence[NDArray[Any]]:
         return (*self.progress, self.scale)
 

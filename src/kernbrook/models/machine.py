@@ -93,8 +93,9 @@ class OnlineMachine(BaseEstimator):
     @contextmanager
     def _scaled(self, X: Any) -> Iterator[Rows]:
         """X as the run takes it; where it stops early, the scaler knows what the run met."""
+        rows = self._rows(X)  # which checks them, before they are known to the scaler
         if self._scaler is None:
-            yield self._rows(X)
+            yield rows
             return
         before = {name: array.copy() for name, array in self._scaler.arrays().items()}
         rounds = self._run.rounds
@@ -107,7 +108,7 @@ class OnlineMachine(BaseEstimator):
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the run takes it."""
-        label = oracle(X[i])
+        label = oracle(X[i : i + 1] if sp.issparse(X) else X[i])
         return self._nothing() if label is None else self._numbers(np.array([label]))[0]
 
     def should_ask(self, X: Any) -> Flags:
@@ -126,7 +127,8 @@ class OnlineMachine(BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C")
         X = _canonical(X)
-        return self._rows(X if self._scaler is None else self._scaler.transform(X))
+        rows = self._rows(X)
+        return rows if self._scaler is None else self._rows(self._scaler.transform(X))
 
     # -- what was learned -------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kernbrook.combiners import EXP, AdaptiveSelection, MLPoly, Selection, Uniform
+from kernbrook.combiners import EXP, AdaptiveSelection, AdaRaker, MLPoly, Selection, Uniform
 from kernbrook.kernels import Gaussian, Linear, Polynomial, RandomFeatures
 from kernbrook.labels import Disagreement, LabelBudget
 from kernbrook.learners import GradientDescent, Ridge
@@ -110,6 +110,34 @@ def _on_random_features(adaptive: bool, active: bool) -> Callable[..., OnlineMKR
     return asking if active else passive
 
 
+def _ada_raker(
+    kernels: Any = "amkl17",
+    random_state: Any = None,
+    step: float = 0.5,
+    regularization: float = 0.01,
+    levels: int = 12,
+    restart: bool = False,
+    n_components: int = 50,
+    normalize: bool = False,
+    labels: Any = "all",
+    scaling: str | None = None,
+) -> OnlineMKRegressor:
+    features = RandomFeatures(n_components, normalize=normalize)
+    combiner = AdaRaker(levels, step, restart)
+    combiner.row()  # checked before the learners are made from them
+    learners = [
+        GradientDescent(
+            min(0.5, step / 2 ** (j / 2)) / (1 if normalize else n_components),  # over |z|^2
+            "constant",
+            regularization=regularization,
+            features=features,
+            restart=2**j if restart else None,
+        )
+        for j in range(levels)
+    ]
+    return OnlineMKRegressor(kernels, learners, combiner, None, labels, random_state, scaling)
+
+
 def _kernbrook(active: bool) -> Callable[..., OnlineMKRegressor]:
     def passive(
         kernels: Any = "amkl17",
@@ -158,6 +186,7 @@ RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "omkl": ("OMKL", _omkl, {}),
     "omkl-b": ("OMKL-B", _omkl_b, {}),
     "raker": ("Raker", _on_random_features(False, False), {"normalize": True}),
+    "ada-raker": ("AdaRaker", _ada_raker, {"normalize": True}),
     "omkl-aks": ("OMKL-AKS", _on_random_features(True, False), {"normalize": True}),
     "amkl": ("AMKL", _on_random_features(False, True), {"normalize": True}),
     "amkl-aks": ("AMKL-AKS", _on_random_features(True, True), {"normalize": True}),

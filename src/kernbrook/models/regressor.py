@@ -102,6 +102,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
             A parameter, or the data, is not what was expected.
         """
         self._forget()
+        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+            raise InputError("sample_weight: all weights are zero, there is nothing to learn")
         return self.partial_fit(X, y, sample_weight=sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
@@ -130,8 +132,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         ----------
         X : (n, d) array or CSR matrix
         y : (n,) numbers, or an oracle
-            An oracle is called with one row of X for each label that `labels` asks for, and gives
-            the label, or None where it cannot be had.
+            An oracle is called with a row of X, (d,) or if sparse (1, d), for each label that
+            `labels` asks for, and gives the label, or None where it cannot be had.
         sample_weight : (n,) or None
 
         Returns

@@ -378,6 +378,8 @@ def make_run(
         )
     if policy.of_classes and setting.regression:
         raise InputError(f"labels: {policy!r} looks at margins, which numbers do not have")
+    if isinstance(selection, BestOfPrefix) and policy.of_opinions:
+        raise InputError(f"labels: {policy!r} compares experts, and BestOfPrefix has one in use")
     if isinstance(combiner, GroupNorm):
         if setting.regression:
             raise InputError("combiner: GroupNorm is for classes")

@@ -35,6 +35,7 @@ from kernbrook.models.points import check_array
 from kernbrook.models.regressor import OnlineMKRegressor
 from kernbrook.models.runs import Run, Setting, make_run
 from kernbrook.models.trivial import TrivialClassifier, TrivialRegressor
+from kernbrook.streams.scaling import OnlineScaler
 
 FORMAT = "kernbrook-model"
 VERSION = 1  # of the format; goes up when a file of the new kind means nothing to the old code
@@ -230,7 +231,13 @@ def _write_run(estimator: OnlineMachine, run: Run, writer: Writer) -> dict[str, 
             "save: the parameters were changed after learning had begun, and a file could not "
             "go on as this model does; set them back, or fit again"
         )
-    for name, array in {**_state(run), **_named(run.stored, run.arrays())}.items():
+    scaler = estimator._scaler
+    if estimator.scaling != (None if scaler is None else scaler.method):
+        raise InputError("save: scaling was changed after learning had begun; set it back")
+    arrays = {**_state(run), **_named(run.stored, run.arrays())}
+    if scaler is not None:
+        arrays.update(_named("scaler", scaler.arrays()))
+    for name, array in arrays.items():
         writer.array(array, name)
     return {"width": int(run.width), "sparse": bool(run.sparse)}
 
@@ -289,6 +296,8 @@ def _read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Reader) -> 
     for name, array in _state(made).items():
         saved = reader.array(name)
         check_array(name, saved, array.shape, array.dtype)
+        if name != "progress.log_weights" and not np.isfinite(saved).all():  # a weight may be 0
+            raise InputError(f"{name}: NaN or infinity")
         array[...] = saved
     made.restore({name: reader.array(f"{made.stored}.{name}") for name in made.arrays()})
     if hasattr(made, "check_state"):  # a run whose compiled pass trusts more than shapes
@@ -297,8 +306,23 @@ def _read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Reader) -> 
         sensible = made.rounds >= made.asked >= 0 and np.isfinite(made.weights()).all()
     if not sensible:
         raise InputError("progress: no state that a run can be in")
+    estimator._scaler = _read_scaler(estimator, width, reader)
     estimator._run = made
     estimator.kernels_ = resolve(estimator.kernels)
+
+
+def _read_scaler(estimator: OnlineMachine, width: int, reader: Reader) -> OnlineScaler | None:
+    if estimator.scaling is None:
+        return None
+    scaler = OnlineScaler(estimator.scaling, width)
+    saved = {}
+    for name, array in scaler.arrays().items():
+        saved[name] = reader.array(f"scaler.{name}")
+        check_array(f"scaler.{name}", saved[name], array.shape, array.dtype)
+        if not np.isfinite(saved[name]).all():
+            raise InputError(f"scaler.{name}: NaN or infinity")
+    scaler.restore(saved)
+    return scaler
 
 
 def _estimator(model: dict[str, Any], reader: Reader) -> Any:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 FEW = 4  # lines that can carry a band each
 SETTLED = 0.05  # the first rounds, whose error is mostly noise, do not set the axis
 WIDE = 20.0  # ratio of sizes from which the axis is logarithmic
+FAR = 1000.0  # ratio of errors beyond which a curve leaves the axis
 TOP_KERNELS = 3  # named in each panel
 OTHERS = Pen(drawing.GREY, "-", 0.6)
 PANELS = 3  # side by side
@@ -44,8 +45,9 @@ def learning_curves(comparison: Comparison) -> Figure:
     """Mistakes so far in per cent, or squared errors, over the rounds; means over the permutations.
 
     Up to four recipes have a band of one standard deviation (ddof = 1) either side. The axis
-    fits the curves after the first twentieth of the rounds, and need not start at zero; that of
-    squared errors is logarithmic where they end more than twentyfold apart.
+    fits the curves after the first twentieth of the rounds, and need not start at zero. Where
+    squared errors end more than twentyfold apart it is logarithmic, up to a thousand times the
+    least, and there are no bands.
 
     Parameters
     ----------
@@ -60,31 +62,30 @@ def learning_curves(comparison: Comparison) -> Figure:
     height = _height(len(rows))
     picture = drawing.figure(height)
     axes = picture.add_subplot()
-    labels, seen, last = [], [], 1
-    for row, pen in zip(rows, _pens(comparison), strict=True):
-        rounds, errors = over_time(row, "error")
-        mean = how.scale * errors.mean(axis=0)
+    over = [over_time(row, "error") for row in rows]
+    means = [how.scale * errors.mean(axis=0) for _, errors in over]
+    ends = [float(mean[-1]) for mean in means if 0 < mean[-1] < math.inf]
+    logarithmic = comparison.task == "numbers" and bool(ends) and max(ends) > WIDE * min(ends)
+    labels, seen = [], []
+    for row, pen, (rounds, errors), mean in zip(rows, _pens(comparison), over, means, strict=True):
         _line(axes, rounds, mean, pen)
         settled = rounds >= SETTLED * rounds[-1]
         seen.append(mean[settled])
-        if len(rows) <= FEW and len(errors) > 1:
+        if len(rows) <= FEW and len(errors) > 1 and not logarithmic:
             std = how.scale * errors.std(axis=0, ddof=1)
             _band(axes, rounds, mean, std, pen)
             seen += [(mean - std)[settled], (mean + std)[settled]]
-        last = max(last, int(rounds[-1]))
         labels.append(_label(comparison, row, float(mean[-1]), pen))
-    axes.set_xlim(0, last)
+    axes.set_xlim(0, max(int(rounds[-1]) for rounds, _ in over))
     drawn = np.concatenate(seen)
-    ends = [label.y for label in labels if label.y > 0]
-    if comparison.task == "numbers" and ends and max(ends) > WIDE * min(ends):
+    if logarithmic:
         drawn = drawn[np.isfinite(drawn) & (drawn > 0)]
-        axes.set_ylim(0.8 * drawn.min(), 1.25 * drawn.max())
+        axes.set_ylim(0.8 * drawn.min(), min(1.25 * drawn.max(), FAR * drawn.min()))
         drawing.log_ticks(axes)
-        axes.set_ylabel(f"{how.axis}, log scale")
     else:
         axes.set_ylim(*_limits(drawn))
-        axes.set_ylabel(how.axis)
     axes.set_xlabel("rounds")
+    axes.set_ylabel(how.axis + (", log scale" if logarithmic else ""))
     drawing.dress(axes)
     drawing.label_lines(axes, labels, height - 0.6)
     return picture

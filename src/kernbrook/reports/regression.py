@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import cycle, groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernbrook.errors import InputError
 from kernbrook.reports import drawing
-from kernbrook.reports.drawing import Label, Pen, in_house_style
+from kernbrook.reports.drawing import DASHES, HUES, Label, Pen, in_house_style
 from kernbrook.reports.figures import _band, _grid, _height, _line
 from kernbrook.reports.summary import DECADES, TRIVIAL, Column, aligned
 
@@ -37,12 +37,12 @@ def label_columns(study: LabelStudy) -> tuple[list[Column], list[int]]:
     cells: dict[tuple[int, str], list[str]] = {
         (window, kind): [] for window in windows for kind in ("error", "random", "labels")
     }
-    for (data, title), group in groupby(study.points, lambda point: (point.data, point.title)):
+    for title, group in groupby(study.points, lambda point: point.title):
         points = {(point.threshold, point.window): point for point in group}
         heads.append(len(names))
-        names.append(f"{title} on {data}")
+        names.append(title)
         thresholds = list(dict.fromkeys(threshold for threshold, _ in points))
-        names += [f"  {threshold:g}" for threshold in thresholds]
+        names += [f"  {drawing.number(threshold)}" for threshold in thresholds]
         for window in windows:
             own = [points.get((threshold, window)) for threshold in thresholds]
             texts = {
@@ -55,7 +55,7 @@ def label_columns(study: LabelStudy) -> tuple[list[Column], list[int]]:
     columns = [Column("threshold", tuple(names))]
     for window in windows:
         columns += [
-            Column(f"M = {window}\nlabels %", tuple(cells[window, "labels"]), "number"),
+            Column(f"M = {window}\nlabels", tuple(cells[window, "labels"]), "number"),
             Column("\nMSE", tuple(cells[window, "error"]), "number"),
             Column("\nrandom", tuple(cells[window, "random"]), "number"),
         ]
@@ -101,8 +101,9 @@ def error_columns(result: ErrorCurves) -> tuple[list[Column], list[int]]:
 def label_figure(study: LabelStudy) -> Figure:
     """Labels and errors against the threshold, and errors against labels, a panel each.
 
-    A line is an algorithm with one window. Dotted: the same with drawn labels; horizontal and
-    grey: the trivial rules.
+    A line is an algorithm with one window; windows differ in colour, algorithms in dashes. In the
+    last panel the same algorithms with drawn labels are dotted, and the trivial rules, which see
+    every label, grey.
 
     Parameters
     ----------
@@ -122,13 +123,16 @@ def label_figure(study: LabelStudy) -> Figure:
     if not study.points:
         raise InputError("expected at least one point of a study of labels, found none")
     lines = [list(group) for _, group in groupby(study.points, lambda p: (p.title, p.window))]
-    names = [f"{own[0].title}, M = {own[0].window}" for own in lines]
-    styles = dict(zip(names, drawing.pens([False] * len(names)), strict=True))
     algorithms = list(dict.fromkeys(point.title for point in study.points))
-    drawn = {
-        f"{title}, labels drawn": Pen(pen.color, (0, (1, 1.3)), 1.2)
-        for title, pen in zip(algorithms, drawing.pens([False] * len(algorithms)), strict=True)
+    windows = list(dict.fromkeys(point.window for point in study.points))
+    colours = cycle(HUES)
+    hues = {name: next(colours) for name in (*windows, *algorithms)}
+    dashes = dict(zip(algorithms, cycle(DASHES)))
+    styles = {
+        f"{own[0].title}, M = {own[0].window}": Pen(hues[own[0].window], dashes[own[0].title])
+        for own in lines
     }
+    drawn = {f"{title}, labels drawn": Pen(hues[title], (0, (1, 1.3)), 1.2) for title in algorithms}
     trivial = dict(zip(study.trivial, drawing.pens([True] * len(study.trivial)), strict=True))
     picture, panels = _grid(3, styles | drawn | trivial, sharey=False)
     labels, errors, both = panels
@@ -139,14 +143,13 @@ def label_figure(study: LabelStudy) -> Figure:
         _line(errors, thresholds, error, pen)
         if all(point.error_std is not None for point in own):
             _band(errors, thresholds, error, _array(own, "error_std"), pen)
-        both.plot(share, error, **pen.options(), marker="o", markersize=2.5)
+        _line(both, share, error, pen)
     for title, pen in zip(algorithms, drawn.values(), strict=True):
         own = sorted((p for p in study.points if p.title == title), key=lambda p: p.labels)
         _line(both, 100 * _array(own, "labels"), _array(own, "error_random"), pen)
-    for axes in (errors, both):
-        for pen, error in zip(trivial.values(), study.trivial.values(), strict=True):
-            axes.axhline(error, **pen.options())
-        drawing.log_ticks(axes)
+    for pen, error in zip(trivial.values(), study.trivial.values(), strict=True):
+        both.axhline(error, **pen.options())
+    drawing.log_ticks(both)
     for axes in (labels, errors):
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(numticks=4))
@@ -196,7 +199,8 @@ def error_figure(curves: Sequence[ErrorCurve]) -> Figure:
         rounds, errors = np.array(curve.rounds), np.array(curve.error)
         _line(axes, rounds, errors, pen)
         seen.append(errors[rounds >= SETTLED * rounds[-1]])
-        labels.append(Label(drawing.label_text(curve.title), float(errors[-1]), pen, own))
+        name = curve.recipe if own else curve.title  # the titles of our own are long
+        labels.append(Label(name, float(errors[-1]), pen, own))
     drawn = np.concatenate(seen)
     low, high = float(drawn.min()), float(drawn.max())
     trivial = [curve.error[-1] for curve in curves if curve.recipe in TRIVIAL]

@@ -280,8 +280,8 @@ def label_table(study: LabelStudy) -> Table:
     columns, heads = label_columns(study)
     trivial = [f"{title}: {error:.2f}" for title, error in study.trivial.items()]
     notes = [
-        f"{UNIT}; random: of labels drawn at the same rate; after M labels in a row not asked "
-        "for, the next one is",
+        f"labels in per cent, {UNIT}; random: of labels drawn at the same rate; after M labels in "
+        "a row not asked for, the next one is",
         "; ".join(trivial),
     ]
     return _grouped(study, columns, heads, *notes)

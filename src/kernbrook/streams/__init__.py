@@ -11,5 +11,13 @@ from __future__ import annotations
 from kernbrook.streams.base import Stream
 from kernbrook.streams.builtin import describe_stream, stream_names
 from kernbrook.streams.opening import open_stream
+from kernbrook.streams.scaling import OnlineScaler, ScaledView
 
-__all__ = ["Stream", "describe_stream", "open_stream", "stream_names"]
+__all__ = [
+    "OnlineScaler",
+    "ScaledView",
+    "Stream",
+    "describe_stream",
+    "open_stream",
+    "stream_names",
+]

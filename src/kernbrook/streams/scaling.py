@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook._jit import scaling
 from kernbrook.errors import InputError
+from kernbrook.streams.base import Piece, Stream
 
 LARGEST_FILLED = 4096  # features of a sparse row that is filled in
 METHODS = {"maximum": scaling.MAXIMUM, "moments": scaling.MOMENTS}
@@ -65,7 +66,8 @@ class OnlineScaler:
         """(n, d) each row scaled as if it came next; nothing changes."""
         X = self._filled(X)
         if sp.issparse(X):
-            rows = [self._sparse(X[i], self._first.copy()) for i in range(X.shape[0])]
+            each = (X[i : i + 1] for i in range(X.shape[0]))
+            rows = [self._sparse(row, self._first.copy()) for row in each]
             return sp.vstack(rows, format="csr") if rows else X
         out = np.empty(X.shape)
         scaling.scale_each(self._code, np.array(X), self._seen, self._first, self._second, out)
@@ -86,7 +88,7 @@ class OnlineScaler:
         out = np.empty(X.nnz)
         indices, indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
         scaling.scale_sparse(X.data, indices, indptr, largest, out)
-        return sp.csr_matrix((out, X.indices, X.indptr), X.shape)
+        return type(X)((out, X.indices, X.indptr), shape=X.shape)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""
@@ -96,3 +98,33 @@ class OnlineScaler:
         """Go on from these arrays; they are copied."""
         for name, array in self.arrays().items():
             array[...] = arrays[name]
+
+
+class ScaledView(Stream):
+    """A stream with its features scaled as they come, afresh at each reading; see `OnlineScaler`.
+
+    Parameters
+    ----------
+    stream : the rows
+    method : "maximum" or "moments"
+
+    Examples
+    --------
+    >>> from kernbrook.streams import open_stream
+    >>> X, _ = ScaledView(open_stream("wdbc"), "maximum").read()
+    >>> float(X.max())
+    1.0
+    """
+
+    def __init__(self, stream: Stream, method: str):
+        self.name = stream.name
+        self.n_features = stream.n_features
+        self.n_rows = stream.n_rows
+        self._stream = stream
+        self._method = method
+        OnlineScaler(method, 0)  # a wrong method is found before any reading
+
+    def _pieces(self) -> Iterator[Piece]:
+        scaler = OnlineScaler(self._method, self.n_features)
+        for X, y in self._stream._pieces():
+            yield scaler.learn(X), y

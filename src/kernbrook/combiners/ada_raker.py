@@ -1,0 +1,116 @@
+"""AdaRaker: an instance of Raker for each length of interval, for streams that change."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook._jit import ada_raker
+from kernbrook.combiners.losses import LossCombiner, is_number
+from kernbrook.errors import InputError
+
+MOST_LEVELS = 40
+_LOSSES = ("squared", "absolute", "hinge", "logistic")
+
+
+class AdaRaker(LossCombiner):
+    """Instances of EXP on intervals of 1, 2, 4, ... labels, and weights of the instances above.
+
+    The experts are split into `levels` instances of equal size, in their order: give as many
+    learners, and the experts of the first are level 0, those of the last level levels - 1. Level
+    j has the intervals of labels [k 2^j, (k + 1) 2^j - 1], k = 1, 2, ..., and the rate
+    eta_j = min(1/2, step / sqrt(2^j)). Within it experts have the weights
+    w_i = exp(-eta_j sum of i's losses), which give its function f_j. With h_j the weight of the
+    instance, the combination is f = sum_j h_j f_j / sum_j h_j over the levels that have begun.
+    At the start of an interval h_j = eta_j, then after each label
+    h_j <- h_j exp(-eta_j (loss of f_j - loss of f)).
+
+    Parameters
+    ----------
+    levels : int from 1 to 40
+        The longest interval has 2^(levels - 1) labels. It follows from no horizon: after a change
+        the longest instance is what remembers most, and levels cost memory and time.
+    step : positive float, eta_0 of the paper
+    restart : bool
+        Whether the weights w within an instance are equal again at the start of an interval.
+    loss : "squared" or "absolute", for numbers; "hinge" or "logistic", for classes
+    cap : as for `Hedge`; of the losses of experts, instances and combination
+
+    Notes
+    -----
+    An instance as printed begins with f_j = 0: give the learner of level j a restart of 2^j as
+    well, as in the example. The authors' published program begins only h_j afresh, and goes on
+    with coefficients and w; that is far better on their data, and what `restart=False` with
+    learners without a restart does.
+
+    From the paper are the intervals, the rates, and both weights. Ours: time counts the labels
+    seen, the first being number 0, so that an example without a label changes nothing, and level
+    0, of one label each, is there from that one on; the number of levels does not grow; f is
+    what was predicted, also where a selection leaves experts out of the vote; other losses than
+    the squared one for numbers and the logistic one for classes.
+
+    Learners need features of fixed size: not those that learn in kernel expansions.
+
+    References
+    ----------
+    Shen, Chen, Giannakis (2019), Random feature-based online multi-kernel learning in environments
+    with unknown dynamics, algorithm 2. Intervals: Daniely, Gonen, Shalev-Shwartz (2015), Strongly
+    adaptive online learning.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> steps = [0.5, 0.35, 0.25]
+    >>> levels = [
+    ...     kb.GradientDescent(step, "constant", restart=2**j) for j, step in enumerate(steps)
+    ... ]
+    >>> model = kb.OnlineMKRegressor([kb.Gaussian(sigma=2)], levels, kb.AdaRaker(3, step=0.5))
+    >>> model.fit([[0.0], [1.0], [0.0], [1.0], [0.0]], [0.0, 1.0, 0.0, 1.0, 0.0]).expert_weights_
+    """
+
+    code = ada_raker.ADA_RAKER
+
+    def __init__(
+        self,
+        levels: int = 12,
+        step: float = 1.0,
+        restart: bool = True,
+        loss: str = "squared",
+        cap: float | None = None,
+    ):
+        self.levels = levels
+        self.step = step
+        self.restart = restart
+        self.loss = loss
+        self.cap = cap
+
+    @property
+    def loss_code(self) -> int:
+        """What the compiled pass takes as the loss."""
+        code = super().loss_code
+        if self.loss not in _LOSSES:
+            raise InputError(f"AdaRaker: loss must be one of {', '.join(_LOSSES)}, got {self.loss}")
+        return code
+
+    def state_size(self, n_experts: int) -> int:
+        if n_experts % self.levels:
+            raise InputError(
+                f"AdaRaker: {self.levels} levels need as many learners, or a multiple, got "
+                f"{n_experts} experts in all"
+            )
+        return n_experts + self.levels
+
+    def row(self) -> NDArray[np.float64]:
+        """The parameters as the compiled pass reads them."""
+        whole = isinstance(self.levels, (int, np.integer)) and not isinstance(self.levels, bool)
+        if not whole or not 1 <= self.levels <= MOST_LEVELS:
+            raise InputError(
+                f"AdaRaker: levels must be an integer from 1 to {MOST_LEVELS}, got {self.levels!r}"
+            )
+        if not is_number(self.step) or not 0 < self.step < math.inf:
+            raise InputError(f"AdaRaker: step must be a positive number, got {self.step!r}")
+        if not isinstance(self.restart, (bool, np.bool_)):
+            raise InputError(f"AdaRaker: restart must be True or False, got {self.restart!r}")
+        return np.array([self._cap(), self.step, self.levels, self.restart], dtype=np.float64)

@@ -1,0 +1,24 @@
+"""Voted kernel regularization: sparse combinations of many kernels, by linear programming.
+
+Cortes, Goyal, Kuznetsov, Mohri, Voted Kernel Regularization (2015).
+"""
+
+from kernbrook.voted.columns import Columns
+from kernbrook.voted.descent import descend, descend_over
+from kernbrook.voted.examples import Examples
+from kernbrook.voted.penalties import COMPLEXITIES, complexities, penalties
+from kernbrook.voted.program import Program, Solution
+from kernbrook.voted.strings import edit_similarity
+
+__all__ = [
+    "COMPLEXITIES",
+    "Columns",
+    "Examples",
+    "Program",
+    "Solution",
+    "complexities",
+    "descend",
+    "descend_over",
+    "edit_similarity",
+    "penalties",
+]

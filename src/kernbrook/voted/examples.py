@@ -1,0 +1,163 @@
+"""Examples of any kind, and the values of a pool of kernels between two lots of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from kernbrook._jit.pairs import (
+    dense_inner,
+    dense_norms,
+    dense_squared,
+    sparse_norms,
+    sparse_squared,
+)
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.kernels import Callable, Cauchy, Gaussian, Kernel, Polynomial
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+LARGEST = 1e100  # of kernel values: beyond it sums and quotients leave the range of doubles
+SCALING = (
+    "scale the examples, by unit_length=True or by dividing the features by their greatest size"
+)
+
+
+class Examples:
+    """n examples: the rows of an array or of a CSR matrix, or objects of any kind.
+
+    Parameters
+    ----------
+    items : (n, d) float64 array, (n, d) CSR matrix, or list of n objects
+    """
+
+    def __init__(self, items: Any):
+        self.items = items
+        if sp.issparse(items):
+            self.norms = sparse_norms(items.data, items.indptr)
+        elif isinstance(items, np.ndarray):
+            # A read-only array would be compiled for anew.
+            self.items = items = np.require(items, np.float64, ["C", "W"])
+            self.norms = dense_norms(items)
+
+    def __len__(self) -> int:
+        return int(self.items.shape[0] if hasattr(self.items, "shape") else len(self.items))
+
+    @property
+    def are_objects(self) -> bool:
+        return isinstance(self.items, list)
+
+    def take(self, which: Indices | slice) -> Examples:
+        """Some of the examples, by number or by slice."""
+        if not self.are_objects:
+            return Examples(self.items[which])
+        chosen = range(len(self))[which] if isinstance(which, slice) else which
+        return Examples([self.items[i] for i in chosen])
+
+    @property
+    def length(self) -> int:
+        """d; 0 for objects."""
+        return 0 if self.are_objects else int(self.items.shape[1])
+
+
+def values(kernels: Sequence[Kernel], A: Examples, B: Examples) -> Iterator[Floats]:
+    """The (a, b) values of one kernel after the other.
+
+    Polynomials, Gaussians and Cauchy kernels share the inner products of A and B. A value depends
+    on its two examples alone, bit for bit, and not on the others beside them.
+
+    Raises
+    ------
+    NonFiniteError
+        A value is NaN, or not below 1e100 in size.
+    InputError
+        A kernel of vectors is asked about objects, or a function gave an array of another shape.
+    """
+    pairs = _Pairs(A, B)
+    for kernel in kernels:
+        result = pairs.values(kernel)
+        with np.errstate(invalid="ignore"):
+            largest = np.abs(result).max(initial=0.0)
+        if not largest < LARGEST:
+            found = "NaN" if np.isnan(largest) else f"a value of size {largest:.3g}"
+            raise NonFiniteError(f"kernel {kernel}: {found}, expected sizes below 1e100; {SCALING}")
+        yield result
+
+
+class _Pairs:
+    """Kernel values of A and B; inner products and squared distances are computed once."""
+
+    def __init__(self, A: Examples, B: Examples):
+        self.A, self.B = A, B
+        self._inner: Floats | None = None
+        self._squared: Floats | None = None
+
+    def values(self, kernel: Kernel) -> Floats:
+        if self.A.are_objects:
+            return self._of_objects(kernel)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(kernel, Polynomial):
+                return _power(self.inner + kernel.offset, int(kernel.degree))
+            if isinstance(kernel, Gaussian):
+                return np.exp(-kernel.gamma * self.squared)
+            if isinstance(kernel, Cauchy):
+                return 1.0 / (1.0 + kernel.gamma * self.squared)
+            return kernel(self.A.items, self.B.items)
+
+    def _of_objects(self, kernel: Kernel) -> Floats:
+        if not isinstance(kernel, Callable):
+            raise InputError(
+                f"kernel {kernel}: takes vectors, but X is a list of objects; give functions of "
+                "two lists"
+            )
+        result = np.asarray(kernel.function(self.A.items, self.B.items), dtype=np.float64)  # type: ignore[arg-type]
+        if result.shape != (len(self.A), len(self.B)):
+            raise InputError(
+                f"kernel {kernel}: expected an array of shape {(len(self.A), len(self.B))} for "
+                f"lists of {len(self.A)} and {len(self.B)} objects, got shape {result.shape}"
+            )
+        return result
+
+    @property
+    def inner(self) -> Floats:
+        if self._inner is None:
+            if sp.issparse(self.A.items):
+                self._inner = (self.A.items @ self.B.items.T).toarray()
+            else:
+                self._inner = np.empty((len(self.A), len(self.B)))
+                dense_inner(self.A.items, np.ascontiguousarray(self.B.items.T), self._inner)
+        return self._inner
+
+    @property
+    def squared(self) -> Floats:
+        if self._squared is None:
+            A, B, inner = self.A, self.B, self.inner
+            self._squared = np.empty_like(inner)
+            if sp.issparse(A.items):
+                points, block = (
+                    (Z.items.data, Z.items.indices, Z.items.indptr) for Z in (A, B)
+                )
+                sparse_squared(
+                    *points, 0, A.norms, block, B.norms, inner, np.inf, self._squared
+                )  # fmt: skip
+            else:
+                dense_squared(A.items, A.norms, B.items, B.norms, inner, np.inf, self._squared)
+        return self._squared
+
+
+def _power(base: Floats, degree: int) -> Floats:
+    """base ** degree, by squaring; base is overwritten."""
+    result: Floats | None = None
+    while True:
+        if degree & 1:
+            result = base.copy() if result is None else np.multiply(result, base, out=result)
+        degree >>= 1
+        if degree == 0:
+            assert result is not None
+            return result
+        np.multiply(base, base, out=base)

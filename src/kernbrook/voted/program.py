@@ -1,0 +1,242 @@
+"""The linear program of voted kernel regularization, by column generation.
+
+Cortes, Goyal, Kuznetsov, Mohri (2015), section 5.1: minimise over alpha, with h_c the column of a
+base function c and Lambda_c its penalty,
+
+    (1/n) sum_i max(0, 1 - y_i sum_c alpha_c h_c(x_i)) + sum_c Lambda_c |alpha_c|.
+
+The dual has one bounded variable for each example and one row for each base function: maximise
+sum_i u_i subject to 0 <= u_i <= 1/n and |sum_i u_i y_i h_c(x_i)| <= Lambda_c. A column that is
+generated in the primal is a row that is added to the dual, and other penalties are other bounds on
+the rows: both leave the last basis dual feasible, so the dual simplex goes on from it. The primal
+coefficients are the multipliers of the rows; it is the dual that is held, since its basis is as
+large as the number of generated columns and not as the number of examples.
+
+Any u becomes feasible by shrinking it, so the two objectives bound the optimum at every step.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from kernbrook.errors import InputError
+from kernbrook.voted.columns import Columns
+from kernbrook.voted.examples import SCALING, Floats, Indices
+
+BATCH = 100  # columns added at a time
+ROOM = 600  # generated columns that may lie idle between two problems
+TOLERANCE = 1e-10  # of the simplex method; the least that HiGHS takes
+SAFETY = 1e-12  # the dual is shrunk by this more, so that it stays feasible under other rounding
+SMALL = 1e-11  # coefficients that move no score by more count as 0
+HOPELESS = 1e-3  # a gap of this share of the objective is no solution
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A sparse combination of base functions, with its certificate.
+
+    Attributes
+    ----------
+    columns : (q,) numbers k n + j of the base functions K_k(., x_j) in use
+    coefficients : (q,) alpha, none of them 0
+    dual : (n,) u, feasible: its sum is a lower bound of the least objective
+    objective : the value of the primal
+    gap : objective - sum of the dual
+    rounds : linear programs solved
+    """
+
+    columns: Indices
+    coefficients: Floats
+    dual: Floats
+    objective: float
+    gap: float
+    rounds: int
+
+
+class Program:
+    """One labelling of the examples, for any penalties: each solution is the start of the next.
+
+    Parameters
+    ----------
+    columns : the base functions
+    y : (n,) labels +1 and -1
+    tol : stop at a duality gap of this share of the objective
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> from kernbrook.voted import Columns, Examples
+    >>> columns = Columns([kb.Linear()], Examples(np.array([[-2.0], [1.0]])), memory=1e9)
+    >>> program = Program(columns, np.array([-1.0, 1.0]))
+    >>> solution = program.solve(np.array([0.1]))
+    >>> solution.columns, solution.coefficients, round(solution.objective, 6)
+    (array([0]), array([-0.5]), 0.05)
+    >>> program.solve(np.array([10.0])).objective
+    1.0
+    """
+
+    def __init__(self, columns: Columns, y: Floats, tol: float = 1e-7):
+        self.columns, self.y, self.tol = columns, y, tol
+        self._sizes = np.where(columns.sizes > 0, columns.sizes, 1.0).ravel()
+        self._held = np.empty(0, dtype=np.intp)  # the columns behind the rows of the model
+        self._rows = np.empty((0, columns.n))  # y_i h_c(x_i) / size of column c
+        self._unit = 1.0  # u = (variables of the model) / (n unit)
+        self._model = self._new_model()
+
+    def solve(self, penalties: Floats) -> Solution:
+        """The optimum for (p,) penalties Lambda_k > 0.
+
+        Raises
+        ------
+        InputError
+            The kernels' values are of such different sizes that no solution can be certified.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The gap stays above `tol`; the solution's `gap` says by how much.
+        """
+        n = self.columns.n
+        bounds = np.repeat(penalties, n) / self._sizes
+        self._tidy()
+        self._set_bounds(bounds)
+        best_dual, best_bound = np.zeros(n), 0.0
+        rounds, retried = 0, False
+        while True:
+            self._run()
+            rounds += 1
+            u, alpha = self._point()
+            # The price of every column: how far its row is exceeded.
+            use = np.abs(self.columns.scores(u * self.y)).ravel() / self._sizes / bounds
+            worst = float(use.max())
+            shrunk = u * ((1 - SAFETY) / max(worst, 1.0))
+            if shrunk.sum() > best_bound:
+                best_dual, best_bound = shrunk, float(shrunk.sum())
+            objective = self._objective(alpha, bounds)
+            gap = objective - best_bound
+            if gap <= self.tol * objective:
+                break
+            unit_changed = self._choose_unit(u, bounds)
+            exceeded = use > 1 + 0.1 * self.tol
+            exceeded[self._held] = False
+            if exceeded.any():
+                self._add(np.flatnonzero(exceeded), use, bounds)
+            elif not unit_changed:
+                if retried:
+                    self._complain(gap, objective, penalties, use)
+                    break
+                self._model.clearSolver()  # once more, from scratch
+                retried = True
+        used = np.flatnonzero(alpha)
+        order = np.argsort(self._held[used])
+        used = used[order]
+        which = self._held[used]
+        return Solution(
+            which, alpha[used] / self._sizes[which], best_dual, objective, gap, rounds
+        )
+
+    # -- the model: row c is y h_c / size_c, its bounds n unit Lambda_c / size_c ---------------
+
+    def _new_model(self) -> highspy.Highs:
+        model = highspy.Highs()
+        model.silent()
+        for name, value in (
+            ("presolve", "off"),
+            ("solver", "simplex"),
+            ("threads", 1),
+            ("primal_feasibility_tolerance", TOLERANCE),
+            ("dual_feasibility_tolerance", TOLERANCE),
+        ):
+            model.setOptionValue(name, value)
+        n = self.columns.n
+        model.addVars(n, np.zeros(n), np.ones(n))
+        model.changeColsCost(n, np.arange(n, dtype=np.int32), -np.ones(n))
+        return model
+
+    def _set_bounds(self, bounds: Floats) -> None:
+        scale = self.columns.n * self._unit
+        if len(self._held):
+            rows = np.arange(len(self._held), dtype=np.int32)
+            limits = scale * bounds[self._held]
+            self._model.changeRowsBounds(len(rows), rows, -limits, limits)
+
+    def _choose_unit(self, u: Floats, bounds: Floats) -> bool:
+        """Keep the variables near 1, however small u is, so that tolerances mean the same."""
+        total = float(u.sum())
+        if 0.1 <= total * self._unit <= 10 or total == 0.0:
+            return False
+        n = self.columns.n
+        self._unit = 2.0 ** np.clip(np.round(-np.log2(total)), 0, 60)
+        every = np.arange(n, dtype=np.int32)
+        self._model.changeColsBounds(n, every, np.zeros(n), np.full(n, self._unit))
+        self._set_bounds(bounds)
+        return True
+
+    def _add(self, exceeded: Indices, use: Floats, bounds: Floats) -> None:
+        """Rows for the columns that are exceeded most."""
+        n, scale = self.columns.n, self.columns.n * self._unit
+        if len(exceeded) > BATCH:
+            exceeded = exceeded[np.argpartition(-use[exceeded], BATCH)[:BATCH]]
+        rows = self.columns.take(exceeded) * self.y / self._sizes[exceeded, None]
+        limits = scale * bounds[exceeded]
+        count = len(exceeded)
+        self._model.addRows(
+            count, -limits, limits, count * n, np.arange(0, count * n, n, dtype=np.int32),
+            np.tile(np.arange(n, dtype=np.int32), count), rows.ravel(),
+        )  # fmt: skip
+        self._held = np.concatenate([self._held, exceeded])
+        self._rows = np.concatenate([self._rows, rows])
+
+    def _tidy(self) -> None:
+        """Drop the rows that did not bind in the last solution, where there are many."""
+        if len(self._held) <= ROOM:
+            return
+        status = self._model.getBasis().row_status
+        idle = np.array([s == highspy.HighsBasisStatus.kBasic for s in status])
+        dropped = np.flatnonzero(idle).astype(np.int32)
+        self._model.deleteRows(len(dropped), dropped)
+        self._held, self._rows = self._held[~idle], self._rows[~idle]
+
+    def _run(self) -> None:
+        self._model.run()
+        if self._model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            self._model.clearSolver()
+            self._model.run()
+        status = self._model.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise InputError(
+                f"the linear program could not be solved ({status.name}); {SCALING}, "
+                "or give larger lam or beta"
+            )
+
+    def _point(self) -> tuple[Floats, Floats]:
+        """(n,) u and the coefficients of the columns held, each times the size of its column."""
+        solution = self._model.getSolution()
+        u = np.clip(np.array(solution.col_value), 0.0, self._unit)
+        alpha = -np.array(solution.row_dual)
+        alpha[np.abs(alpha) <= SMALL] = 0.0
+        return u / (self.columns.n * self._unit), alpha
+
+    def _objective(self, alpha: Floats, bounds: Floats) -> float:
+        used = np.flatnonzero(alpha)
+        margins = alpha[used] @ self._rows[used]
+        hinge = np.maximum(1.0 - margins, 0.0).mean()
+        return float(hinge + np.abs(alpha[used]) @ bounds[self._held[used]])
+
+    def _complain(self, gap: float, objective: float, penalties: Floats, use: Floats) -> None:
+        k = int(np.argmax(use)) // self.columns.n
+        kernel, size = self.columns.kernels[k], float(self.columns.sizes[k].max())
+        found = (
+            f"kernel {kernel}: values of up to {size:.3g} at a penalty of {penalties[k]:.3g} are "
+            f"beyond the solver's precision"
+        )
+        if gap > HOPELESS * objective:
+            raise InputError(f"{found}; {SCALING}, or give larger lam or beta")
+        message = f"{found}: duality gap {gap:.3g} at an objective of {objective:.3g}; {SCALING}"
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)

@@ -1,0 +1,109 @@
+"""Scaling as rows come: by what is known, and nothing of the future."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from kernbrook.errors import InputError
+from kernbrook.streams import OnlineScaler, ScaledView, open_stream
+
+METHODS = ["maximum", "moments"]
+
+
+def rows(n=60, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(3, [1e-3, 1, 1e3, 1, 1][:d], (n, d)) * (rng.random((n, d)) < 0.6)
+    X[:, 3] = 7.0  # a constant
+    X[:, 4] = 0.0
+    return X
+
+
+def naive(X, method):
+    """Each row by NumPy's own maximum, mean and deviation of the rows up to it."""
+    out = np.zeros_like(X)
+    for t in range(len(X)):
+        known = X[: t + 1]
+        for j in range(X.shape[1]):
+            column = known[:, j]
+            if method == "maximum":
+                scale = np.abs(column).max()
+                out[t, j] = X[t, j] / scale if scale > 0 else 0.0
+            elif np.ptp(column) > 0:
+                out[t, j] = (X[t, j] - column.mean()) / column.std()
+    return out
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("size", [1, 7, 60])
+def test_naive_twin(method, size):
+    X = rows()
+    scaler = OnlineScaler(method, X.shape[1])
+    found = np.concatenate([scaler.learn(X[i : i + size]) for i in range(0, len(X), size)])
+    np.testing.assert_allclose(found, naive(X, method), rtol=1e-9, atol=1e-9)
+    whole = OnlineScaler(method, X.shape[1]).learn(X)
+    np.testing.assert_array_equal(found, whole)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_transform_is_what_would_come_next_and_changes_nothing(method):
+    X = rows()
+    scaler = OnlineScaler(method, X.shape[1])
+    scaler.learn(X[:30])
+    before = {name: array.copy() for name, array in scaler.arrays().items()}
+    found = scaler.transform(X[30:])
+    for name, array in scaler.arrays().items():
+        np.testing.assert_array_equal(array, before[name])
+    for i in range(30, 60):
+        twin = OnlineScaler(method, X.shape[1])
+        twin.restore(before)
+        np.testing.assert_array_equal(twin.learn(X[i : i + 1])[0], found[i - 30])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array])
+def test_sparse_as_dense(method, kind):
+    X = rows()
+    dense, sparse = OnlineScaler(method, 5), OnlineScaler(method, 5)
+    for part in (X[:20], X[20:]):
+        expected, found = dense.learn(part), sparse.learn(kind(part))
+        assert sp.issparse(found) == (method == "maximum")
+        np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, expected)
+    found = sparse.transform(kind(X[:5]))
+    found = found.toarray() if sp.issparse(found) else found
+    np.testing.assert_array_equal(found, dense.transform(X[:5]))
+
+
+def test_no_look_ahead():
+    X = rows()
+    other = X.copy()
+    other[40:] *= 1e6
+    for method in METHODS:
+        first, second = (OnlineScaler(method, 5).learn(part) for part in (X, other))
+        np.testing.assert_array_equal(first[:40], second[:40])
+
+
+def test_a_long_constant_of_a_large_size_has_no_deviation():
+    X = np.full((1000, 1), 1e9)
+    X[::2] += 1e-6
+    assert np.abs(OnlineScaler("moments", 1).learn(X)).max() <= 1.1
+    assert not OnlineScaler("moments", 1).learn(np.full((1000, 1), 0.1)).any()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_stream(method):
+    stream = open_stream("wdbc")
+    X, y = stream.read()
+    view = ScaledView(stream, method)
+    for _ in range(2):
+        parts = list(view.chunks(100))
+        found = np.concatenate([np.asarray(part) for part, _ in parts])
+        np.testing.assert_array_equal(found, OnlineScaler(method, X.shape[1]).learn(X))
+        np.testing.assert_array_equal(np.concatenate([labels for _, labels in parts]), y)
+    assert view.n_rows == stream.n_rows
+
+
+def test_what_is_refused():
+    with pytest.raises(InputError, match="scaling: expected None, 'maximum' or 'moments', got 'z'"):
+        OnlineScaler("z", 3)
+    with pytest.raises(InputError, match="at most 4096 features, found 5000; take 'maximum'"):
+        OnlineScaler("moments", 5000).learn(sp.csr_matrix((2, 5000)))
