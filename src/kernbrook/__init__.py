@@ -57,6 +57,7 @@ _HOMES = {
     "Uniform": "kernbrook.combiners",
     "VarianceSampling": "kernbrook.labels",
     "VotedKernelClassifier": "kernbrook.models.voted",
+    "VotedKernelClassifierCV": "kernbrook.models.voted_grid",
     "compare": "kernbrook.evaluation.comparing",
     "load": "kernbrook.models.saving",
     "open_stream": "kernbrook.streams",
@@ -123,6 +124,7 @@ __all__ = [
     "Uniform",
     "VarianceSampling",
     "VotedKernelClassifier",
+    "VotedKernelClassifierCV",
     "__version__",
     "combiners",
     "compare",
@@ -201,6 +203,7 @@ if TYPE_CHECKING:
     from kernbrook.models.saving import load, save
     from kernbrook.models.transformer import KernelFeatures
     from kernbrook.models.voted import VotedKernelClassifier
+    from kernbrook.models.voted_grid import VotedKernelClassifierCV
     from kernbrook.streams import open_stream
 
 

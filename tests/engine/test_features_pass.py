@@ -12,6 +12,7 @@ from naive import regression, rounds
 from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
+from kernbrook._jit.combining import update_weights
 from kernbrook.models.feature_maps import draw
 
 SEED = 3
@@ -288,11 +289,17 @@ MIXED = ("ridge", "constant", "adagrad", "root, horizon")
 POOL_OF_LEARNERS = [ANY[name] for name in MIXED]
 
 
-@pytest.mark.parametrize("selection", SELECTIONS)
-@pytest.mark.parametrize("loss", ["squared", "absolute", "linearized"])
+def losses_and_selections(*losses):
+    """Every loss with all experts, the first of them with every selection."""
+    return [(loss, "all") for loss in losses] + [(losses[0], each) for each in SELECTIONS][1:]
+
+
+@pytest.mark.parametrize(
+    ("loss", "selection"), losses_and_selections("squared", "absolute", "linearized")
+)
 @pytest.mark.parametrize("combiner", COMBINERS)
 def test_combiners_of_numbers(combiner, loss, selection):
-    X, y = drifting(80)
+    X, y = drifting(70)
     of_loss, own = COMBINERS[combiner]
     chosen, settings_ = SELECTIONS[selection]
     expected = twin(X, y, POOL_OF_LEARNERS, own, loss, **settings_)
@@ -300,9 +307,10 @@ def test_combiners_of_numbers(combiner, loss, selection):
     assert_same(model, learn(model, X, y, size=50), expected, y, rtol=1e-8)
 
 
-@pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("C", [2, 3])
-@pytest.mark.parametrize("loss", ["mistakes", "hinge", "logistic"])
+@pytest.mark.parametrize(
+    ("loss", "selection"), losses_and_selections("mistakes", "hinge", "logistic")
+)
 @pytest.mark.parametrize("combiner", COMBINERS)
 def test_combiners_of_classes(combiner, loss, C, selection):
     X, y = waves(70)
@@ -338,7 +346,7 @@ def test_a_pool_shares_its_features():
 @pytest.mark.parametrize("C", [None, 3])
 def test_features_by_default(C):
     """50 frequencies for kernels of x - z, the monomials of a polynomial."""
-    X, y = waves(60)
+    X, y = waves(25)
     y = y if C is None else hard_streams.classes_of(X, C)
     kernels = [kb.Gaussian(sigma=2), kb.Polynomial(2, 1.0), kb.Linear(), kb.Matern(1.5, sigma=2)]
     choices = [ANY["ridge"], ANY["constant"]]
@@ -451,12 +459,12 @@ def test_chunks_and_sparsity_change_nothing(C, selection):
 
     whole = fresh()
     said, _ = learn(whole, X, y, C)
-    for size in (1, 7, 256, 600):
-        for rows in (X, sp.csr_matrix(X)):
-            model = fresh()
-            np.testing.assert_array_equal(learn(model, rows, y, C, size)[0], said)
-            assert every_state(model) == every_state(whole)
-            np.testing.assert_array_equal(model.predict(rows), whole.predict(X))
+    sparse = sp.csr_matrix(X)
+    for size, rows in ((1, X), (7, sparse), (256, X), (600, sparse)):
+        model = fresh()
+        np.testing.assert_array_equal(learn(model, rows, y, C, size)[0], said)
+        assert every_state(model) == every_state(whole)
+        np.testing.assert_array_equal(model.predict(rows), whole.predict(X))
 
 
 @pytest.mark.parametrize("labels", ["all", kb.RandomLabels(1.0)], ids=["alone", "together"])
@@ -519,3 +527,55 @@ def test_a_cap_on_the_losses():
     )  # fmt: skip
     model = make(choices, kb.EXP(0.5, horizon=100, cap=2.0))
     assert_same(model, learn(model, X, y, importance=importance), expected, y)
+
+
+class Compiled:
+    """A compiled combiner, round by round."""
+
+    def __init__(self, combiner, m):
+        self.code, self.row = combiner.code, combiner.row()
+        self.log_weights, self.state = np.zeros(m), np.zeros(combiner.state_size(m))
+
+    def weights(self):
+        assert self.log_weights.max() == 0
+        w = np.exp(self.log_weights)
+        return w / w.sum()
+
+    def learn(self, losses):
+        counted = np.ones(len(losses), dtype=bool)
+        update_weights(
+            self.code, self.row, self.log_weights, np.array(losses, float), counted, self.state
+        )
+
+
+@pytest.mark.parametrize("combiner", ["EXP", "EXP, horizon", "MLPoly, scale-free"])
+@settings(max_examples=60, deadline=None)
+@given(
+    m=st.sampled_from([1, 2, 5, 16]),
+    T=st.integers(1, 50),
+    size=st.sampled_from([1e-30, 1e-3, 1.0, 1e6]),
+    negative=st.booleans(),
+    seed=st.integers(0, 2**31 - 1),
+)
+def test_compiled_combiners(combiner, m, T, size, negative, seed):
+    """Losses of any size, rounds of none, linearized ones of either sign."""
+    rng = np.random.default_rng(seed)
+    losses = size * (rng.random((T, m)) - 0.5 * negative) * rng.integers(0, 2, (T, 1))
+    of_loss, own = COMBINERS[combiner]
+    got = naive_combiners.run(Compiled(of_loss("squared"), m), losses)
+    expected = naive_combiners.run(own(m), losses)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("combiner", [name for name in COMBINERS if name != "uniform"])
+@pytest.mark.parametrize("loss", ["squared", "absolute", "linearized"])
+@pytest.mark.parametrize("unit", [1e-160, 1e-90, 1e-30, 1e30, 1e90])
+def test_numbers_in_any_unit(unit, loss, combiner):
+    """Squares of the losses may underflow, or overflow: weights and predictions stay numbers."""
+    X, y = waves(30)
+    choices = [ANY["ridge"], ANY["constant"]]
+    model = make(choices, COMBINERS[combiner][0](loss), kernels=POOL[:2])
+    said, _ = learn(model, X, unit * y)
+    assert np.isfinite(said).all()
+    assert model.expert_weights_.sum() == pytest.approx(1)
+    assert (np.abs(said) < 1e3 * unit).all()

@@ -143,7 +143,7 @@ def test_classes(name, C):
     assert_same(model, learn(model, X, y, C, 60), expected, X, y, C)
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", [name for name in CLASSES if not name.startswith("logistic")])
 @pytest.mark.parametrize("C", [2, 5])
 @pytest.mark.parametrize("stream", [*hard_streams.DRAWN, "wdbc"])
 def test_hard_streams(stream, C, name):
@@ -208,8 +208,8 @@ def test_random_streams(name, C, update, n, size, seed):
 @pytest.mark.parametrize("C", [None, 2, 3])
 @pytest.mark.parametrize("shrink", [0.9, 0.5, 0.03])
 def test_a_scale_that_shrinks_for_ever(shrink, C):
-    """It passes 2^-64 up to 300 times; blocks begin in between, and old coefficients vanish."""
-    X, y = waves(700)
+    """It passes 2^-64 up to 40 times; blocks begin in between, and old coefficients vanish."""
+    X, y = waves(530)
     y = y if C is None else hard_streams.classes_of(X, C)
     # One expert shrinks slowly: each has a scale of its own.
     chosen = [
@@ -220,7 +220,7 @@ def test_a_scale_that_shrinks_for_ever(shrink, C):
     loss = "squared" if C is None else "hinge"
     expected = twin(X, y, chosen, regression.EXP, loss, C, twins)
     coefficients = coefficients_of(expected, len(y))
-    for size in (1, 300, 700):
+    for size in (1, 530):
         model = make(chosen, kb.EXP(loss=loss), C is None, kernels=kernels)
         predictions = learn(model, X, y, C, size)
         if C is None:
@@ -246,7 +246,7 @@ def every_state(model):
 @pytest.mark.parametrize("C", [None, 2, 4])
 @pytest.mark.parametrize("update", ["all", "drawn"])
 def test_chunks_change_nothing(C, update):
-    X, y = waves(1100)
+    X, y = waves(600)
     y = y if C is None else hard_streams.classes_of(X, C)
     chosen = [{"step": 0.2, "regularization": 2.0}, {"step": 0.1, "schedule": "constant"}]
     chosen[1]["regularization"] = 1.0
@@ -315,9 +315,9 @@ def assert_same_window(model, predictions, expected, X, y, C, rtol=1e-9):
 
 @pytest.mark.parametrize("policy", [None, "random"], ids=["all labels", "some labels"])
 @pytest.mark.parametrize("C", [None, 2, 4])
-@pytest.mark.parametrize("budget", [1, 12, 130, 1000])
+@pytest.mark.parametrize("budget", [1, 12, 140])
 def test_budgets(budget, C, policy):
-    X, y = waves(280)
+    X, y = waves(190)
     y = y if C is None else hard_streams.classes_of(X, C)
     loss = "epsilon-insensitive" if C is None else "hinge"
     chosen = [
@@ -335,18 +335,18 @@ def test_budgets(budget, C, policy):
     labels = "all" if policy is None else kb.RandomLabels(0.6)
     combiner = kb.AdaHedge(learned)
     model = make(chosen, combiner, C is None, kernels=kernels, labels=labels)
-    said = learn(model, X, y, C, 200, importance)
+    said = learn(model, X, y, C, 150, importance)
     assert_same_window(model, said, expected, X, y, C)
 
 
 @pytest.mark.parametrize("shrink", [0.9, 0.3])
 def test_a_budget_whose_scale_shrinks_for_ever(shrink):
-    X, y = waves(500)
+    X, y = waves(300)
     regularization = (1 - shrink) / 2 / 0.05
     parameters = {"step": 0.05, "schedule": "constant", "regularization": regularization}
     chosen = [{**parameters, "budget": 60}]
     expected = twin(X, y, chosen, regression.EXP, "squared", None, TWINS[1:3])
-    for size in (1, 500):
+    for size in (1, 300):
         model = make(chosen, kb.EXP(), kernels=POOL[1:3])
         assert_same_window(model, learn(model, X, y, size=size), expected, X, y, None)
         assert ((model._run.scale >= SMALL) & (model._run.scale <= 1)).all()

@@ -206,8 +206,7 @@ def run(
                 losses[i] += importance[t] * mistake
             own = loss_of(loss, current[i], sizes[i], labels[t], mistake, decision)
             suffered[i] = min(importance[t] * own, cap)
-            discounts = isinstance(combiner, Hedge) or getattr(combiner, "horizon", None)
-            if loss == "mistakes" and discounts and not updated[i]:
+            if loss == "mistakes" and isinstance(combiner, Hedge) and not updated[i]:
                 suffered[i] = 0.0  # a discount goes with an update
         for i, expert in enumerate(experts):
             if updated[i]:

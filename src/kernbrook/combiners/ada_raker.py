@@ -46,10 +46,10 @@ class AdaRaker(LossCombiner):
     learners without a restart does.
 
     From the paper are the intervals, the rates, and both weights. Ours: time counts the labels
-    seen, the first being number 0, so that an example without a label changes nothing, and level
-    0, of one label each, is there from that one on; the number of levels does not grow; f is
-    what was predicted, also where a selection leaves experts out of the vote; other losses than
-    the squared one for numbers and the logistic one for classes.
+    seen, the first being number 0, so that an example without a label changes nothing; level 0,
+    of one label each, is there from that one on, and all weights are equal until it; the number
+    of levels does not grow; f is what was predicted, also where a selection leaves experts out
+    of the vote; and losses other than the squared one for numbers, the logistic one for classes.
 
     Learners need features of fixed size: not those that learn in kernel expansions.
 

@@ -97,8 +97,8 @@ def _on_random_features(adaptive: bool, active: bool) -> Callable[..., OnlineMKR
         ratio: float = 0.8,
         threshold: float = 0.0005,
         window: int = 1,
-        weights: str = "all",
-        compared: str = "all",
+        weights: str = "used",
+        compared: str = "used",
         scaling: str | None = None,
     ) -> OnlineMKRegressor:
         labels = Disagreement(threshold, window, weights, compared)

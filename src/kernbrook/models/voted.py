@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -92,9 +93,8 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
         y = column_or_1d(y, warn=True)
         if len(examples) != len(y):
             raise InputError(f"X has {len(examples)} rows but y has {len(y)} labels")
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise InputError("y: contains NaN or infinity")
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"y: expected two classes or more, found one class: {self.classes_}")
@@ -113,9 +113,7 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
             if self.unit_length:
                 raise InputError("unit_length: is for vectors, but X is a list of objects")
             return Examples(objects)
-        X = validate_data(
-            self, X, reset=fitting, accept_sparse="csr", dtype=np.float64, order="C"
-        )
+        X = validate_data(self, X, reset=fitting, accept_sparse="csr", dtype=np.float64, order="C")
         if sp.issparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()

@@ -8,10 +8,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from kernbrook.streams.base import Stream
 from kernbrook.streams.builtin import describe_stream, stream_names
 from kernbrook.streams.opening import open_stream
-from kernbrook.streams.scaling import OnlineScaler, ScaledView
+
+if TYPE_CHECKING:
+    from kernbrook.streams.scaling import OnlineScaler, ScaledView
 
 __all__ = [
     "OnlineScaler",
@@ -21,3 +25,11 @@ __all__ = [
     "open_stream",
     "stream_names",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("OnlineScaler", "ScaledView"):
+        raise AttributeError(f"module 'kernbrook.streams' has no attribute {name!r}")
+    from kernbrook.streams import scaling  # compiled code: reading data needs none
+
+    return getattr(scaling, name)

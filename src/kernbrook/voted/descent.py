@@ -21,37 +21,13 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.voted.columns import Columns
 from kernbrook.voted.examples import LARGEST, Floats
 from kernbrook.voted.program import SAFETY, Solution
+from kernbrook.voted.steps import exact_step
 
 EDGE = 1e-10  # margins as near to 1 as this count as 1
 FLAT = 1e-9  # a slope of this share of a coordinate's penalty is none
 LOOKED = 50  # base functions drawn a round, where they are drawn one after the other
 
 Source = Function[[int], tuple[Floats, float]]
-
-
-def exact_step(margins: Floats, moves: Floats, coefficient: float, penalty: float) -> float:
-    """The eta that minimises (1/n) sum_i max(0, 1 - margins_i - eta moves_i) + penalty
-    |coefficient + eta|.
-
-    The function is convex and linear between its breakpoints (1 - margins_i) / moves_i and
-    -coefficient: its slope grows by |moves_i| / n at each of the former and by 2 penalty at the
-    latter, so the least value is where the sorted growths have used up the slope at -infinity.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> exact_step(np.zeros(2), np.array([2.0, 1.0]), 0.0, 0.1)
-    1.0
-    """
-    n = len(margins)
-    moving = np.flatnonzero(moves)
-    with np.errstate(over="ignore"):
-        breaks = np.append((1.0 - margins[moving]) / moves[moving], -coefficient)
-    growth = np.append(np.abs(moves[moving]) / n, 2.0 * penalty)
-    order = np.argsort(breaks, kind="stable")
-    left = np.maximum(moves[moving], 0.0).sum() / n + penalty
-    reached = np.searchsorted(np.cumsum(growth[order]), left * (1 - 1e-15))
-    return float(breaks[order[min(reached, len(order) - 1)]])
 
 
 def descend(columns: Columns, y: Floats, penalties: Floats, max_rounds: int = 1000) -> Solution:
@@ -95,9 +71,7 @@ def descend(columns: Columns, y: Floats, penalties: Floats, max_rounds: int = 10
     return state.solution(rows, dual, float(use.max()))
 
 
-def descend_over(
-    source: Source, y: Floats, count: int, max_rounds: int = 1000
-) -> Solution:
+def descend_over(source: Source, y: Floats, count: int, max_rounds: int = 1000) -> Solution:
     """Coordinate descent over base functions that are made one after the other, without end.
 
     A round looks at the next few functions and at those in use. Only the columns in use are held.
@@ -159,7 +133,7 @@ def descend_over(
             break
     used = state.used()
     state.penalties = np.array([held[i][1] if i in held else 1.0 for i in range(looked)])
-    rows = np.array([held[i][0] for i in used]).reshape(len(used), n) * y
+    rows = np.array([held[i][0] for i in used.tolist()]).reshape(len(used), n) * y
     dual = state.dual(rows)
     worst = 0.0
     for i in range(looked):

@@ -115,7 +115,7 @@ class _Pairs:
                 f"kernel {kernel}: takes vectors, but X is a list of objects; give functions of "
                 "two lists"
             )
-        result = np.asarray(kernel.function(self.A.items, self.B.items), dtype=np.float64)  # type: ignore[arg-type]
+        result = np.asarray(kernel.function(self.A.items, self.B.items), dtype=np.float64)
         if result.shape != (len(self.A), len(self.B)):
             raise InputError(
                 f"kernel {kernel}: expected an array of shape {(len(self.A), len(self.B))} for "
@@ -139,9 +139,7 @@ class _Pairs:
             A, B, inner = self.A, self.B, self.inner
             self._squared = np.empty_like(inner)
             if sp.issparse(A.items):
-                points, block = (
-                    (Z.items.data, Z.items.indices, Z.items.indptr) for Z in (A, B)
-                )
+                points, block = ((Z.items.data, Z.items.indices, Z.items.indptr) for Z in (A, B))
                 sparse_squared(
                     *points, 0, A.norms, block, B.norms, inner, np.inf, self._squared
                 )  # fmt: skip

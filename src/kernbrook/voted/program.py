@@ -27,6 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernbrook.errors import InputError
 from kernbrook.voted.columns import Columns
 from kernbrook.voted.examples import SCALING, Floats, Indices
+from kernbrook.voted.steps import exact_step
 
 BATCH = 100  # columns added at a time
 ROOM = 600  # generated columns that may lie idle between two problems
@@ -109,9 +110,10 @@ class Program:
         best_dual, best_bound = np.zeros(n), 0.0
         rounds, retried = 0, False
         while True:
-            self._run()
+            if not self._run():
+                raise InputError(f"{self._too_wild(penalties)}, or give larger lam or beta")
             rounds += 1
-            u, alpha = self._point()
+            u, alpha = self._point(bounds)
             # The price of every column: how far its row is exceeded.
             use = np.abs(self.columns.scores(u * self.y)).ravel() / self._sizes / bounds
             worst = float(use.max())
@@ -129,7 +131,7 @@ class Program:
                 self._add(np.flatnonzero(exceeded), use, bounds)
             elif not unit_changed:
                 if retried:
-                    self._complain(gap, objective, penalties, use)
+                    self._complain(gap, objective, penalties)
                     break
                 self._model.clearSolver()  # once more, from scratch
                 retried = True
@@ -137,9 +139,7 @@ class Program:
         order = np.argsort(self._held[used])
         used = used[order]
         which = self._held[used]
-        return Solution(
-            which, alpha[used] / self._sizes[which], best_dual, objective, gap, rounds
-        )
+        return Solution(which, alpha[used] / self._sizes[which], best_dual, objective, gap, rounds)
 
     # -- the model: row c is y h_c / size_c, its bounds n unit Lambda_c / size_c ---------------
 
@@ -203,40 +203,48 @@ class Program:
         self._model.deleteRows(len(dropped), dropped)
         self._held, self._rows = self._held[~idle], self._rows[~idle]
 
-    def _run(self) -> None:
-        self._model.run()
-        if self._model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            self._model.clearSolver()
+    def _run(self) -> bool:
+        """Solve the model; False if that cannot be done."""
+        for again in (False, True):
+            if again:
+                self._model.clearSolver()
             self._model.run()
-        status = self._model.getModelStatus()
-        if status != highspy.HighsModelStatus.kOptimal:
-            raise InputError(
-                f"the linear program could not be solved ({status.name}); {SCALING}, "
-                "or give larger lam or beta"
-            )
+            if self._model.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+                return True
+        return False
 
-    def _point(self) -> tuple[Floats, Floats]:
+    def _point(self, bounds: Floats) -> tuple[Floats, Floats]:
         """(n,) u and the coefficients of the columns held, each times the size of its column."""
         solution = self._model.getSolution()
         u = np.clip(np.array(solution.col_value), 0.0, self._unit)
         alpha = -np.array(solution.row_dual)
         alpha[np.abs(alpha) <= SMALL] = 0.0
+        if alpha.any():
+            # The solver leaves margins at 1 - 1e-10, which small objectives would show.
+            margins, price = self._margins(alpha), float(np.abs(alpha) @ bounds[self._held])
+            alpha *= 1.0 + exact_step(margins, margins, 1.0, price)
         return u / (self.columns.n * self._unit), alpha
 
-    def _objective(self, alpha: Floats, bounds: Floats) -> float:
+    def _margins(self, alpha: Floats) -> Floats:
         used = np.flatnonzero(alpha)
-        margins = alpha[used] @ self._rows[used]
-        hinge = np.maximum(1.0 - margins, 0.0).mean()
-        return float(hinge + np.abs(alpha[used]) @ bounds[self._held[used]])
+        margins: Floats = alpha[used] @ self._rows[used]
+        return margins
 
-    def _complain(self, gap: float, objective: float, penalties: Floats, use: Floats) -> None:
-        k = int(np.argmax(use)) // self.columns.n
-        kernel, size = self.columns.kernels[k], float(self.columns.sizes[k].max())
-        found = (
-            f"kernel {kernel}: values of up to {size:.3g} at a penalty of {penalties[k]:.3g} are "
-            f"beyond the solver's precision"
-        )
+    def _objective(self, alpha: Floats, bounds: Floats) -> float:
+        hinge = np.maximum(1.0 - self._margins(alpha), 0.0).mean()
+        return float(hinge + np.abs(alpha) @ bounds[self._held])
+
+    def _complain(self, gap: float, objective: float, penalties: Floats) -> None:
+        found = self._too_wild(penalties)
         if gap > HOPELESS * objective:
-            raise InputError(f"{found}; {SCALING}, or give larger lam or beta")
-        message = f"{found}: duality gap {gap:.3g} at an objective of {objective:.3g}; {SCALING}"
+            raise InputError(f"{found}, or give larger lam or beta")
+        message = f"duality gap {gap:.3g} at an objective of {objective:.3g}: {found}"
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    def _too_wild(self, penalties: Floats) -> str:
+        sizes = self.columns.sizes.max(axis=1)
+        k = int(np.argmax(sizes / penalties))
+        return (
+            f"kernel {self.columns.kernels[k]}: values of up to {sizes[k]:.3g} at a penalty of "
+            f"{penalties[k]:.3g} are beyond the solver's precision; {SCALING}"
+        )

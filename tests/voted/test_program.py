@@ -1,0 +1,171 @@
+"""The linear program: its optimum, its certificate, its path, its memory."""
+
+import warnings
+
+import hard_streams
+import numpy as np
+import pytest
+from naive import voted as naive
+from voted_problems import (
+    GAUSSIANS,
+    POLYNOMIALS,
+    PRICES,
+    PROBLEMS,
+    clouds,
+    columns_of,
+    ionosphere,
+    matrices,
+    of_length_one,
+)
+from sklearn.exceptions import ConvergenceWarning
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.voted import Program, complexities, penalties
+
+
+def check_certificate(solution, grams, y, prices):
+    """From outside: the objective, the feasible dual, and that they bound each other."""
+    n, p = len(y), len(grams)
+    alpha = np.zeros(p * n)
+    alpha[solution.columns] = solution.coefficients
+    value = naive.objective(grams, y, alpha.reshape(p, n), prices)
+    assert solution.objective == pytest.approx(value, rel=1e-9)
+    u = solution.dual
+    assert u.shape == (n,)
+    assert (u >= 0).all()
+    assert (u <= 1 / n).all()
+    for gram, price in zip(grams, prices, strict=True):
+        assert (np.abs((u * y) @ gram) <= price * (1 + 1e-9)).all()
+    assert solution.gap == pytest.approx(value - u.sum(), abs=1e-9 * value)
+    assert (solution.coefficients != 0).all()
+    assert (np.diff(solution.columns) > 0).all()
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(("lam", "beta"), PRICES)
+def test_the_least_objective(name, lam, beta):
+    (X, y), kernels = PROBLEMS[name][0](), PROBLEMS[name][1]
+    grams = matrices(kernels, X)
+    columns = columns_of(kernels, X)
+    prices = penalties(complexities("max", columns), lam, beta)
+    if lam == 0 and "z-scores" in name:  # values of 1e13 at the price of those of 1
+        with pytest.raises(InputError, match="beyond the solver's precision"):
+            Program(columns, y).solve(prices)
+        return
+    solution = Program(columns, y).solve(prices)
+    check_certificate(solution, grams, y, prices)
+    assert solution.gap < 1e-6
+    assert solution.gap <= 1e-7 * solution.objective
+    least, _ = naive.least_objective(grams, y, prices)
+    assert solution.objective == pytest.approx(least, rel=1e-7)
+
+
+def test_a_path_is_its_points():
+    X, y = ionosphere()
+    X = of_length_one(X)
+    columns = columns_of(POLYNOMIALS, X)
+    sizes = complexities("trace", columns)
+    path = Program(columns, y)
+    grams = matrices(POLYNOMIALS, X)
+    for lam in 10.0 ** -np.arange(0, 7, 2):
+        for beta in 10.0 ** -np.arange(0, 7, 2):
+            prices = penalties(sizes, lam, beta)
+            on_path = path.solve(prices)
+            check_certificate(on_path, grams, y, prices)
+            alone = Program(columns, y).solve(prices)
+            assert on_path.objective == pytest.approx(alone.objective, rel=1e-7)
+            assert on_path.gap <= 1e-7 * on_path.objective
+
+
+def test_a_path_drops_idle_columns(monkeypatch):
+    from kernbrook.voted import program
+
+    monkeypatch.setattr(program, "ROOM", 20)
+    X, y = clouds(150, 3)
+    columns = columns_of(GAUSSIANS, X)
+    sizes = complexities("trace", columns)
+    path = Program(columns, y)
+    for lam in (0.1, 0.01, 1.0, 0.001, 0.1):
+        prices = penalties(sizes, lam, 1e-4)
+        before = len(path._held)
+        found = path.solve(prices)
+        assert found.objective == pytest.approx(
+            Program(columns, y).solve(prices).objective, rel=1e-7
+        )
+        assert len(path._held) <= max(before, 20) + program.BATCH * found.rounds
+    assert len(path._held) < 4 * 150
+    path._tidy()
+    assert len(path._held) == len(path._rows) == path._model.getNumRow() <= 150
+
+
+@pytest.mark.parametrize("kernels", [POLYNOMIALS[:4], GAUSSIANS])
+@pytest.mark.parametrize("memory", [0, 3e5])
+def test_memory_changes_nothing(kernels, memory, monkeypatch):
+    from kernbrook.voted import columns as module
+
+    monkeypatch.setattr(module, "TILE", 7000)  # several blocks
+    X, y = clouds(160, 3)
+    whole, small = columns_of(kernels, X), columns_of(kernels, X, memory)
+    assert len(whole._blocks) > 3
+    assert len(whole._kept) == len(kernels) * len(whole._blocks)
+    assert sum(block.nbytes for block in small._kept.values()) <= memory
+    assert len(small._kept) < len(whole._kept)
+    for name in ("sizes", "diagonals"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(small, name))
+    weights = np.random.default_rng(0).normal(size=160)
+    weights[::3] = 0.0
+    which = np.array([5, 400, 401, 161, 159])
+    np.testing.assert_array_equal(whole.scores(weights), small.scores(weights))
+    np.testing.assert_array_equal(whole.scores(weights, True), small.scores(weights, True))
+    np.testing.assert_array_equal(whole.take(which), small.take(which))
+    prices = penalties(complexities("trace", whole), 0.01, 0.001)
+    a, b = (Program(columns, y).solve(prices) for columns in (whole, small))
+    np.testing.assert_array_equal(a.columns, b.columns)
+    np.testing.assert_array_equal(a.coefficients, b.coefficients)
+    np.testing.assert_array_equal(a.dual, b.dual)
+
+
+@pytest.mark.parametrize("kernels", [POLYNOMIALS, GAUSSIANS])
+def test_columns_are_kernel_values(kernels, monkeypatch):
+    from kernbrook.voted import columns as module
+
+    monkeypatch.setattr(module, "TILE", 1500)
+    X, _ = hard_streams.near_duplicates(60)
+    columns, grams = columns_of(kernels, X), np.stack(matrices(kernels, X))
+    flat = np.concatenate([gram.T for gram in grams])
+    which = np.random.default_rng(0).permutation(len(columns))[:50]
+    np.testing.assert_allclose(columns.take(which), flat[which], rtol=1e-11)
+    np.testing.assert_allclose(columns.sizes, np.abs(grams).max(axis=1), rtol=1e-11)
+    np.testing.assert_allclose(columns.diagonals, np.einsum("kii->ki", grams), rtol=1e-11)
+    weights = np.random.default_rng(1).normal(size=60) * (np.arange(60) % 2)
+    expected = np.einsum("i,kij->kj", weights, grams)
+    size = np.einsum("i,kij->kj", np.abs(weights), np.abs(grams))
+    assert (np.abs(columns.scores(weights) - expected) <= 1e-12 * size).all()
+    np.testing.assert_allclose(columns.scores(np.abs(weights), True), size, rtol=1e-11)
+    assert not columns.scores(np.zeros(60)).any()
+
+
+def test_wild_sizes():
+    """(x.z + 1)^10 on raw features: certified where lam r_k carries the size, refused where not."""
+    X, y = hard_streams.wdbc(150)
+    columns = columns_of(POLYNOMIALS, X)
+    assert columns.sizes.max() > 1e60
+    prices = penalties(complexities("trace", columns), 0.01, 1e-6)
+    solution = Program(columns, y).solve(prices)
+    check_certificate(solution, matrices(POLYNOMIALS, X), y, prices)
+    assert solution.gap < 1e-6
+    words = r"kernel .*x\.z \+ 1.* beyond the solver's precision; scale the examples, by unit_leng"
+    with pytest.raises(InputError, match=words):
+        Program(columns, y).solve(np.full(10, 1e-6))
+
+
+def test_a_gap_above_tol_is_told():
+    X, y = clouds(40, 3)
+    columns = columns_of([kb.Gaussian(sigma=1)], X)
+    with pytest.warns(ConvergenceWarning, match="duality gap .* at an objective of .*: kernel exp"):
+        solution = Program(columns, y, tol=1e-18).solve(np.array([0.001]))
+    assert solution.gap < 1e-10
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Program(columns, y).solve(np.array([0.001]))
