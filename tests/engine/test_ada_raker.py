@@ -323,7 +323,7 @@ def test_learning_alone_is_learning_together():
     assert every_state(alone) == every_state(together)
 
 
-@pytest.mark.parametrize("policy", [kb.Disagreement(0.1, 2), kb.LabelBudget(0.4)])
+@pytest.mark.parametrize("policy", [kb.Disagreement(0.5, 2), kb.LabelBudget(0.4)])
 def test_examples_that_are_not_asked_about_change_nothing(policy):
     X, y = drifting(300)
     model = make(kb.AdaRaker(6), learners(6), labels=policy)

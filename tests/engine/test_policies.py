@@ -198,7 +198,7 @@ def assert_same(model, said, expected, y, C, rtol=1e-8):
     assert model.n_rounds_ == len(y)
 
 
-PAIRS = list(zip(POLICIES, ["hinge", "mistakes", "hinge", "mistakes", "hinge", "mistakes"]))
+PAIRS = [(policy, ("hinge", "mistakes")[i % 2]) for i, policy in enumerate(POLICIES)]
 
 
 @pytest.mark.parametrize(("policy", "loss"), PAIRS)
@@ -369,13 +369,13 @@ def test_experts_that_agree_exactly():
 @pytest.mark.parametrize("C", [None, 2, 4])
 @pytest.mark.parametrize("rate", [0.05, 0.5, 1.0])
 def test_a_budget_of_labels_is_kept(rate, C):
-    """In every prefix of the stream; and where experts disagree, it is used."""
+    """In every prefix of the stream; the window is kept as far as the budget lets it."""
     X, y = stream(C, 300)
     model = make(kb.Ridge(features=WAVES), kb.LabelBudget(rate), numbers=C is None)
     _, asked = learn(model, X, y, C)
     count = np.cumsum(asked)
     assert (count <= np.maximum(rate * np.arange(1, 301), 1) + 1e-9).all()
-    assert count[-1] >= 0.8 * rate * 300
+    assert count[-1] >= min(0.9 * rate, 1 / 4) * 300
 
 
 @pytest.mark.parametrize("power", [-20, 13])

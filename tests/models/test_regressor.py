@@ -586,7 +586,7 @@ def test_rows_that_are_refused(name, tmp_path):
 @pytest.mark.parametrize("size", [1, 60])
 def test_a_learner_that_diverges(size, labels, tmp_path):
     """The model is what it was before the block, says so, and goes on."""
-    learners = [kb.Ridge(features=WAVES), kb.GradientDescent(1e9, "constant", features=WAVES)]
+    learners = [kb.Ridge(features=WAVES), kb.GradientDescent(1e4, "constant", features=WAVES)]
     model = make(learners, labels=labels, scaling="maximum", center=True)
     for start in range(0, 100_000, size):
         at = start % 100

@@ -64,9 +64,13 @@ def no_loss(size, sizes):
     return 0.0 if sizes is None else 1e-12 * (1 + size)
 
 
-def step_of(step, schedule, horizon, t):
-    """eta at the t-th label, from 1, where it is the same for all coordinates."""
-    return step / math.sqrt(horizon or t) if schedule == "root" else step
+def step_of(step, schedule, horizon, t, loss, own):
+    """eta at the t-th label, from 1, where it is the same for all coordinates; own = k(x, x)."""
+    if schedule != "root":
+        return step
+    if horizon is None and loss == "squared" and own > 0:
+        return min(step / math.sqrt(t), 1 / (2 * own))
+    return step / math.sqrt(horizon or t)
 
 
 class Descent:
@@ -100,7 +104,9 @@ class Descent:
         elif self.schedule == "normalized":
             self.theta -= (self.step / (z @ z) if z.any() else 0.0) * gradient
         else:
-            self.theta -= step_of(self.step, self.schedule, self.horizon, t) * gradient
+            self.theta -= (
+                step_of(self.step, self.schedule, self.horizon, t, self.loss, z @ z) * gradient
+            )
 
 
 class Ridge:
@@ -190,7 +196,8 @@ class Expansion:
             self.rows, self.alphas = [self.rows[i] for i in kept], self.alphas[kept]
 
     def descend(self, t, label, weight, number):
-        step = step_of(self.step, self.schedule, self.horizon, number)
+        own = self.kernel(self.X[[t]], self.X[t])[0]
+        step = step_of(self.step, self.schedule, self.horizon, number, self.loss, own)
         scores, sizes = self.see(t)
         slope = slopes(self.loss, scores, label, self.C, self.epsilon, sizes)
         self.alphas = (1 - 2 * step * self.regularization) * self.alphas

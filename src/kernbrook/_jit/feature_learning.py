@@ -77,6 +77,18 @@ def sign_of(scores, c, label):
 
 
 @njit(cache=True, nogil=True)
+def root_step(parameters, square, round_):
+    """step / sqrt(round_); for the squared loss no longer than makes the error 0, 1 / (2 k(x, x)).
+
+    square : k(x, x)
+    """
+    step = parameters[2] / math.sqrt(round_)
+    if parameters[0] == SQUARED_LOSS and 2.0 * square * step > 1.0:
+        return 0.5 / square
+    return step
+
+
+@njit(cache=True, nogil=True)
 def gradient_step(parameters, theta, sums, z, t, gradient, weight, round_):
     """One step of online gradient descent on loss + regularization |theta|^2.
 
@@ -97,7 +109,7 @@ def gradient_step(parameters, theta, sums, z, t, gradient, weight, round_):
                     theta[c, j] -= step * g / math.sqrt(sums[c, j])
         return
     if schedule == BY_ROOT:
-        step /= math.sqrt(round_)
+        step = root_step(parameters, product(z, t, z, t), round_)
     elif schedule == NORMALIZED:
         square = product(z, t, z, t)
         step = step / square if square > 0.0 else 0.0

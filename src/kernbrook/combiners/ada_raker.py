@@ -68,6 +68,7 @@ class AdaRaker(LossCombiner):
     ... ]
     >>> model = kb.OnlineMKRegressor([kb.Gaussian(sigma=2)], levels, kb.AdaRaker(3, step=0.5))
     >>> model.fit([[0.0], [1.0], [0.0], [1.0], [0.0]], [0.0, 1.0, 0.0, 1.0, 0.0]).expert_weights_
+    array([0.45308184, 0.32037724, 0.22654092])
     """
 
     code = ada_raker.ADA_RAKER

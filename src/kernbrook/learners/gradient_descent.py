@@ -46,7 +46,8 @@ class GradientDescent(BaseEstimator):
     step : positive float
         eta is `step` times what the schedule says.
     schedule : "root", "constant", "normalized" or "adagrad"
-        "root": 1 / sqrt(horizon), or 1 / sqrt(t) at the t-th label where no horizon is given.
+        "root": 1 / sqrt(horizon), or 1 / sqrt(t) at the t-th label where no horizon is given, and
+        for the squared loss then never more than makes the error on the example 0.
         "constant": 1. "normalized", on features only: 1 / k(x, x); for the squared loss a step of
         1/2 then makes the error on the example 0, and smaller ones a part of it. "adagrad", on
         features only: for each coordinate 1 / sqrt(sum of its squared gradients).

@@ -190,6 +190,6 @@ RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "omkl-aks": ("OMKL-AKS", _on_random_features(True, False), {"normalize": True}),
     "amkl": ("AMKL", _on_random_features(False, True), {"normalize": True}),
     "amkl-aks": ("AMKL-AKS", _on_random_features(True, True), {"normalize": True}),
-    "kernbrook-regression": ("kernbrook, all labels", _kernbrook(False), {}),
-    "kernbrook-active": ("kernbrook, half of the labels", _kernbrook(True), {}),
+    "kernbrook-regression": ("kernbrook", _kernbrook(False), {}),
+    "kernbrook-active": ("kernbrook (active)", _kernbrook(True), {}),
 }

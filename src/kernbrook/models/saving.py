@@ -296,7 +296,8 @@ def _read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Reader) -> 
     for name, array in _state(made).items():
         saved = reader.array(name)
         check_array(name, saved, array.shape, array.dtype)
-        if name != "progress.log_weights" and not np.isfinite(saved).all():  # a weight may be 0
+        grows = name in ("progress.log_weights", "progress.losses")  # a weight may be 0
+        if np.isnan(saved).any() or not (grows or np.isfinite(saved).all()):
             raise InputError(f"{name}: NaN or infinity")
         array[...] = saved
     made.restore({name: reader.array(f"{made.stored}.{name}") for name in made.arrays()})

@@ -25,7 +25,7 @@ from kernbrook.voted.steps import exact_step
 
 EDGE = 1e-10  # margins as near to 1 as this count as 1
 FLAT = 1e-9  # a slope of this share of a coordinate's penalty is none
-LOOKED = 50  # base functions drawn a round, where they are drawn one after the other
+LOOKED = 50  # base functions made in a round, where they are made one after the other
 
 Source = Function[[int], tuple[Floats, float]]
 
@@ -74,14 +74,15 @@ def descend(columns: Columns, y: Floats, penalties: Floats, max_rounds: int = 10
 def descend_over(source: Source, y: Floats, count: int, max_rounds: int = 1000) -> Solution:
     """Coordinate descent over base functions that are made one after the other, without end.
 
-    A round looks at the next few functions and at those in use. Only the columns in use are held.
+    A round looks at the next few functions and at those in use, and after the last of them begins
+    anew with the first. Only the columns that a round looks at are held.
 
     Parameters
     ----------
     source : function of the number i = 0, 1, ... of a base function; gives its values on the
         training points, (n,), and its penalty Lambda_i > 0. It is asked for the same i again.
     y : (n,) labels +1 and -1
-    count : base functions looked at in all
+    count : base functions looked at; as many as one has time for
     max_rounds : steps at most
 
     Returns
@@ -113,12 +114,13 @@ def descend_over(source: Source, y: Floats, count: int, max_rounds: int = 1000) 
     n = len(y)
     state = _State(y, np.empty(0))
     held: dict[int, tuple[Floats, float]] = {}
-    looked = 0
+    looked = idle = 0
     for _ in range(max_rounds):
         held = {i: held[i] for i in state.used().tolist()}
-        until = min(looked + LOOKED, count)
-        held.update({i: _checked(source(i), i, n) for i in range(looked, until)})
-        fresh, looked = until > looked, until
+        for i in range(looked, looked + min(LOOKED, count)):
+            if i % count not in held:
+                held[i % count] = _checked(source(i % count), i % count, n)
+        looked += min(LOOKED, count)
         numbers = list(held)
         values = np.array([held[i][0] for i in numbers])
         prices = np.array([held[i][1] for i in numbers])
@@ -129,14 +131,17 @@ def descend_over(source: Source, y: Floats, count: int, max_rounds: int = 1000) 
         slopes = state.slopes(values @ below, signed, size, prices, np.array(numbers))
         best = int(slopes.argmin())
         moved = slopes[best] < 0.0 and state.move(numbers[best], values[best], prices[best])
-        if not moved and not fresh:
+        idle = 0 if moved else idle + LOOKED
+        if idle >= count:
             break
     used = state.used()
-    state.penalties = np.array([held[i][1] if i in held else 1.0 for i in range(looked)])
+    state.penalties = np.ones(count)
+    for i in used.tolist():
+        state.penalties[i] = held[i][1]
     rows = np.array([held[i][0] for i in used.tolist()]).reshape(len(used), n) * y
     dual = state.dual(rows)
     worst = 0.0
-    for i in range(looked):
+    for i in range(count):
         values, penalty = _checked(source(i), i, n)
         worst = max(worst, abs(float(values @ (dual * y))) / penalty)
     return state.solution(rows, dual, worst)

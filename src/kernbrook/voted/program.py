@@ -32,6 +32,7 @@ from kernbrook.voted.steps import exact_step
 BATCH = 100  # columns added at a time
 ROOM = 600  # generated columns that may lie idle between two problems
 TOLERANCE = 1e-10  # of the simplex method; the least that HiGHS takes
+NEGLIGIBLE = 1e-12  # entries that the model leaves out; the least that HiGHS takes
 SAFETY = 1e-12  # the dual is shrunk by this more, so that it stays feasible under other rounding
 SMALL = 1e-11  # coefficients that move no score by more count as 0
 HOPELESS = 1e-3  # a gap of this share of the objective is no solution
@@ -152,6 +153,7 @@ class Program:
             ("threads", 1),
             ("primal_feasibility_tolerance", TOLERANCE),
             ("dual_feasibility_tolerance", TOLERANCE),
+            ("small_matrix_value", NEGLIGIBLE),
         ):
             model.setOptionValue(name, value)
         n = self.columns.n

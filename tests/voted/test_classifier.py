@@ -1,0 +1,286 @@
+"""The voted classifiers: what they learn, of what, and what they refuse."""
+
+import sys
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from matplotlib.colors import XKCD_COLORS, to_rgb
+from naive import voted as naive
+from sklearn.model_selection import cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from voted_problems import POLYNOMIALS, clouds, ionosphere, of_length_one
+
+import kernbrook as kb
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.voted import edit_similarity
+
+GAUSSIANS = [kb.Gaussian(sigma=1), kb.Gaussian(sigma=4)]
+
+
+def small(**parameters):
+    return kb.VotedKernelClassifier(**{"kernels": GAUSSIANS, "beta": 0.001} | parameters)
+
+
+@pytest.mark.parametrize("complexity", ["trace", "pdim", "local", "max", 2.0 ** np.arange(10)])
+def test_what_was_learned(complexity):
+    X, y = ionosphere(150)
+    model = kb.VotedKernelClassifier(
+        complexity=complexity, lam=1e-3, beta=1e-3, unit_length=True
+    ).fit(X, np.where(y > 0, "good", "bad"))
+    Z = of_length_one(X)
+    grams = [kernel(Z, Z) for kernel in POLYNOMIALS]
+    prices = 1e-3 * model.complexities_ + 1e-3
+    np.testing.assert_allclose(model.penalties_, prices)
+    least, _ = naive.least_objective(grams, y, prices)
+    assert model.objective_ == pytest.approx(least, rel=1e-7)
+    assert 0 <= model.gap_ < 1e-6
+    u = model.dual_
+    assert u.shape == (150,)
+    assert ((u >= 0) & (u <= 1 / 150)).all()
+    for gram, price in zip(grams, prices, strict=True):
+        assert (np.abs((u * y) @ gram) <= price * (1 + 1e-9)).all()
+    assert model.objective_ - u.sum() == pytest.approx(model.gap_, abs=1e-12)
+
+    assert model.classes_.tolist() == ["bad", "good"]
+    q = model.n_support_stored_
+    assert model.dual_coef_.shape == (q, 10)
+    assert model.dual_coef_.any(axis=1).all()
+    assert model.n_terms_ == np.count_nonzero(model.dual_coef_) >= q > 0
+    np.testing.assert_allclose(model.support_vectors_, Z[model.support_])
+    share = np.abs(model.dual_coef_).sum(axis=0)
+    np.testing.assert_allclose(model.kernel_weights_, share / share.sum())
+    alpha = np.zeros((10, 150))
+    alpha[:, model.support_] = model.dual_coef_.T
+    scores = np.einsum("kij,kj->i", grams, alpha)
+    np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-7, atol=1e-9)
+    expected = np.where(scores >= 0, "good", "bad")
+    assert np.array_equal(model.predict(X), expected)
+    assert model.score(X, expected) == 1.0
+    value = naive.objective(grams, y, alpha, prices)
+    assert value == pytest.approx(model.objective_, rel=1e-9)
+
+
+def test_z_scores_and_the_default_kernels():
+    X, y = hard_streams.wdbc(300)
+    model = kb.VotedKernelClassifier(lam=1e-3, beta=1e-4).fit(hard_streams.scaled(X), y)
+    assert model.gap_ < 1e-6
+    assert model.score(hard_streams.scaled(X), y) > 0.97
+    assert model.n_support_stored_ < 60
+
+
+def test_a_price_too_high_leaves_nothing():
+    X, y = clouds()
+    model = small(beta=10).fit(X, y)
+    assert model.n_support_stored_ == model.n_terms_ == 0
+    assert model.objective_ == 1.0
+    np.testing.assert_array_equal(model.decision_function(X), np.zeros(60))
+    np.testing.assert_array_equal(model.predict(X), np.ones(60))  # sign(0) = +1
+    np.testing.assert_array_equal(model.kernel_weights_, [0, 0])
+    assert model.dual_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["iris", "wine"])
+def test_many_classes_are_one_against_the_rest(name):
+    X, y = hard_streams.of_scikit_learn(name, 120)
+    model = small(lam=0.001).fit(X, y)
+    apart = OneVsRestClassifier(small(lam=0.001)).fit(X, y)
+    assert model.decision_function(X).shape == (120, 3)
+    np.testing.assert_allclose(
+        model.decision_function(X), apart.decision_function(X), rtol=1e-6, atol=1e-9
+    )
+    np.testing.assert_array_equal(model.predict(X), apart.predict(X))
+    assert model.score(X, y) > 0.95
+    assert model.dual_.shape == (120, 3)
+    for c, one in enumerate(apart.estimators_):
+        assert model.objective_[c] == pytest.approx(one.objective_, rel=1e-7)
+        np.testing.assert_allclose(model.dual_[:, c], one.dual_, atol=1e-9)
+        used = model.support_[model.dual_coef_[:, :, c].any(axis=1)]
+        np.testing.assert_array_equal(used, one.support_)
+    assert model.n_terms_ == sum(one.n_terms_ for one in apart.estimators_)
+    assert (model.gap_ < 1e-6).all()
+
+
+@pytest.mark.parametrize("unit_length", [False, True])
+def test_sparse_is_dense(unit_length):
+    X, y = hard_streams.sparse_counts(120)
+    X[::17] = 0.0
+    pool = [kb.Linear(), kb.Polynomial(3, offset=1), *GAUSSIANS, kb.Laplacian(sigma=3)]
+    dense = small(kernels=pool, unit_length=unit_length).fit(X, y)
+    sparse = small(kernels=pool, unit_length=unit_length).fit(sp.csc_matrix(X), y)
+    assert sparse.objective_ == pytest.approx(dense.objective_, rel=1e-7)
+    np.testing.assert_allclose(
+        sparse.decision_function(sp.csr_matrix(X)), dense.decision_function(X), atol=1e-6
+    )
+    assert sp.issparse(sparse.support_vectors_)
+    np.testing.assert_allclose(sparse.support_vectors_.toarray(), X[sparse.support_] / (
+        np.linalg.norm(X[sparse.support_], axis=1, keepdims=True) if unit_length else 1
+    ))  # fmt: skip
+
+
+def test_unit_length_of_huge_and_tiny_rows():
+    X, y = clouds()
+    sizes = 10.0 ** np.where(np.arange(60) % 2, 200.0, -200.0)[:, None]
+    a = small(unit_length=True).fit(X, y)
+    b = small(unit_length=True).fit(X * sizes, y)
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-6)
+
+
+def test_the_cache_changes_nothing():
+    X, y = clouds(200, 3)
+    a, b = small().fit(X, y), small(cache_size=0).fit(X, y)
+    np.testing.assert_array_equal(a.dual_coef_, b.dual_coef_)
+    np.testing.assert_array_equal(a.dual_, b.dual_)
+
+
+def test_coordinate_descent():
+    X, y = clouds(80)
+    exact = small().fit(X, y)
+    model = small(solver="cd").fit(X, y)
+    excess = model.objective_ - exact.objective_
+    assert -1e-9 < excess <= model.gap_
+    assert model.objective_ - model.dual_.sum() == pytest.approx(model.gap_)
+    assert model.n_iter_ <= 1000
+    assert small(solver="cd", max_iter=3).fit(X, y).n_terms_ <= 3
+
+
+# -- kernels on anything ------------------------------------------------------------------------
+
+
+def lopsided(A, B):
+    """Not symmetric, not definite."""
+    return np.tanh(A[:, :1] - 0.5 * B[:, 1:2].T) + A @ np.roll(B, 1, axis=1).T
+
+
+def test_not_symmetric():
+    X, y = clouds(70, 3)
+    model = small(kernels=lopsided, complexity="max").fit(X, y)
+    gram = lopsided(X, X)
+    least, _ = naive.least_objective([gram], y, model.penalties_)
+    assert model.objective_ == pytest.approx(least, rel=1e-7)
+    np.testing.assert_allclose(
+        model.decision_function(X), gram[:, model.support_] @ model.dual_coef_[:, 0], rtol=1e-9
+    )
+    assert (np.abs((model.dual_ * y) @ gram) <= model.penalties_ * (1 + 1e-9)).all()
+
+
+def test_precomputed():
+    X, y = clouds(90, 3)
+    matrix = lopsided(X, X)
+    rows = np.arange(90)[:, None]
+    train, test = rows[:60], rows[60:]
+    model = small(kernels=kb.Precomputed(matrix), complexity="max").fit(train, y[:60])
+    same = small(kernels=lopsided, complexity="max").fit(X[:60], y[:60])
+    np.testing.assert_allclose(
+        model.decision_function(test), same.decision_function(X[60:]), atol=1e-7
+    )
+
+
+def color_names():
+    """Names of colours, and which of red, green and blue is strongest in them."""
+    names = sorted(name.removeprefix("xkcd:") for name in XKCD_COLORS)
+    rgb = np.array([to_rgb("xkcd:" + name) for name in names])
+    order = np.random.default_rng(0).permutation(len(names))[:450]
+    return [names[i] for i in order], np.array(["red", "green", "blue"])[rgb[order].argmax(axis=1)]
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array, lambda X: np.array(X, dtype=object)])
+def test_strings(form):
+    pytest.importorskip("rapidfuzz")
+    names, strongest = color_names()
+    model = kb.VotedKernelClassifier(edit_similarity, "max", lam=0.002, beta=0.0)
+    model.fit(form(names[:300]), strongest[:300])
+    assert not hasattr(model, "n_features_in_")
+    test = form(names[300:])
+    accuracy = model.score(test, strongest[300:])
+    guess = max(np.mean(strongest[300:] == label) for label in model.classes_)
+    assert accuracy > guess + 0.15
+    assert set(model.support_vectors_) <= set(names[:300])
+    assert model.decision_function(test).shape == (150, 3)
+    assert (model.gap_ < 1e-6).all()
+    with pytest.raises(InputError, match="kernel edit_similarity.* is not positive definite"):
+        kb.VotedKernelClassifier(edit_similarity).fit(names, strongest)
+
+
+def test_objects_of_any_kind():
+    """Sets, compared by what they share."""
+    rng = np.random.default_rng(0)
+    sets = [frozenset(rng.integers(12, size=6).tolist()) for _ in range(80)]
+    y = np.array([len(s & {0, 1, 2, 3}) > 1 for s in sets])
+
+    def shared(A, B):
+        return np.array([[len(a & b) for b in B] for a in A], dtype=float)
+
+    model = kb.VotedKernelClassifier([shared, lambda A, B: shared(A, B) ** 2]).fit(sets, y)
+    assert model.score(sets, y) > 0.9
+    assert cross_val_score(model, np.array(sets, dtype=object), y, cv=3).mean() > 0.7
+    with pytest.raises(InputError, match=r"X: expected what `fit` was given, a list of objects"):
+        model.predict(np.ones((3, 2)))
+    with pytest.raises(InputError, match="unit_length: is for vectors"):
+        kb.VotedKernelClassifier(shared, unit_length=True).fit(sets, y)
+    with pytest.raises(InputError, match=r"kernel x\.z: takes vectors, but X is a list of obj"):
+        kb.VotedKernelClassifier(kb.Linear()).fit(sets, y)
+    with pytest.raises(InputError, match=r"lists of 80 and 80 objects, got shape \(3,\)"):
+        kb.VotedKernelClassifier(lambda A, B: np.ones(3)).fit(sets, y)
+    with pytest.raises(InputError, match="X has 80 rows but y has 79"):
+        kb.VotedKernelClassifier(shared).fit(sets, y[1:])
+    vectors = small().fit(*clouds())
+    with pytest.raises(InputError, match="X: expected what `fit` was given, an array of numbers"):
+        vectors.predict(["a", "b"])
+
+
+def test_without_rapidfuzz(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
+    with pytest.raises(ImportError, match=r"pip install 'kernbrook\[strings\]'"):
+        edit_similarity(["a"], ["b"])
+
+
+# -- bad input ----------------------------------------------------------------------------------
+
+BAD = [
+    ({"lam": 0, "beta": 0}, "lam=0, beta=0: .* would cost nothing"),
+    ({"lam": -1}, "lam: expected a finite number from 0, got -1"),
+    ({"beta": np.nan}, "beta: expected a finite number from 0, got nan"),
+    ({"solver": "qp"}, "solver: expected 'lp' or 'cd', got 'qp'"),
+    ({"tol": 0}, "tol: expected a positive number"),
+    ({"max_iter": -3}, "max_iter: expected a positive number"),
+    ({"cache_size": -1}, "cache_size: expected megabytes from 0"),
+    ({"complexity": "size"}, "complexity: expected 'trace'"),
+    ({"complexity": "local", "s": 2}, "s: expected a share"),
+    ({"kernels": []}, "kernels: expected"),
+    ({"kernels": ["rbf"]}, "kernels: expected a kernel or a function"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "words"), BAD)
+def test_bad_parameters(parameters, words):
+    X, y = clouds()
+    with pytest.raises(InputError, match=words):
+        small(**parameters).fit(X, y)
+
+
+def test_bad_data():
+    X, y = clouds()
+    with pytest.raises(InputError, match="y: expected two classes or more, found one class"):
+        small().fit(X, np.ones(60))
+    with pytest.raises(ValueError, match="NaN"):
+        small().fit(np.where(X > 1, np.nan, X), y)
+    with pytest.raises(InputError, match="X has 60 rows but y has 59 labels"):
+        small().fit(X, y[1:])
+    model = small().fit(X, y)
+    with pytest.raises(ValueError, match="X has 3 features, but VotedKernelClassifier"):
+        model.predict(X[:, :3])
+
+
+def test_overflow_is_named():
+    X, y = clouds()
+    words = r"kernel \(x\.z \+ 1\)\^10: .* scale the examples, by unit_length=True"
+    for size in (1e6, 1e20, 1e155):
+        with pytest.raises(NonFiniteError, match=words):
+            kb.VotedKernelClassifier(POLYNOMIALS[9:]).fit(X * size, y)
+        kb.VotedKernelClassifier(unit_length=True).fit(X * size, y)
+    with pytest.raises(NonFiniteError, match="kernel odd: NaN"):
+        kb.VotedKernelClassifier(kb.Callable(lambda A, B: np.full((60, 60), np.nan), "odd")).fit(
+            X, y
+        )
