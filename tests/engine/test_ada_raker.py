@@ -384,7 +384,7 @@ def test_it_follows_a_change_faster_than_raker(restart):
         (kb.AdaRaker(2, restart=1), "restart must be True or False, got 1"),
         (kb.AdaRaker(2, loss="linearized"), "one of squared, absolute, hinge, logistic, got lin"),
         (kb.AdaRaker(2, loss="hinge"), "for numbers expected a loss"),
-        (kb.AdaRaker(4), "4 levels need as many learners"),
+        (kb.AdaRaker(4), "needs as many learners as levels"),
     ],
 )
 def test_bad_combiners(combiner, message):
@@ -402,3 +402,12 @@ def test_bad_restarts(restart):
 def test_restarts_need_features():
     with pytest.raises(InputError, match="a restart needs features"):
         kb.GradientDescent(features=None, restart=3).row()
+
+
+@pytest.mark.parametrize(
+    "learner", [kb.GradientDescent(features=None), [kb.GradientDescent()] * 2, kb.Ridge()]
+)
+def test_what_its_levels_need(learner):
+    model = kb.OnlineMKRegressor([kb.Gaussian(sigma=1)], learner, kb.AdaRaker(levels=3))
+    with pytest.raises(InputError, match="needs as many learners as levels, on features"):
+        model.fit([[0.0], [1.0]], [0.0, 1.0])

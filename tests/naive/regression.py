@@ -45,23 +45,22 @@ def slopes(loss, scores, label, C, epsilon=0.1, sizes=None):
     if C == 2:
         y = sides(label, C)[0]
         if loss == "hinge":
-            loss = 1 - y * scores[0]
-            return np.array([-y if loss > no_loss(behind[0], sizes) else 0.0])
+            return np.array([-y if 1 - y * scores[0] > no_loss(behind[0]) else 0.0])
         return np.array([-y / (1 + math.exp(y * scores[0]))])
     if loss == "hinge":
         others = [c for c in range(C) if c != label]
         rival = winner(scores, behind, others)
         out = np.zeros(C)
-        if 1 - (scores[label] - scores[rival]) > no_loss(behind[label] + behind[rival], sizes):
+        if 1 - (scores[label] - scores[rival]) > no_loss(behind[label] + behind[rival]):
             out[label], out[rival] = -1.0, 1.0
         return out
     likely = np.exp(scores - scores.max())
     return likely / likely.sum() - np.eye(C)[label]
 
 
-def no_loss(size, sizes):
+def no_loss(size):
     """A hinge loss no larger is none, or an example that comes again would be added for ever."""
-    return 0.0 if sizes is None else 1e-12 * (1 + size)
+    return 1e-12 * (1 + size)
 
 
 def step_of(step, schedule, horizon, t, loss, own):

@@ -199,7 +199,7 @@ def test_strings(form):
     assert set(model.support_vectors_) <= set(names[:300])
     assert model.decision_function(test).shape == (150, 3)
     assert (model.gap_ < 1e-6).all()
-    with pytest.raises(InputError, match="kernel edit_similarity.* is not positive definite"):
+    with pytest.raises(InputError, match=r"kernel edit_similarity.* is not positive definite"):
         kb.VotedKernelClassifier(edit_similarity).fit(names, strongest)
 
 

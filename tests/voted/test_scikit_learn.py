@@ -1,18 +1,44 @@
 """The voted classifiers as scikit-learn expects them."""
 
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from voted_problems import clouds
 
 import kernbrook as kb
 
 GAUSSIANS = [kb.Gaussian(sigma=1), kb.Gaussian(sigma=3)]
+MODELS = [
+    kb.VotedKernelClassifier(),
+    kb.VotedKernelClassifier(GAUSSIANS, unit_length=True, beta=0.001),
+    kb.VotedKernelClassifier([kb.Linear(), *GAUSSIANS], solver="cd", max_iter=50),
+    kb.VotedKernelClassifierCV(GAUSSIANS, lams=[0.1, 0.01], betas=[0.01, 0.001], cv=2),
+]
 
 
-@parametrize_with_checks(
-    [
-        kb.VotedKernelClassifier(),
-        kb.VotedKernelClassifier(GAUSSIANS, unit_length=True, beta=0.001),
-        kb.VotedKernelClassifier([kb.Linear(), *GAUSSIANS], solver="cd", max_iter=50),
-    ]
-)
+@parametrize_with_checks(MODELS)
 def test_estimator_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_pickle_and_frames(model):
+    X, y = clouds(60, 3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = clone(model).fit(frame, pd.Series(np.where(y > 0, "yes", "no")))
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(frame), model.decision_function(frame))
+    assert set(model.predict(frame)) <= {"yes", "no"}
+
+
+def test_grid_search():
+    X, y = clouds(100)
+    model = kb.VotedKernelClassifier(GAUSSIANS)
+    search = GridSearchCV(model, {"beta": [10.0, 0.01]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"beta": 0.01}

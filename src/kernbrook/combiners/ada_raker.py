@@ -96,11 +96,6 @@ class AdaRaker(LossCombiner):
         return code
 
     def state_size(self, n_experts: int) -> int:
-        if n_experts % self.levels:
-            raise InputError(
-                f"AdaRaker: {self.levels} levels need as many learners, or a multiple, got "
-                f"{n_experts} experts in all"
-            )
         return n_experts + self.levels
 
     def row(self) -> NDArray[np.float64]:

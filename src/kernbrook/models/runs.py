@@ -18,7 +18,7 @@ from kernbrook._jit.combining import LOGISTIC
 from kernbrook._jit.group_norm import group_norm_rounds, group_norm_weights
 from kernbrook._jit.rounds import Machine, Progress, expert_rounds
 from kernbrook._jit.zero import ZERO
-from kernbrook.combiners import BestOfPrefix, FixedShare, GroupNorm, MLPoly, Selection
+from kernbrook.combiners import AdaRaker, BestOfPrefix, FixedShare, GroupNorm, MLPoly, Selection
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout, lay_out
@@ -401,6 +401,13 @@ def make_run(
     (store,) = stores
     if store != "expansion" and isinstance(selection, BestOfPrefix):
         raise InputError(f"selection: BestOfPrefix does not go with {learner!r}")
+    if isinstance(combiner, AdaRaker):
+        combiner.row()  # its levels, before they are compared
+        if store != "features" or len(learners) != combiner.levels:
+            raise InputError(
+                f"combiner: {combiner!r} needs as many learners as levels, on features, "
+                f"got {learner!r}"
+            )
     kind = _run_in(store)
     return kind(kernels, learners, combiner, selection, policy, setting)
 

@@ -1,0 +1,182 @@
+"""Grids: cross-validation, the paper's protocol, the recipes."""
+
+import hard_streams
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+from sklearn.svm import SVC
+from voted_problems import POLYNOMIALS, clouds, ionosphere, of_length_one
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.models.voted_grid import paper_folds, paper_protocol, settings_of
+from kernbrook.models.voted_recipes import RECIPES
+
+GRID = [1.0, 0.1, 0.01, 0.001]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return ionosphere(160)
+
+
+def one(lam, beta, kernels=POLYNOMIALS[:3]):
+    return kb.VotedKernelClassifier(kernels, lam=lam, beta=beta, unit_length=True)
+
+
+def grid(**parameters):
+    return kb.VotedKernelClassifierCV(
+        **{"kernels": POLYNOMIALS[:3], "lams": GRID, "betas": GRID, "unit_length": True}
+        | parameters
+    )
+
+
+def test_the_choice_is_that_of_single_fits(data):
+    X, y = data
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    model = grid(cv=cv).fit(X, y)
+    assert model.errors_.shape == model.n_support_.shape == (16, 3)
+    for i, at in enumerate(model.grid_):
+        for fold, (train, test) in enumerate(cv.split(X, y)):
+            alone = one(at["lam"], at["beta"]).fit(X[train], y[train])
+            assert model.errors_[i, fold] == pytest.approx(1 - alone.score(X[test], y[test]))
+            assert abs(model.n_support_[i, fold] - alone.n_support_stored_) <= 1
+    means = model.errors_.mean(axis=1)
+    least = [at for at, mean in zip(model.grid_, means, strict=True) if mean == means.min()]
+    best = max(least, key=lambda at: (at["lam"], at["beta"]))
+    assert (model.lam_, model.beta_) == (best["lam"], best["beta"])
+    again = one(model.lam_, model.beta_).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), again.decision_function(X))
+    assert model.objective_ == again.objective_
+    assert model.n_support_stored_ == model.best_estimator_.n_support_stored_
+
+
+def test_ties_go_to_the_larger_lam_then_beta():
+    settings = settings_of(2, [0.1, 1.0], [2.0, 3.0])
+    assert [(at.lam, at.beta, at.pool) for at in settings] == [
+        (1.0, 3.0, 0), (1.0, 3.0, 1), (1.0, 2.0, 0), (1.0, 2.0, 1),
+        (0.1, 3.0, 0), (0.1, 3.0, 1), (0.1, 2.0, 0), (0.1, 2.0, 1),
+    ]  # fmt: skip
+    X, y = clouds()
+    model = grid(lams=[9.0, 30.0], betas=[7.0, 5.0], cv=3).fit(X, y)  # all are 0
+    assert (model.lam_, model.beta_) == (30.0, 7.0)
+
+
+def test_one_kernel(data):
+    X, y = data
+    model = grid(lams=[0.0], one_kernel=True, complexity="max", cv=3).fit(X, y)
+    assert len(model.grid_) == 3 * 4
+    best = model.grid_[model.errors_.mean(axis=1).argmin()]
+    assert model.kernels_ == (best["kernel"],)
+    assert model.beta_ == best["beta"]
+    alone = one(0.0, best["beta"], [best["kernel"]]).fit(X, y)
+    assert model.objective_ == pytest.approx(alone.objective_)
+
+
+def test_many_classes():
+    X, y = hard_streams.of_scikit_learn("iris", 120)
+    model = grid(kernels=[kb.Gaussian(sigma=1)], unit_length=False, cv=3).fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert 1 - model.errors_.mean(axis=1).min() > 0.9
+
+
+def test_strings():
+    pytest.importorskip("rapidfuzz")
+    from kernbrook.voted import edit_similarity
+
+    words = [a + b for a in ("black", "dark", "deep") for b in ("ened", "er", "en", "est")]
+    words += [a + b for a in ("white", "pale", "light") for b in ("ned", "r", "n", "st")]
+    y = np.repeat(["dark", "light"], 12)
+    model = kb.VotedKernelClassifierCV(edit_similarity, "max", [0.0], [0.1, 0.01], cv=3)
+    assert model.fit(words, y).errors_.mean(axis=1).min() < 0.3
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"lams": []}, "lams, betas: expected numbers"),
+        ({"lams": [0.0], "betas": [0.1, 0.0]}, "would cost nothing"),
+        ({"betas": [-1.0]}, "beta: expected a finite number from 0"),
+        ({"tol": -1}, "tol"),
+        ({"cv": [([0, 1], [2, 3])]}, "a training part of the cross-validation lacks"),
+    ],
+)
+def test_bad_grids(parameters, words):
+    X, y = clouds()
+    y[:2] = 1
+    with pytest.raises(InputError, match=words):
+        grid(**parameters).fit(X, y)
+
+
+# -- the paper's protocol ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [5, 53, 160])
+def test_folds(n):
+    runs = paper_folds(n, 3)
+    tests = [test for _, _, test in runs]
+    assert sorted(np.concatenate(tests)) == list(range(n))
+    assert {len(test) for test in tests} <= {n // 5, n // 5 + 1}
+    for i, (train, validation, test) in enumerate(runs):
+        np.testing.assert_array_equal(validation, tests[(i + 1) % 5])
+        assert sorted(np.concatenate([train, validation, test])) == list(range(n))
+    np.testing.assert_array_equal(tests[0], paper_folds(n, 3)[0][2])
+    with pytest.raises(InputError, match="five examples or more"):
+        paper_folds(4)
+
+
+def test_protocol(data):
+    X, y = data
+    result = paper_protocol(grid(), X, y, random_state=1)
+    assert result.validation.shape == result.test.shape == result.n_support.shape == (16, 5)
+    for i in (0, 5, 15, result.best):
+        at = result.settings[i]
+        for run, (train, validation, test) in enumerate(paper_folds(len(y), 1)):
+            alone = one(at.lam, at.beta).fit(X[train], y[train])
+            found = result.validation[i, run], result.test[i, run]
+            wanted = [1 - alone.score(X[part], y[part]) for part in (validation, test)]
+            np.testing.assert_allclose(found, wanted)
+    means = result.validation.mean(axis=1)
+    assert result.best == np.flatnonzero(means == means.min())[0]
+    assert result.test[result.best].mean() < 0.15
+
+
+def test_protocol_of_the_l2_svm(data):
+    X, y = of_length_one(data[0]), data[1]
+    pool, costs = POLYNOMIALS[:2], [0.1, 10.0]
+    result = paper_protocol(SVC(), X, y, 1, pool, costs)
+    assert result.settings == [(kernel, cost) for kernel in pool for cost in costs]
+    train, validation, test = paper_folds(len(y), 1)[2]
+    machine = SVC(kernel="poly", degree=2, gamma=1, coef0=1, C=10.0).fit(X[train], y[train])
+    assert result.validation[3, 2] == np.mean(machine.predict(X[validation]) != y[validation])
+    assert result.test[3, 2] == np.mean(machine.predict(X[test]) != y[test])
+    assert result.n_support[3, 2] == len(machine.support_)
+
+
+# -- recipes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_recipes(name, data):
+    X, y = data
+    _, build, library = RECIPES[name]
+    model = clone(build())
+    if name == "l2-svm":
+        assert len(model.param_grid["svc__kernel"]) == 10
+        assert model.param_grid["svc__C"] == [10.0**i for i in range(-4, 8)]
+        model = build(kernels=POLYNOMIALS[:2], costs=[0.1, 10.0]).fit(X, y)
+        kernel = model.best_params_["svc__kernel"]
+        machine = make_pipeline(Normalizer(), SVC(kernel=kernel, C=model.best_params_["svc__C"]))
+        np.testing.assert_array_equal(machine.fit(X, y).predict(X), model.predict(X))
+    else:
+        assert len(model._pool()) == 10
+        assert [float(beta) for beta in model.betas] == [10.0**-i for i in range(7)]
+        assert model.unit_length
+        assert set(model.lams) == ({0.0} if name == "l1-svm" else set(model.betas))
+        model = build(kernels=POLYNOMIALS[:2], betas=[0.01, 0.001], cv=3).fit(X, y)
+    assert model.score(X, y) > 0.9
+    scaled = build(kernels=POLYNOMIALS[:2], **library)
+    assert not getattr(scaled, "unit_length", False)
