@@ -1,6 +1,6 @@
 """Voted kernel regularization: a grid of (lam, beta) against linprog, and 10,000 examples.
 
-grid: the paper's 49 points on the training part of one fold of ocr49 (1,195 examples of length 1,
+grid: the paper's 49 points on the training part of one fold of ocr49 (1,194 examples of length 1,
 the polynomials (x.z + 1)^k, k = 1 ... 10, trace penalty), solved along one path; and the whole
 linear program of a few of these points by scipy.optimize.linprog from nothing, each stopped after
 LIMIT seconds. The ratio is extrapolated: 49 times the mean of those few (a stopped one counts as

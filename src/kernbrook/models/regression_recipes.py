@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import Signature, signature
 from typing import Any
 
-from kernbrook.combiners import EXP, AdaptiveSelection, AdaRaker, MLPoly, Selection, Uniform
+from kernbrook.combiners import EXP, AdaptiveSelection, AdaRaker, MLPoly, Uniform
 from kernbrook.kernels import Gaussian, Linear, Polynomial, RandomFeatures
 from kernbrook.labels import Disagreement, LabelBudget
 from kernbrook.learners import GradientDescent, Ridge
@@ -61,53 +62,46 @@ def _omkl_b(
     return OnlineMKRegressor(kernels, learner, combiner, random_state=random_state, scaling=scaling)
 
 
-def _on_random_features(adaptive: bool, active: bool) -> Callable[..., OnlineMKRegressor]:
-    def passive(
-        kernels: Any = "amkl17",
-        random_state: Any = None,
-        step: float = 1.0,
-        regularization: float = 0.01,
-        weight_step: float = 1.0,
-        horizon: int | None = None,
-        n_components: int = 50,
-        normalize: bool = False,
-        ratio: float = 0.8,
-        labels: Any = "all",
-        scaling: str | None = None,
-    ) -> OnlineMKRegressor:
-        features = RandomFeatures(n_components, normalize=normalize)
-        learner = GradientDescent(
-            step, horizon=horizon, regularization=regularization, features=features
-        )
-        combiner = EXP(weight_step, horizon)
-        selection = AdaptiveSelection(ratio) if adaptive else Selection()
-        return OnlineMKRegressor(
-            kernels, learner, combiner, selection, labels, random_state, scaling
-        )
+def _raker(
+    kernels: Any = "amkl17",
+    random_state: Any = None,
+    step: float = 1.0,
+    regularization: float = 0.01,
+    weight_step: float = 1.0,
+    horizon: int | None = None,
+    n_components: int = 50,
+    normalize: bool = False,
+    scaling: str | None = None,
+) -> OnlineMKRegressor:
+    features = RandomFeatures(n_components, normalize=normalize)
+    learner = GradientDescent(
+        step, horizon=horizon, regularization=regularization, features=features
+    )
+    combiner = EXP(weight_step, horizon)
+    return OnlineMKRegressor(kernels, learner, combiner, random_state=random_state, scaling=scaling)
 
-    def asking(
-        kernels: Any = "amkl17",
-        random_state: Any = None,
-        step: float = 1.0,
-        regularization: float = 0.01,
-        weight_step: float = 1.0,
-        horizon: int | None = None,
-        n_components: int = 50,
-        normalize: bool = False,
-        ratio: float = 0.8,
-        threshold: float = 0.0005,
-        window: int = 1,
-        weights: str = "used",
-        compared: str = "used",
-        scaling: str | None = None,
-    ) -> OnlineMKRegressor:
-        labels = Disagreement(threshold, window, weights, compared)
-        return passive(
-            kernels, random_state, step, regularization, weight_step, horizon, n_components,
-            normalize, ratio, labels, scaling,
-        )  # fmt: skip
 
-    return asking if active else passive
+def _omkl_aks(ratio: float = 0.8, **rakers: Any) -> OnlineMKRegressor:
+    model: OnlineMKRegressor = _raker(**rakers).set_params(selection=AdaptiveSelection(ratio))
+    return model
+
+
+def _amkl(threshold: float = 0.0005, window: int = 1, **rakers: Any) -> OnlineMKRegressor:
+    model: OnlineMKRegressor = _raker(**rakers)
+    return model.set_params(labels=Disagreement(threshold, window))
+
+
+def _amkl_aks(
+    threshold: float = 0.0005,
+    window: int = 1,
+    weights: str = "used",
+    compared: str = "used",
+    ratio: float = 0.8,
+    **rakers: Any,
+) -> OnlineMKRegressor:
+    labels = Disagreement(threshold, window, weights, compared)
+    model: OnlineMKRegressor = _omkl_aks(ratio, **rakers)
+    return model.set_params(labels=labels)
 
 
 def _ada_raker(
@@ -138,44 +132,41 @@ def _ada_raker(
     return OnlineMKRegressor(kernels, learners, combiner, None, labels, random_state, scaling)
 
 
-def _kernbrook(active: bool) -> Callable[..., OnlineMKRegressor]:
-    def passive(
-        kernels: Any = "amkl17",
-        random_state: Any = None,
-        step: float = 0.5,
-        regularization: float = 0.1,
-        n_components: int = 50,
-        labels: Any = "all",
-        scaling: str | None = "moments",
-        center: bool = True,
-    ) -> OnlineMKRegressor:
-        features = RandomFeatures(n_components)
-        learners = [
-            GradientDescent(step, "normalized", features=features),
-            Ridge(regularization, features=features),
-        ]
-        combiner = MLPoly("linearized", scale_free=True)
-        return OnlineMKRegressor(
-            kernels, learners, combiner, None, labels, random_state, scaling, center
-        )
+def _kernbrook(
+    kernels: Any = "amkl17",
+    random_state: Any = None,
+    step: float = 0.5,
+    regularization: float = 0.1,
+    n_components: int = 50,
+    scaling: str | None = "moments",
+    center: bool = True,
+) -> OnlineMKRegressor:
+    features = RandomFeatures(n_components)
+    learners = [
+        GradientDescent(step, "normalized", features=features),
+        Ridge(regularization, features=features),
+    ]
+    combiner = MLPoly("linearized", scale_free=True)
+    return OnlineMKRegressor(
+        kernels, learners, combiner, None, "all", random_state, scaling, center
+    )
 
-    def asking(
-        kernels: Any = "amkl17",
-        random_state: Any = None,
-        step: float = 0.5,
-        regularization: float = 0.1,
-        n_components: int = 50,
-        rate: float = 0.5,
-        window: int = 3,
-        scaling: str | None = "moments",
-        center: bool = True,
-    ) -> OnlineMKRegressor:
-        labels = LabelBudget(rate, window)
-        return passive(
-            kernels, random_state, step, regularization, n_components, labels, scaling, center
-        )
 
-    return asking if active else passive
+def _active(rate: float = 0.5, window: int = 3, **others: Any) -> OnlineMKRegressor:
+    model: OnlineMKRegressor = _kernbrook(**others)
+    return model.set_params(labels=LabelBudget(rate, window))
+
+
+def _also(build: Callable[..., Any], base: Callable[..., Any]) -> Callable[..., Any]:
+    """`build`, whose ** are the parameters of `base`, with all of them in its signature."""
+
+    def builder(**parameters: Any) -> Any:
+        return build(**parameters)
+
+    own = list(signature(build).parameters.values())[:-1]
+    both = [*signature(base).parameters.values(), *own]
+    builder.__signature__ = Signature(both)  # type: ignore[attr-defined]
+    return builder
 
 
 # name -> (title, builder, settings of mode="library")
@@ -185,11 +176,11 @@ RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "kl-linear": ("LINEAR", _one_kernel(Linear()), {}),
     "omkl": ("OMKL", _omkl, {}),
     "omkl-b": ("OMKL-B", _omkl_b, {}),
-    "raker": ("Raker", _on_random_features(False, False), {"normalize": True}),
+    "raker": ("Raker", _raker, {"normalize": True}),
     "ada-raker": ("AdaRaker", _ada_raker, {"normalize": True}),
-    "omkl-aks": ("OMKL-AKS", _on_random_features(True, False), {"normalize": True}),
-    "amkl": ("AMKL", _on_random_features(False, True), {"normalize": True}),
-    "amkl-aks": ("AMKL-AKS", _on_random_features(True, True), {"normalize": True}),
-    "kernbrook-regression": ("kernbrook", _kernbrook(False), {}),
-    "kernbrook-active": ("kernbrook (active)", _kernbrook(True), {}),
+    "omkl-aks": ("OMKL-AKS", _also(_omkl_aks, _raker), {"normalize": True}),
+    "amkl": ("AMKL", _also(_amkl, _raker), {"normalize": True}),
+    "amkl-aks": ("AMKL-AKS", _also(_amkl_aks, _raker), {"normalize": True}),
+    "kernbrook-regression": ("kernbrook", _kernbrook, {}),
+    "kernbrook-active": ("kernbrook (active)", _also(_active, _kernbrook), {}),
 }
