@@ -341,6 +341,10 @@ def test_a_pool_shares_its_features():
     model = kb.OnlineMKRegressor(POOL, others, random_state=SEED).fit(X, y)
     assert len(model._run.pool.maps) == 2 * len(POOL)
     assert model._run.pool.dims.tolist() == [12] * 3 + [10] * 3
+    twice = [kb.Gaussian(sigma=1), kb.Gaussian(sigma=2)]
+    model = make([ANY["ridge"]], kb.Uniform(), kernels=twice).fit(X, y)
+    first, second = (own.arrays()["frequencies"] for own in model._run.pool.maps)
+    assert (np.abs(first - 2 * second) > 1e-6).all()  # each kernel has draws of its own
 
 
 @pytest.mark.parametrize("C", [None, 3])

@@ -611,20 +611,16 @@ def model_rounds(model):
 def test_a_divergence_in_a_later_block():
     """What came before the block is learned and counted, also by the scaler."""
     A, b = waves(700)
-    far = np.where(np.arange(700) < 600, b, 1e99)
-    learners = [kb.GradientDescent(1.0, "constant", regularization=0.4, features=WAVES)]
-    steep = [kb.GradientDescent(1e200, "constant", features=WAVES)]
-    model, plain = (
-        make([*learners, *steep], combiner=kb.Uniform(), scaling="maximum") for _ in range(2)
-    )
-    calm = np.where(np.arange(700) < 600, 0.0, far)  # nothing to learn at first
+    importance = np.ones(700)
+    b[600], importance[600] = 9e99, 1e250
+    model, plain = (make(scaling="maximum") for _ in range(2))
     with pytest.raises(NonFiniteError, match="diverged"):
-        model.learn(A, calm)
+        model.learn(A, b, importance)
     assert model.n_rounds_ == 512
-    plain.learn(A[:512], calm[:512])
+    plain.learn(A[:512], b[:512])
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
     np.testing.assert_array_equal(
-        model.learn(A[512:600], calm[512:600])[0], plain.learn(A[512:600], calm[512:600])[0]
+        model.learn(A[512:600], b[512:600])[0], plain.learn(A[512:600], b[512:600])[0]
     )
 
 
@@ -715,7 +711,8 @@ def test_damaged_files(name, tmp_path):
                 lambda d, t, tensor=tensor: t.update({tensor: t[tensor].astype(np.float32)})
             )
         if array.dtype == np.float64 and array.size:
-            for value in (np.nan, np.inf):
+            # losses may have grown without end
+            for value in (np.nan,) if tensor == "progress.losses" else (np.nan, np.inf):
                 spoiled = array.copy()
                 spoiled.flat[0] = value
                 changes.append(

@@ -441,7 +441,7 @@ def budget_rounds(
         if machine.policy != ALL:
             asked[t] = asks(machine, progress, votes_of, current, behind, nothing, asked[t])
         if not asked[t]:
-            finish_round(machine, progress, False, decisions[t], labels[t])
+            finish_round(machine, progress, asked[t], decisions[t], labels[t])
             continue
         count_losses(
             machine, progress, current, behind, labels[t], importance[t], updates, losses, counted
@@ -457,4 +457,4 @@ def budget_rounds(
             machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
             progress.state,
         )  # fmt: skip
-        finish_round(machine, progress, True, decisions[t], labels[t])
+        finish_round(machine, progress, asked[t], decisions[t], labels[t])

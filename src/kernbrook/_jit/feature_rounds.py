@@ -179,7 +179,7 @@ def feature_rounds(
         if machine.policy != ALL:
             asked[t] = asks(machine, progress, votes_of, current, sizes, certain, asked[t])
         if not asked[t]:
-            finish_round(machine, progress, False, decisions[t], labels[t])
+            finish_round(machine, progress, asked[t], decisions[t], labels[t])
             continue
         expert_losses(
             machine, progress, current, sizes, decisions[t], labels[t], importance[t], losses
@@ -202,4 +202,4 @@ def feature_rounds(
                 machine.combiner, machine.combiner_parameters, progress.log_weights, losses,
                 counted, progress.state,
             )  # fmt: skip
-        finish_round(machine, progress, True, decisions[t], labels[t])
+        finish_round(machine, progress, asked[t], decisions[t], labels[t])

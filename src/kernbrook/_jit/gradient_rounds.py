@@ -74,7 +74,7 @@ def gradient_rounds(
         if machine.policy != ALL:
             asked[t] = asks(machine, progress, votes_of, current, own_sizes, nothing, asked[t])
         if not asked[t]:
-            finish_round(machine, progress, False, decisions[t], labels[t])
+            finish_round(machine, progress, asked[t], decisions[t], labels[t])
             continue
         labelled[count] = n + t
         count += 1
@@ -116,6 +116,6 @@ def gradient_rounds(
             machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
             progress.state,
         )  # fmt: skip
-        finish_round(machine, progress, True, decisions[t], labels[t])
+        finish_round(machine, progress, asked[t], decisions[t], labels[t])
         if added and budget == 0:
             add_points(plan, pairs, t, t + 1, t + 1, b, coefficients, scores, sizes, values)

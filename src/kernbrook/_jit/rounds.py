@@ -188,7 +188,8 @@ def diagonals(machine, plan, pairs, classes, out):
         for t in range(b):
             add_points(plan, pairs, t, t + 1, t, t + 1, ones, sums, spare, values)
         for e in range(n_experts):
-            out[e] = sums[e * classes]
+            for t in range(b):
+                out[e, t] = sums[e * classes, t]
 
 
 @njit(cache=True, nogil=True)
@@ -313,7 +314,7 @@ def expert_rounds(
         if machine.policy != ALL:
             asked[t] = asks(machine, progress, votes_of, current, own_sizes, nothing, asked[t])
         if not asked[t]:
-            finish_round(machine, progress, False, decisions[t], labels[t])
+            finish_round(machine, progress, asked[t], decisions[t], labels[t])
             continue
 
         added = False
@@ -337,6 +338,6 @@ def expert_rounds(
             machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
             progress.state,
         )  # fmt: skip
-        finish_round(machine, progress, True, decisions[t], labels[t])
+        finish_round(machine, progress, asked[t], decisions[t], labels[t])
         if added:
             add_points(plan, pairs, t, t + 1, t + 1, b, coefficients, scores, sizes, values)

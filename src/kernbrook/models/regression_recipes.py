@@ -71,6 +71,7 @@ def _raker(
     horizon: int | None = None,
     n_components: int = 50,
     normalize: bool = False,
+    labels: Any = "all",
     scaling: str | None = None,
 ) -> OnlineMKRegressor:
     features = RandomFeatures(n_components, normalize=normalize)
@@ -78,7 +79,7 @@ def _raker(
         step, horizon=horizon, regularization=regularization, features=features
     )
     combiner = EXP(weight_step, horizon)
-    return OnlineMKRegressor(kernels, learner, combiner, random_state=random_state, scaling=scaling)
+    return OnlineMKRegressor(kernels, learner, combiner, None, labels, random_state, scaling)
 
 
 def _omkl_aks(ratio: float = 0.8, **rakers: Any) -> OnlineMKRegressor:
@@ -164,8 +165,10 @@ def _also(build: Callable[..., Any], base: Callable[..., Any]) -> Callable[..., 
         return build(**parameters)
 
     own = list(signature(build).parameters.values())[:-1]
-    both = [*signature(base).parameters.values(), *own]
-    builder.__signature__ = Signature(both)  # type: ignore[attr-defined]
+    # A recipe that makes its own label policy takes no other.
+    asks = any(parameter.name == "window" for parameter in own)
+    rest = [p for p in signature(base).parameters.values() if not (asks and p.name == "labels")]
+    builder.__signature__ = Signature([*rest, *own])  # type: ignore[attr-defined]
     return builder
 
 
