@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -101,11 +102,15 @@ def test_recipes_are_checked_before_the_data(tmp_path: Path) -> None:
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_stopped_by_hand(jobs: str) -> None:
     """As Ctrl-C in a terminal does: every process of the command gets the signal."""
-    command = [sys.executable, "-m", "kernbrook", "compare", "waveform:200000", "--jobs", jobs]
+    begun = "import sys; from kernbrook.cli.main import run; print('begun', file=sys.stderr); run()"
+    command = [sys.executable, "-c", begun, "compare", "waveform:200000", "--jobs", jobs]
     command += ["--recipes", "omkc-dd,spa"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
-    with subprocess.Popen(command, text=True, **pipes) as process:
-        time.sleep(6)
+    listening = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored behind &
+    with subprocess.Popen(command, text=True, preexec_fn=listening, **pipes) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "begun\n"
+        time.sleep(3)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=100)
     assert (process.returncode, out) == (130, "")
