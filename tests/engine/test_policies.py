@@ -596,15 +596,15 @@ def test_an_oracle_is_as_good_as_labels(name, tmp_path):
 def test_should_ask_is_what_the_round_does(name, tmp_path):
     """And changes nothing."""
     C, fresh = MACHINES[name]
-    X, y = stream(C, 60)
+    X, y = stream(C, 45)
     model, plain = fresh(), fresh()
     _, asked = learn(plain, X, y, C)
     model.learn(X[:1], y[:1], **named(C))
-    for t in range(1, 60):
-        state = held(model, tmp_path) if t in (20, 21, 40) else None
+    for t in range(1, 45):
+        state = held(model, tmp_path) if t in (20, 40) else None
         wanted = model.should_ask(X[t : t + 3])
         assert wanted.dtype == bool
-        assert len(wanted) == min(3, 60 - t)
+        assert len(wanted) == min(3, 45 - t)
         if state:
             assert_equal(held(model, tmp_path), state)
         assert model.learn(X[t : t + 1], y[t : t + 1])[1][0] == wanted[0]
