@@ -102,7 +102,7 @@ def grid(limit: float) -> None:
 def large(n: int) -> None:
     X, y = waveform01(n)
     for name, kernels in (("polynomials, length 1", POLYNOMIALS), ("Gaussians", GAUSSIANS)):
-        for lam, beta in ((0.01, 0.01), (0.001, 0.001)):
+        for lam, beta in ((0.1, 0.01), (0.01, 0.01)):
             start = time.perf_counter()
             model = kb.VotedKernelClassifier(
                 kernels, lam=lam, beta=beta, unit_length="length" in name

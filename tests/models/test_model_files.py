@@ -95,7 +95,7 @@ WRONG = [
     (put("progress.losses", lambda a: a[:-1]), r"losses: expected float64 of shape \(4,\), got"),
     (put("progress.losses", lambda a: a.astype("f4")), "expected float64 .* got float32"),
     (put("progress.used", lambda a: a.astype("i8")), "used: expected bool .* got int64"),
-    (at("progress.log_weights", 1, np.nan), "no state that a run can be in"),
+    (at("progress.log_weights", 1, np.nan), "log_weights: NaN or infinity"),
     (at("progress.counters", 1, -1), "no state that a run can be in"),
     (put("support.X", lambda a: a[:-1]), r"support.X: expected float64 of shape"),
     (put("support.X", lambda a: a[:, :-1]), r"support.X: expected float64 of shape"),

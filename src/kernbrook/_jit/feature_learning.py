@@ -83,7 +83,8 @@ def root_step(parameters, square, round_):
     square : k(x, x)
     """
     step = parameters[2] / math.sqrt(round_)
-    if parameters[0] == SQUARED_LOSS and 2.0 * square * step > 1.0:
+    # An infinite square is left to be found in the sums.
+    if parameters[0] == SQUARED_LOSS and 2.0 * square * step > 1.0 and square < math.inf:
         return 0.5 / square
     return step
 

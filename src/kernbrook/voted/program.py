@@ -30,7 +30,8 @@ from kernbrook.voted.examples import SCALING, Floats, Indices
 from kernbrook.voted.steps import exact_step
 
 BATCH = 100  # columns added at a time
-ROOM = 600  # generated columns that may lie idle between two problems
+ROOM = 400  # generated columns that may be held, however few of them are in use
+FAR = 0.8  # a row that uses less than this share of its bound is far from it
 TOLERANCE = 1e-10  # of the simplex method; the least that HiGHS takes
 NEGLIGIBLE = 1e-12  # entries that the model leaves out; the least that HiGHS takes
 SAFETY = 1e-12  # the dual is shrunk by this more, so that it stays feasible under other rounding
@@ -109,7 +110,7 @@ class Program:
         self._tidy()
         self._set_bounds(bounds)
         best_dual, best_bound = np.zeros(n), 0.0
-        rounds, retried = 0, False
+        rounds, retried, tidied = 0, False, 2.0
         while True:
             if not self._run():
                 raise InputError(f"{self._too_wild(penalties)}, or give larger lam or beta")
@@ -129,6 +130,9 @@ class Program:
             exceeded = use > 1 + 0.1 * self.tol
             exceeded[self._held] = False
             if exceeded.any():
+                # Never twice at the same optimum, so that no rows come and go for ever.
+                if u.sum() < (1 - self.tol) * tidied and self._tidy(use):
+                    tidied = float(u.sum())
                 self._add(np.flatnonzero(exceeded), use, bounds)
             elif not unit_changed:
                 if retried:
@@ -195,15 +199,19 @@ class Program:
         self._held = np.concatenate([self._held, exceeded])
         self._rows = np.concatenate([self._rows, rows])
 
-    def _tidy(self) -> None:
-        """Drop the rows that did not bind in the last solution, where there are many."""
-        if len(self._held) <= ROOM:
-            return
+    def _tidy(self, use: Floats | None = None) -> bool:
+        """Drop the rows that do not bind, where there are many; of these, given how far each is
+        used, only those that are far from it. The optimum of the model stays what it is."""
         status = self._model.getBasis().row_status
-        idle = np.array([s == highspy.HighsBasisStatus.kBasic for s in status])
+        idle = np.array([s == highspy.HighsBasisStatus.kBasic for s in status], dtype=bool)
+        if len(idle) <= max(ROOM, 2 * int((~idle).sum())):
+            return False
+        if use is not None:
+            idle &= use[self._held] < FAR
         dropped = np.flatnonzero(idle).astype(np.int32)
         self._model.deleteRows(len(dropped), dropped)
         self._held, self._rows = self._held[~idle], self._rows[~idle]
+        return True
 
     def _run(self) -> bool:
         """Solve the model; False if that cannot be done."""
