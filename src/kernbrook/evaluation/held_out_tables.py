@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -188,6 +188,18 @@ def each(
         if advance is not None:
             advance(rounds(result))
         yield result
+
+
+def other_lengths(rows: Mapping[str, int], wanted: Sequence[PrintedRow], plan: Plan) -> list[str]:
+    """What is to be said of data sets of so many rows, where the paper has another number."""
+    printed = {row.data: _length(row) for row in wanted}
+    other = {name: count for name, count in rows.items() if count != printed[name]}
+    if other and plan.rows is not None:
+        return [f"at most {plan.rows:,} rows are learned from: the numbers need not agree"]
+    return [
+        f"{name}: {count:,} rows here, {printed[name]:,} in the paper"
+        for name, count in other.items()
+    ]
 
 
 def _split(of_run: Parts, run: int, plan: Plan) -> Split:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kernbrook.evaluation.comparing import Progress, state_of
-from kernbrook.evaluation.held_out_tables import Plan, each
+from kernbrook.evaluation.held_out_tables import Plan, each, other_lengths
 from kernbrook.evaluation.prequential import prequential
 from kernbrook.evaluation.published import PrintedRow, Published
 from kernbrook.evaluation.records import Record
@@ -59,7 +59,8 @@ def run_again(
 ) -> RegressionTable | LabelStudy | ErrorCurves:
     """Run the rows; `common` are the attributes that every reproduction has."""
     data = {name: _Data(name, stream, plan) for name, stream in present.items()}
-    common = common | {"remarks": (*_lengths(data, wanted, plan), *remarks)}
+    lengths = other_lengths({name: len(one.y) for name, one in data.items()}, wanted, plan)
+    common = common | {"remarks": (*lengths, *remarks)}
     if published.regression == "labels":
         points: list[LabelPoint] = []
         trivial: dict[str, float] = {}
@@ -217,15 +218,3 @@ def _on_the_way(rounds: int) -> NDArray[np.int64]:
     parts = {rounds * part // 100 for part in range(1, 101)}
     decades = {10**power for power in range(2, 10) if 10**power < rounds}
     return np.array(sorted((parts | decades) - {0}))
-
-
-def _lengths(data: dict[str, _Data], wanted: Sequence[PrintedRow], plan: Plan) -> list[str]:
-    """What is to be said of data sets of another length than in the paper."""
-    printed = {row.data: int(row.number("n_rows")) for row in wanted}
-    other = {name: len(one.y) for name, one in data.items() if len(one.y) != printed[name]}
-    if other and plan.rows is not None:
-        return [f"at most {plan.rows:,} rows are learned from: the numbers need not agree"]
-    return [
-        f"{name}: {rows:,} rows here, {printed[name]:,} in the paper"
-        for name, rows in other.items()
-    ]

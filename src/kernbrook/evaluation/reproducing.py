@@ -37,6 +37,8 @@ from kernbrook.evaluation.reproduction_records import (
     TimeReproduction,
     deviation,
 )
+from kernbrook.evaluation.voted_records import VotedTable
+from kernbrook.evaluation.voted_tables import run_grids, waveform01
 from kernbrook.kernels import resolve
 from kernbrook.models import recipes as book
 from kernbrook.streams import Stream, open_stream
@@ -51,9 +53,10 @@ Result = (
     | RegressionTable
     | LabelStudy
     | ErrorCurves
+    | VotedTable
 )
 
-OTHER_NAMES = {"codrna": "cod-rna"}  # the paper's name: the file's
+OTHER_NAMES = {"codrna": "cod-rna", "pima": "diabetes"}  # the paper's name: the file's
 DRAWN_VOTES = ("omkc-ds", "omkc-ss")  # the tables count the kernels of the last vote for these
 DISCOUNTS = tuple(round(0.05 * i, 2) for i in range(1, 21))
 CAPS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
@@ -73,7 +76,7 @@ def tables() -> tuple[str, ...]:
     >>> tables()[7:11]
     ('bpegasos-table-1', 'bpegasos-figure-1', 'bpegasos-figure-2', 'bpegasos-figure-3')
     >>> tables()[11:]
-    ('amkl-table-2', 'amkl-table-3', 'amkl-figure-2', 'amkl-figure-3')
+    ('amkl-table-2', 'amkl-table-3', 'amkl-figure-2', 'amkl-figure-3', 'vkr-table-1')
     """
     return tuple(PUBLISHED)
 
@@ -96,14 +99,15 @@ def reproduce(
     data : names of data sets of that table; by default all that are built in or lie in the
         folder KERNBROOK_DATA
     permutations : as many as in the paper by default, 20, 10 or 5; 5 for bomkl-figure-1, 1 for
-        the figures of bpegasos. For amkl the draws of the random features, 5 by default
+        the figures of bpegasos. For amkl the draws of the random features, 5 by default; for vkr
+        of the folds, 1 by default
     seed : of the stochastic recipes, and of the orders where the authors' own are not known
     orders : .npz file of orders by data name; by default, for the tables of the OMKC paper, the
         file omkc_permutations.npz of the folder KERNBROOK_DATA, where it is present
     jobs : processes; one a core by default, always 1 where times are compared
     announce : called with each data set's name and number of rounds to come; gives what is
         called as they are done
-    rows : examples to learn from at most, for bpegasos and amkl only: to try it out
+    rows : examples to learn from at most, for bpegasos, amkl and vkr only: to try it out
 
     Raises
     ------
@@ -140,6 +144,8 @@ def reproduce(
         return tested(published, present, printed, plan, runs.remarks, common)
     if published.regression:
         return run_again(published, present, printed, plan, runs.remarks, common)
+    if published.grids:
+        return run_grids(present, printed, plan, runs.remarks, common)
     if table == "omkc-figure-4":
         return DiscountCurves(curves=_discount_curves(present, runs), **common)
     if table == "omkc-table-5":
@@ -159,21 +165,25 @@ def _present(
     table: str, printed: Sequence[PrintedRow], plan: Plan, orders: str | Path | None
 ) -> dict[str, Any]:
     """The data sets that are present: streams, or what gives training and test parts."""
-    held_out = PUBLISHED[table].held_out is not None
-    in_order = PUBLISHED[table].regression is not None
-    if held_out and orders is not None:
+    published = PUBLISHED[table]
+    held_out = published.held_out is not None
+    in_order = published.regression is not None
+    if (held_out or published.grids) and orders is not None:
         raise InputError(f"orders: {table} draws its own")
     if in_order and orders is not None:
         raise InputError(f"orders: {table} takes the rows in the data's own order")
-    if not held_out and not in_order and plan.rows is not None:
+    if not (held_out or in_order or published.grids) and plan.rows is not None:
         raise InputError(f"rows: {table} runs on all rows of its data")
-    names = list(dict.fromkeys(row.data for row in printed))
     found: Mapping[str, Any]
-    found = find(printed, plan) if held_out else {name: _find(name) for name in names}
+    if held_out:
+        found = find(printed, plan)
+    else:
+        found = {row.data: row for row in printed}
+        found = {name: _find(name, row.values, plan.seed) for name, row in found.items()}
     present = {name: source for name, source in found.items() if source is not None}
     if not present:
         raise InputError(
-            f"{table}: none of its data sets is present ({', '.join(names)}); set KERNBROOK_DATA "
+            f"{table}: none of its data sets is present ({', '.join(found)}); set KERNBROOK_DATA "
             "to a folder of NAME.libsvm or NAME.libsvm.xz files"
         )
     return present
@@ -259,11 +269,17 @@ def _own_orders(published: Published) -> Path | None:
     return path if path.exists() else None
 
 
-def _find(name: str) -> Stream | None:
+def _find(name: str, printed: Mapping[str, float | None], seed: int) -> Stream | None:
+    """A data set of the paper, of the printed number of features where there is one."""
+    width = printed.get("n_features")
+    if name == "waveform01":
+        rows = printed["n_rows"]
+        assert rows is not None
+        return waveform01(int(rows), seed)
     for known in (name, OTHER_NAMES.get(name)):
         try:
             if known is not None:
-                return open_stream(known)
+                return open_stream(known, n_features=None if width is None else int(width))
         except UnknownNameError:
             continue
     return None

@@ -43,13 +43,13 @@ class Cell:
     @property
     def error_agrees(self) -> bool | None:
         """Whether ours is within two printed deviations; None where no deviation is printed."""
-        return _agrees(self.error, self.error_printed, self.error_printed_std, 0.005)
+        return agrees(self.error, self.error_printed, self.error_printed_std, 0.005)
 
     @property
     def n_support_agrees(self) -> bool | None:
         """The same of the number of support vectors."""
         printed, std = self.n_support_printed, self.n_support_printed_std
-        return _agrees(self.n_support, printed, std, 0.05)
+        return agrees(self.n_support, printed, std, 0.05)
 
 
 def deviation(values: Any) -> float | None:
@@ -57,7 +57,7 @@ def deviation(values: Any) -> float | None:
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
-def _agrees(ours: float, printed: float, std: float | None, rounding: float) -> bool | None:
+def agrees(ours: float, printed: float, std: float | None, rounding: float) -> bool | None:
     return None if std is None else abs(ours - printed) <= 2 * std + rounding
 
 
@@ -225,7 +225,7 @@ class AccuracyCell(_TestedRow):
     @property
     def agrees(self) -> bool | None:
         """Whether ours is within two printed deviations; None where no deviation is printed."""
-        return _agrees(self.accuracy, self.accuracy_printed, self.accuracy_printed_std, 0.05)
+        return agrees(self.accuracy, self.accuracy_printed, self.accuracy_printed_std, 0.05)
 
 
 @dataclass(frozen=True)

@@ -73,8 +73,7 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def kernel_weights_(self) -> Floats:
-        sizes = np.abs(self._expansion.coefficients).sum(axis=(0, 2))
-        return sizes / max(sizes.sum(), np.finfo(float).tiny)
+        return self._expansion.weights
 
     # -- inside -----------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
@@ -24,12 +26,13 @@ from kernbrook.models.voted import (
     signs,
 )
 from kernbrook.voted import Columns, Program, complexities, penalties
-from kernbrook.voted.examples import Examples, Floats
+from kernbrook.voted.examples import Examples, Floats, values
 from kernbrook.voted.expansion import Expansion
 
 POWERS = tuple(10.0**-i for i in range(7))  # the paper's grid of lam and of beta
 COSTS = tuple(10.0**i for i in range(-4, 8))  # and of the L2-SVM's C
-PATIENCE = 10**6  # steps of libsvm: at C = 10^7 it might not end
+Parts = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+PATIENCE = 10**5  # steps of libsvm: at C = 10^7 it might not end
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,11 @@ def solve_grid(
 
     for number in sorted((i for i, at in enumerate(settings) if at.pool == pool), key=place):
         prices = penalties(sizes, settings[number].lam, settings[number].beta)
-        solutions = [program.solve(prices) for program in programs]
+        try:
+            solutions = [program.solve(prices) for program in programs]
+        except InputError as error:
+            at = settings[number]
+            raise InputError(f"lam={at.lam:g}, beta={at.beta:g}: {error}") from error
         yield number, Expansion.of(columns, solutions)
 
 
@@ -146,8 +153,8 @@ class VotedKernelClassifierCV(VotedClassifier):
         self.errors_ = np.empty((len(settings), len(folds)))
         self.n_support_ = np.empty((len(settings), len(folds)), dtype=np.int64)
         for fold, (train, test) in enumerate(folds):
-            result = self._errors(examples, codes, train, [test], settings, pools)
-            self.errors_[:, fold], self.n_support_[:, fold] = result[0][:, 0], result[1]
+            errors, support, _ = self._errors(examples, codes, train, [test], settings, pools)
+            self.errors_[:, fold], self.n_support_[:, fold] = errors[:, 0], support
         best = settings[int(self.errors_.mean(axis=1).argmin())]
         self.lam_, self.beta_ = best.lam, best.beta
         self.grid_ = [
@@ -170,23 +177,25 @@ class VotedKernelClassifierCV(VotedClassifier):
         self, examples: Examples, codes: NDArray[np.intp], train: NDArray[np.intp],
         tests: Sequence[NDArray[np.intp]], settings: Sequence[Setting],
         pools: Sequence[Sequence[Kernel]],
-    ) -> tuple[Floats, NDArray[np.int64]]:  # fmt: skip
-        """(settings, tests) errors and (settings,) support points of one training set."""
+    ) -> tuple[Floats, NDArray[np.int64], Floats]:  # fmt: skip
+        """(settings, tests) errors, (settings,) support points and (settings, p) shares of the
+        kernels, of one training set."""
         if len(np.unique(codes[train])) < len(np.unique(codes)):
             raise InputError("y: a training part of the cross-validation lacks one of the classes")
         learned, asked = examples.take(train), [examples.take(test) for test in tests]
         errors = np.empty((len(settings), len(tests)))
         support = np.empty(len(settings), dtype=np.int64)
+        weights = np.empty((len(settings), len(pools[0])))
         for i, pool in enumerate(pools):
             columns = Columns(pool, learned, cache_bytes(self.cache_size))
             path = solve_grid(columns, codes[train], settings, i, self.complexity, self.s, self.tol)
             for number, found in path:
-                support[number] = len(found.support)
+                support[number], weights[number] = len(found.support), found.weights
                 for t, test in enumerate(tests):
                     scores = found.scores(asked[t])
                     scores = scores[:, 0] if scores.shape[1] == 1 else scores
                     errors[number, t] = np.mean(chosen(scores) != codes[test])
-        return errors, support
+        return errors, support, weights
 
 
 def pools_of(kernels: Sequence[Kernel], one_kernel: bool) -> list[tuple[Kernel, ...]]:
@@ -195,29 +204,38 @@ def pools_of(kernels: Sequence[Kernel], one_kernel: bool) -> list[tuple[Kernel, 
 
 @dataclass(frozen=True)
 class FoldErrors:
-    """What the paper's protocol gives.
+    """What the paper's protocol gives, of r runs: five, or some of them.
 
     Attributes
     ----------
     settings : the grid, in the order of preference between equals
-    validation, test : (settings, 5) share of wrong labels
-    n_support : (settings, 5)
+    validation, test : (settings, r) share of wrong labels
+    n_support : (settings, r)
+    weights : (settings, r, p) share of each kernel of the pool in the sum of |alpha|
+    unfinished : (settings, r) where libsvm stopped at its limit of steps
     """
 
     settings: list[Any]
     validation: Floats
     test: Floats
     n_support: NDArray[np.int64]
+    weights: Floats
+    unfinished: NDArray[np.bool_]
+
+    @classmethod
+    def joined(cls, parts: Sequence[FoldErrors]) -> FoldErrors:
+        """The runs of several, over the same grid."""
+        names = ("validation", "test", "n_support", "weights", "unfinished")
+        arrays = {name: np.concatenate([getattr(p, name) for p in parts], 1) for name in names}
+        return cls(parts[0].settings, **arrays)
 
     @property
     def best(self) -> int:
-        """The setting of least mean validation error: one for all five runs."""
+        """The setting of least mean validation error: one for all runs."""
         return int(self.validation.mean(axis=1).argmin())
 
 
-def paper_folds(
-    n: int, random_state: Any = None
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
+def paper_folds(n: int, random_state: Any = None) -> list[Parts]:
     """Five times (train, validation, test): fold i tests, fold i + 1 validates, three train.
 
     Examples
@@ -266,43 +284,51 @@ def paper_protocol(
     >>> result.settings[result.best].beta, bool(result.test[result.best].mean() < 0.15)
     (0.001, True)
     """
+    runs = paper_folds(len(y), random_state)
+    return FoldErrors.joined([paper_run(model, X, y, run, kernels, costs) for run in runs])
+
+
+def paper_run(
+    model: VotedKernelClassifierCV | SVC, X: Any, y: Any, run: Parts,
+    kernels: Sequence[Kernel] = (), costs: Sequence[float] = COSTS,
+) -> FoldErrors:  # fmt: skip
+    """One of the five runs: `run` is of `paper_folds`, all else as in `paper_protocol`."""
     if isinstance(model, SVC):
-        return _svc_protocol(model, X, y, random_state, kernels, costs)
+        return _svc_run(model, X, y, run, kernels, costs)
     model = clone(model)
     examples, codes = model._labelled(X, y)
     pools = pools_of(model._pool(), model.one_kernel)
     settings = settings_of(len(pools), model.lams, model.betas)
-    runs = paper_folds(len(examples), random_state)
-    found = [
-        model._errors(examples, codes, train, [validation, test], settings, pools)
-        for train, validation, test in runs
-    ]
-    errors = np.stack([errors for errors, _ in found], axis=2)
+    train, *others = run
+    errors, support, weights = model._errors(examples, codes, train, others, settings, pools)
     return FoldErrors(
-        settings, errors[:, 0], errors[:, 1], np.stack([support for _, support in found], axis=1)
-    )
+        settings, errors[:, :1], errors[:, 1:], support[:, None], weights[:, None],
+        np.zeros((len(settings), 1), dtype=bool),
+    )  # fmt: skip
 
 
-def _svc_protocol(
-    model: SVC, X: Any, y: Any, random_state: Any, kernels: Sequence[Kernel],
-    costs: Sequence[float],
+def _svc_run(
+    model: SVC, X: Any, y: Any, run: Parts, kernels: Sequence[Kernel], costs: Sequence[float],
 ) -> FoldErrors:  # fmt: skip
-    y = np.asarray(y)
+    examples, y = Examples(X), np.asarray(y)
+    learned, *asked = (examples.take(part) for part in run)
     settings = [(kernel, cost) for kernel in kernels for cost in costs]
-    shape = len(settings), 5
-    validation, test = np.empty(shape), np.empty(shape)
-    n_support = np.empty(shape, dtype=np.int64)
-    for run, (train, *others) in enumerate(paper_folds(len(y), random_state)):
-        for k, kernel in enumerate(kernels):
-            gram = kernel(X[train], X[train])
-            asked = [kernel(X[part], X[train]) for part in others]
-            for c, cost in enumerate(costs):
-                machine = clone(model).set_params(kernel="precomputed", C=cost)
-                machine.fit(gram, y[train])
-                at = k * len(costs) + c, run
-                validation[at], test[at] = (
-                    np.mean(machine.predict(values) != y[part])
-                    for values, part in zip(asked, others, strict=True)
-                )
-                n_support[at] = len(machine.support_)
-    return FoldErrors(settings, validation, test, n_support)
+    errors = np.empty((len(settings), 2))
+    n_support = np.empty((len(settings), 1), dtype=np.int64)
+    unfinished = np.empty((len(settings), 1), dtype=bool)
+    at = 0
+    grams = (values(kernels, part, learned) for part in (learned, *asked))
+    for gram, *others in zip(*grams, strict=True):
+        for cost in costs:
+            machine = clone(model).set_params(kernel="precomputed", C=cost)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                machine.fit(gram, y[run[0]])
+            errors[at] = [
+                np.mean(machine.predict(block) != y[part])
+                for block, part in zip(others, run[1:], strict=True)
+            ]
+            n_support[at], unfinished[at] = len(machine.support_), machine.fit_status_ != 0
+            at += 1
+    ones = np.ones((len(settings), 1, 1))
+    return FoldErrors(settings, errors[:, :1], errors[:, 1:], n_support, ones, unfinished)

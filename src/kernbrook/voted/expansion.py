@@ -41,6 +41,12 @@ class Expansion:
             coefficients[at, kernels, c] = solutions[c].coefficients
         return cls(columns.kernels, support, columns.examples.take(support), coefficients)
 
+    @property
+    def weights(self) -> Floats:
+        """(p,) share of each kernel in the sum of all |alpha|; 0 where all are 0."""
+        sizes = np.abs(self.coefficients).sum(axis=(0, 2))
+        return np.asarray(sizes / max(sizes.sum(), np.finfo(float).tiny))
+
     def scores(self, examples: Examples) -> Floats:
         """(n, c) values of the sums."""
         result = np.zeros((len(examples), self.coefficients.shape[2]))
