@@ -1,11 +1,11 @@
-"""The look of the figures: palette, axes, labels beside their lines, SVG for a page."""
+"""The look of the figures: pens, lines, panels, axes, labels beside lines, SVG for a page."""
 
 from __future__ import annotations
 
 import io
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -27,6 +27,7 @@ GREY = "#8c8c8d"
 WIDTH = 6.4  # inches
 SIZE = 8.5  # points
 LABEL_GAP = 0.15  # inches from one label to the next
+PANELS = 3  # side by side
 
 STYLE = {
     "axes.edgecolor": GREY,
@@ -117,11 +118,60 @@ def label_text(name: str, longest: int = 26) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
+def height_of(labels: int) -> float:
+    """Inches that a plot and the labels beside it need."""
+    return max(3.4, 0.75 + LABEL_GAP * labels)
+
+
 def figure(height: float) -> Figure:
     """An empty figure of the page's width, `height` inches high."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(WIDTH, height), layout="constrained")
+
+
+def line(axes: Any, x: Any, y: Any, pen: Pen) -> None:
+    """A line; one sample alone is a dot."""
+    dot = {"marker": "o", "markersize": 4, "clip_on": False} if len(x) == 1 else {}
+    axes.plot(x, y, **pen.options(), **dot)
+
+
+def band(axes: Any, x: Any, mean: Any, std: Any, pen: Pen) -> None:
+    """One standard deviation either side of a line; `mean` and `std` are arrays."""
+    axes.fill_between(x, mean - std, mean + std, color=pen.color, alpha=0.15, linewidth=0)
+
+
+def panels(count: int, named: Mapping[str, Pen], *, sharey: bool) -> tuple[Figure, list[Any]]:
+    """A figure of `count` panels, up to three side by side, under a legend; and the panels."""
+    across = count if count < PANELS else 2 if count == 4 else PANELS
+    down = math.ceil(count / across)
+    entries = math.ceil(len(named) / _legend_columns(named))
+    picture = figure(0.5 + 0.18 * entries + down * (2.2 if across < PANELS else 1.6))
+    every = picture.subplots(down, across, sharey=sharey, squeeze=False).ravel().tolist()
+    for axes in every[count:]:
+        axes.remove()
+    _legend(picture, named)
+    return picture, every[:count]
+
+
+def _legend_columns(named: Mapping[str, Pen]) -> int:
+    """How many entries of a legend go side by side."""
+    longest = max(len(label_text(name, longest=36)) for name in named)
+    inches = 0.5 + 0.08 * longest
+    return max(1, min(len(named), int((WIDTH - 0.4) / inches)))
+
+
+def _legend(picture: Figure, named: Mapping[str, Pen]) -> None:
+    from matplotlib.lines import Line2D
+
+    picture.legend(
+        [Line2D([], [], **pen.options()) for pen in named.values()],
+        [label_text(name, longest=36) for name in named],
+        loc="outside upper left",
+        ncols=_legend_columns(named),
+        labelcolor=INK,
+        handlelength=2.2,
+    )
 
 
 def dress(axes: Any, *, across: bool = True) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 from kernbrook.errors import InputError
 from kernbrook.reports import drawing
 from kernbrook.reports.drawing import DASHES, HUES, Label, Pen, in_house_style
-from kernbrook.reports.figures import _band, _grid, _height, _line
 from kernbrook.reports.summary import DECADES, TRIVIAL, Column, Groups, aligned
 
 if TYPE_CHECKING:
@@ -102,19 +101,19 @@ def label_figure(study: LabelStudy) -> Figure:
     }
     drawn = {f"{title}, labels drawn": Pen(hues[title], (0, (1, 1.3)), 1.2) for title in algorithms}
     trivial = dict(zip(study.trivial, drawing.pens([True] * len(study.trivial)), strict=True))
-    picture, panels = _grid(3, styles | drawn | trivial, sharey=False)
+    picture, panels = drawing.panels(3, styles | drawn | trivial, sharey=False)
     labels, errors, both = panels
     for own, pen in zip(lines, styles.values(), strict=True):
         thresholds = _array(own, "threshold")
         share, error = 100 * _array(own, "labels"), _array(own, "error")
-        _line(labels, thresholds, share, pen)
-        _line(errors, thresholds, error, pen)
+        drawing.line(labels, thresholds, share, pen)
+        drawing.line(errors, thresholds, error, pen)
         if all(point.error_std is not None for point in own):
-            _band(errors, thresholds, error, _array(own, "error_std"), pen)
-        _line(both, share, error, pen)
+            drawing.band(errors, thresholds, error, _array(own, "error_std"), pen)
+        drawing.line(both, share, error, pen)
     for title, pen in zip(algorithms, drawn.values(), strict=True):
         own = sorted((p for p in study.points if p.title == title), key=lambda p: p.labels)
-        _line(both, 100 * _array(own, "labels"), _array(own, "error_random"), pen)
+        drawing.line(both, 100 * _array(own, "labels"), _array(own, "error_random"), pen)
     for pen, error in zip(trivial.values(), study.trivial.values(), strict=True):
         both.axhline(error, **pen.options())
     drawing.log_ticks(both)
@@ -156,7 +155,7 @@ def error_figure(curves: Sequence[ErrorCurve]) -> Figure:
     """
     if not curves:
         raise InputError("expected at least one curve of errors over time, found none")
-    height = _height(len(curves)) + 0.8
+    height = drawing.height_of(len(curves)) + 0.8
     picture = drawing.figure(height)
     axes = picture.add_subplot()
     labels, seen = [], []
@@ -165,7 +164,7 @@ def error_figure(curves: Sequence[ErrorCurve]) -> Figure:
         own = curve.recipe.startswith("kernbrook-")
         pen = Pen(pen.color, pen.linestyle, 2.2) if own else pen
         rounds, errors = np.array(curve.rounds), np.array(curve.error)
-        _line(axes, rounds, errors, pen)
+        drawing.line(axes, rounds, errors, pen)
         seen.append(errors[rounds >= SETTLED * rounds[-1]])
         name = curve.recipe if own else curve.title  # the titles of our own are long
         labels.append(Label(name, float(errors[-1]), pen, own))
