@@ -38,6 +38,7 @@ STYLE = {
     "axes.titlesize": SIZE,
     "axes.labelsize": SIZE,
     "figure.facecolor": "white",
+    "figure.labelsize": SIZE,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
     "font.size": SIZE,
@@ -104,6 +105,11 @@ def pens(trivial: Sequence[bool]) -> list[Pen]:
     return result
 
 
+def dotted(color: str) -> Pen:
+    """The pen of a line that goes with another."""
+    return Pen(color, (0, (1, 1.3)), 1.2)
+
+
 def label_text(name: str, longest: int = 26) -> str:
     """A name as a figure can show it: one line, printable, not too long.
 
@@ -128,6 +134,12 @@ def figure(height: float) -> Figure:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(WIDTH, height), layout="constrained")
+
+
+def plot(height: float) -> tuple[Figure, Any]:
+    """A figure with one plot, and its axes."""
+    picture = figure(height)
+    return picture, picture.add_subplot()
 
 
 def line(axes: Any, x: Any, y: Any, pen: Pen) -> None:
@@ -174,8 +186,8 @@ def _legend(picture: Figure, named: Mapping[str, Pen]) -> None:
     )
 
 
-def dress(axes: Any, *, across: bool = True) -> None:
-    """Quiet ticks and, where `across`, thin lines over the plot; numbers without exponents.
+def dress(axes: Any) -> None:
+    """Quiet ticks and thin lines across the plot; numbers without exponents.
 
     Everything is set on the axes themselves, since matplotlib makes some ticks only when the
     figure is drawn, under whatever settings hold then.
@@ -189,8 +201,7 @@ def dress(axes: Any, *, across: bool = True) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     axes.set_axisbelow(True)
-    if across:
-        axes.grid(axis="y", which="major", color=GREY, alpha=0.25, linewidth=0.6)
+    axes.grid(axis="y", which="major", color=GREY, alpha=0.25, linewidth=0.6)
 
 
 def number(value: float) -> str:
@@ -214,6 +225,14 @@ def log_ticks(axes: Any) -> None:
     few = math.log10(high / low) < 3
     axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if few else (1,), numticks=20))
     axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def few_ticks(axes: Any) -> None:
+    """Up to five ticks an axis, for a panel."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
@@ -262,15 +281,15 @@ class Label:
     bold: bool = False
 
 
-def label_lines(axes: Any, labels: Sequence[Label], height: float) -> None:
+def label_lines(axes: Any, labels: Sequence[Label]) -> None:
     """Names at the right of their lines, moved apart, each with a leader in its line's look.
 
     Parameters
     ----------
-    axes : limits and scale already final
+    axes : the figure's only ones, limits and scale already final
     labels : one a line
-    height : of the axes, in inches, roughly
     """
+    height = axes.figure.get_figheight() - 0.6  # inches, roughly
     low, high = axes.get_ylim()
     scale = math.log10 if axes.get_yscale() == "log" else float
     bottom, top = scale(low), scale(high)

@@ -58,9 +58,7 @@ def learning_curves(comparison: Comparison) -> Figure:
     """
     rows = checked(comparison).rows
     how = measure(comparison)
-    height = drawing.height_of(len(rows))
-    picture = drawing.figure(height)
-    axes = picture.add_subplot()
+    picture, axes = drawing.plot(drawing.height_of(len(rows)))
     over = [over_time(row, "error") for row in rows]
     means = [how.scale * errors.mean(axis=0) for _, errors in over]
     ends = [float(mean[-1]) for mean in means if 0 < mean[-1] < math.inf]
@@ -86,7 +84,7 @@ def learning_curves(comparison: Comparison) -> Figure:
     axes.set_xlabel("rounds")
     axes.set_ylabel(how.axis + (", log scale" if logarithmic else ""))
     drawing.dress(axes)
-    drawing.label_lines(axes, labels, height - 0.6)
+    drawing.label_lines(axes, labels)
     return picture
 
 
@@ -112,15 +110,12 @@ def support_vectors(comparison: Comparison) -> Figure:
         lines.append((row, pen, "", rounds, stored.mean(axis=0)))
         if differs(row):
             rounds, active = over_time(row, "n_support_active")
-            dotted = Pen(pen.color, (0, (1, 1.3)), 1.2)
-            lines.append((row, dotted, " active", rounds, active.mean(axis=0)))
+            lines.append((row, drawing.dotted(pen.color), " active", rounds, active.mean(axis=0)))
     ends = [float(values[-1]) for *_, values in lines if values[-1] > 0]
     logarithmic = bool(ends) and max(ends) > WIDE * min(ends)
     if logarithmic:
         lines = [line for line in lines if line[-1][-1] > 0]
-    height = drawing.height_of(len(lines))
-    picture = drawing.figure(height)
-    axes = picture.add_subplot()
+    picture, axes = drawing.plot(drawing.height_of(len(lines)))
     labels = []
     for row, pen, suffix, rounds, values in lines:
         drawing.line(
@@ -138,7 +133,7 @@ def support_vectors(comparison: Comparison) -> Figure:
     axes.set_xlabel("rounds")
     axes.set_ylabel("support vectors (number" + (", log scale)" if logarithmic else ")"))
     drawing.dress(axes)
-    drawing.label_lines(axes, labels, height - 0.6)
+    drawing.label_lines(axes, labels)
     return picture
 
 
@@ -180,11 +175,11 @@ def kernel_weights(comparison: Comparison) -> Figure:
         axes.set_title(drawing.label_text(row.title), loc="left")
         axes.set_xlim(0, rounds[-1])
         drawing.dress(axes)
-        _few_ticks(axes)
+        drawing.few_ticks(axes)
     greatest = max(float(np.nanmax(weights, initial=0.0)) for weights in means)
     panels[0].set_ylim(0, min(1.0, 1.1 * greatest) * 1.02 or 1.0)
-    picture.supxlabel("rounds", fontsize=drawing.SIZE)
-    picture.supylabel("kernel weight (sum 1)", fontsize=drawing.SIZE)
+    picture.supxlabel("rounds")
+    picture.supylabel("kernel weight (sum 1)")
     return picture
 
 
@@ -221,9 +216,9 @@ def discount_curve(curves: Discounts) -> Figure:
         axes.set_title(drawing.label_text(data), loc="left")
         axes.set_xlim(0, 1.02)
         drawing.dress(axes)
-        _few_ticks(axes)
-    picture.supxlabel("discount of a mistaken kernel's weight", fontsize=drawing.SIZE)
-    picture.supylabel("mistakes (% of the rounds)", fontsize=drawing.SIZE)
+        drawing.few_ticks(axes)
+    picture.supxlabel("discount of a mistaken kernel's weight")
+    picture.supylabel("mistakes (% of the rounds)")
     return picture
 
 
@@ -267,8 +262,8 @@ def parameter_curves(points: Sequence[StudyPoint]) -> Figure:
         if mean != "error":
             axes.set_ylim(bottom=0)
         drawing.dress(axes)
-        _few_ticks(axes)
-    picture.supxlabel(f"{points[0].parameter} of SPA", fontsize=drawing.SIZE)
+        drawing.few_ticks(axes)
+    picture.supxlabel(f"{points[0].parameter} of SPA")
     return picture
 
 
@@ -296,9 +291,7 @@ def stream_length_curves(result: AccuracyCurves) -> Figure:
 
     if not result.curves:
         raise InputError("expected at least one curve, found none")
-    height = 4.2
-    picture = drawing.figure(height)
-    axes = picture.add_subplot()
+    picture, axes = drawing.plot(4.2)
     timed = result.shown == "seconds"
     ends = [curve.n_rows for curve in result.curves]
     first = min(TIMED_FROM, *ends) if timed else min(curve.rows[0] for curve in result.curves)
@@ -328,7 +321,7 @@ def stream_length_curves(result: AccuracyCurves) -> Figure:
         axes.set_ylim(low, min(high, 100.0))
         axes.set_ylabel("right on the test part (%)")
     drawing.dress(axes)
-    drawing.label_lines(axes, labels, height - 0.6)
+    drawing.label_lines(axes, labels)
     return picture
 
 
@@ -370,10 +363,3 @@ def _top_kernels(rows: Sequence[Row], means: Sequence[Any]) -> list[str]:
             name = kernels[place]
             best[name] = max(best.get(name, 0.0), float(weights[-1, place]))
     return sorted(best, key=lambda name: -best[name])[: len(HUES)]
-
-
-def _few_ticks(axes: Any) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))

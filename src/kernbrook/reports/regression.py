@@ -99,7 +99,7 @@ def label_figure(study: LabelStudy) -> Figure:
         f"{own[0].title}, M = {own[0].window}": Pen(hues[own[0].window], dashes[own[0].title])
         for own in lines
     }
-    drawn = {f"{title}, labels drawn": Pen(hues[title], (0, (1, 1.3)), 1.2) for title in algorithms}
+    drawn = {f"{title}, labels drawn": drawing.dotted(hues[title]) for title in algorithms}
     trivial = dict(zip(study.trivial, drawing.pens([True] * len(study.trivial)), strict=True))
     picture, panels = drawing.panels(3, styles | drawn | trivial, sharey=False)
     labels, errors, both = panels
@@ -155,9 +155,7 @@ def error_figure(curves: Sequence[ErrorCurve]) -> Figure:
     """
     if not curves:
         raise InputError("expected at least one curve of errors over time, found none")
-    height = drawing.height_of(len(curves)) + 0.8
-    picture = drawing.figure(height)
-    axes = picture.add_subplot()
+    picture, axes = drawing.plot(drawing.height_of(len(curves)) + 0.8)
     labels, seen = [], []
     pens = drawing.pens([curve.recipe in TRIVIAL for curve in curves])
     for curve, pen in zip(curves, pens, strict=True):
@@ -179,7 +177,7 @@ def error_figure(curves: Sequence[ErrorCurve]) -> Figure:
     axes.set_xlabel("rounds")
     axes.set_ylabel(f"mean squared error so far ({UNIT[4:]}, log scale)")
     drawing.dress(axes)
-    drawing.label_lines(axes, labels, height - 0.6)
+    drawing.label_lines(axes, labels)
     return picture
 
 
