@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
         AccuracyCurve,
         AccuracyCurves,
         ParameterStudy,
-        StudyPoint,
     )
+
+T = TypeVar("T")
 
 STAR_NOTE = "* not told from the least mean by a Student t-test at 5 %"
 STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
@@ -86,6 +87,11 @@ def aligned(pairs: Sequence[tuple[float, float | None]], digits: int) -> list[st
     tails = ["" if std is None else f" ± {_fixed(std, digits)}" for _, std in pairs]
     head, tail = (max(map(len, parts), default=0) for parts in (heads, tails))
     return [f"{h:>{head}}{t:<{tail}}" for h, t in zip(heads, tails, strict=True)]
+
+
+def starred(texts: Sequence[str], best: Iterable[bool | None]) -> list[str]:
+    """Cells with a star behind the best ones; the others have a blank of its width."""
+    return [text + ("*" if mark else " ") for text, mark in zip(texts, best, strict=True)]
 
 
 def _fixed(value: float, digits: int) -> str:
@@ -166,6 +172,59 @@ class Column:
     kind: Literal["text", "number", "code", "long", "bar"] = "text"
 
 
+def numbers(header: str, values: Iterable[T | None], form: Callable[[T], str] = str) -> Column:
+    """A column of numbers as `form` writes them, blank where there is None.
+
+    Examples
+    --------
+    >>> numbers("seconds", [1.5, None], seconds).cells
+    ('1.50', '')
+    """
+    cells = ("" if value is None else form(value) for value in values)
+    return Column(header, tuple(cells), "number")
+
+
+class Groups:
+    """The rows of a table in groups, each group below a line that only names it.
+
+    Parameters
+    ----------
+    rows : group and name of each; those of a group stand together
+
+    Attributes
+    ----------
+    names : the first column's cells, those of the rows indented
+    heads : numbers, from 0, of the lines that name a group
+
+    Examples
+    --------
+    >>> groups = Groups([("a3a", "OM-2"), ("a3a", "SPA"), ("w5a", "SPA")])
+    >>> groups.names, groups.heads
+    (('a3a', '  OM-2', '  SPA', 'w5a', '  SPA'), [0, 3])
+    >>> groups.numbers("#SV", [12, 7, 30]).cells
+    ('', '12', '7', '', '30')
+    """
+
+    def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
+        names: list[str] = []
+        self.heads: list[int] = []
+        for group, name in rows:
+            if not self.heads or names[self.heads[-1]] != group:
+                self.heads.append(len(names))
+                names.append(group)
+            names.append(f"  {name}")
+        self.names = tuple(names)
+
+    def numbers(
+        self, header: str, values: Iterable[T | None], form: Callable[[T], str] = str
+    ) -> Column:
+        """A column as of `numbers`, from a value a row; the lines that name a group are blank."""
+        cells = list(numbers(header, values, form).cells)
+        for head in self.heads:
+            cells.insert(head, "")
+        return Column(header, tuple(cells), "number")
+
+
 def checked(comparison: Comparison) -> Comparison:
     """The comparison itself; InputError where there is nothing to show."""
     if not comparison.rows:
@@ -201,12 +260,11 @@ def comparison_columns(comparison: Comparison, *, support_digits: int = 1) -> li
 
     how = measure(comparison)
     pairs = [mean_and_std(how.scale * row.values("error")) for row in rows]
-    stars = ["*" if row.recipe in comparison.best else " " for row in rows]
-    cells = map("".join, zip(aligned(pairs, how.digits), stars, strict=True))
+    best = (row.recipe in comparison.best for row in rows)
     columns = [
         Column("algorithm", tuple(row.title for row in rows)),
         Column("recipe", tuple(row.recipe for row in rows), "code"),
-        Column(how.header, tuple(cells), "number"),
+        numbers(how.header, starred(aligned(pairs, how.digits), best)),
     ]
     if shows_support(comparison):
         columns.append(Column("#SV stored", support("n_support_stored"), "number"))
@@ -253,33 +311,19 @@ def study_columns(study: ParameterStudy) -> tuple[list[Column], list[int]]:
     Where the cap is varied the rows of a divisor stand together; where the divisor is, those of
     one divisor, an algorithm each.
     """
-    names: list[str] = []
-    heads: list[int] = []
-    of_row: list[StudyPoint | None] = []
+    rows = []
     for point in study.points:
         varied = f"{point.parameter} {point.value:g}"
         head, name = (point.curve, varied) if point.parameter == "cap" else (varied, point.curve)
-        head = f"{point.data}, {head}"
-        if not heads or names[heads[-1]] != head:
-            heads.append(len(names))
-            names.append(head)
-            of_row.append(None)
-        names.append(f"  {name}")
-        of_row.append(point)
-
-    def column(header: str, texts: Sequence[str]) -> Column:
-        remaining = iter(texts)
-        cells = ("" if point is None else next(remaining) for point in of_row)
-        return Column(header, tuple(cells), "number")
-
-    points = study.points
+        rows.append((f"{point.data}, {head}", name))
+    groups, points = Groups(rows), study.points
     digits = 0 if all(point.n_support_std is None for point in points) else 1
     return [
-        Column("", tuple(names)),
-        column("mistakes %", aligned([(p.error, p.error_std) for p in points], 2)),
-        column("#SV", aligned([(p.n_support, p.n_support_std) for p in points], digits)),
-        column("seconds", [seconds(p.seconds) for p in points]),
-    ], heads
+        Column("", groups.names),
+        groups.numbers("mistakes %", aligned([(p.error, p.error_std) for p in points], 2)),
+        groups.numbers("#SV", aligned([(p.n_support, p.n_support_std) for p in points], digits)),
+        groups.numbers("seconds", (p.seconds for p in points), seconds),
+    ], groups.heads
 
 
 def curve_names(curves: Sequence[AccuracyCurve]) -> tuple[str, ...]:
