@@ -22,6 +22,7 @@ from kernbrook.reports.summary import (
     headline,
     many_kernels,
     notes,
+    numbers,
     rank,
     shows_support,
     study_columns,
@@ -181,7 +182,7 @@ def write_discount_report(
     """
     picture = figures.discount_curve(curves)
     rows = [
-        (data, title, float(discounts[least]), float(mean[least]))
+        (data, title, discounts[least], mean[least])
         for data, lines in curves.items()
         for title, (discounts, mean, _) in lines.items()
         for least in [int(np.argmin(mean))]
@@ -189,8 +190,8 @@ def write_discount_report(
     best = [
         Column("data", tuple(row[0] for row in rows)),
         Column("algorithm", tuple(row[1] for row in rows)),
-        Column("best discount", tuple(f"{row[2]:.2f}" for row in rows), "number"),
-        Column("mistakes %", tuple(f"{row[3]:.2f}" for row in rows), "number"),
+        numbers("best discount", (row[2] for row in rows), "{:.2f}".format),
+        numbers("mistakes %", (row[3] for row in rows), "{:.2f}".format),
     ]
     sections = [
         Section(
@@ -385,7 +386,7 @@ def _weight_columns(row: Row) -> list[Column]:
     shares = np.nan_to_num(np.clip(final / greatest, 0, 1))
     return [
         Column("kernel", tuple(kernels[k] for k in order), "code"),
-        Column("weight", tuple(f"{final[k]:.4f}" for k in order), "number"),
+        numbers("weight", (final[k] for k in order), "{:.4f}".format),
         Column("", tuple(f"{shares[k]:.4f}" for k in order), "bar"),
     ]
 

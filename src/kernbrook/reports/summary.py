@@ -255,8 +255,10 @@ def comparison_columns(comparison: Comparison, *, support_digits: int = 1) -> li
     if all(len(row.runs) == 1 for row in rows):
         support_digits = 0
 
-    def support(name: str) -> tuple[str, ...]:
-        return tuple(aligned([mean_and_std(row.values(name)) for row in rows], support_digits))
+    def support(header: str, name: str) -> Column:
+        return numbers(
+            header, aligned([mean_and_std(r.values(name)) for r in rows], support_digits)
+        )
 
     how = measure(comparison)
     pairs = [mean_and_std(how.scale * row.values("error")) for row in rows]
@@ -267,18 +269,18 @@ def comparison_columns(comparison: Comparison, *, support_digits: int = 1) -> li
         numbers(how.header, starred(aligned(pairs, how.digits), best)),
     ]
     if shows_support(comparison):
-        columns.append(Column("#SV stored", support("n_support_stored"), "number"))
+        columns.append(support("#SV stored", "n_support_stored"))
     if any(differs(row) for row in rows):
-        columns.append(Column("#SV active", support("n_support_active"), "number"))
-    asked = [float(np.mean(row.values("labels_asked"))) for row in rows]
+        columns.append(support("#SV active", "n_support_active"))
     if any_label_left(comparison):
-        shares = tuple(f"{100 * count / comparison.n_rows:.1f}" for count in asked)
+        asked = [float(np.mean(row.values("labels_asked"))) for row in rows]
+        shares = (100 * count / comparison.n_rows for count in asked)
         columns += [
-            Column(LABELS_ASKED, tuple(f"{count:.0f}" for count in asked), "number"),
-            Column("asked %", shares, "number"),
+            numbers(LABELS_ASKED, asked, "{:.0f}".format),
+            numbers("asked %", shares, "{:.1f}".format),
         ]
-    times = tuple(seconds(float(np.mean(row.values("seconds")))) for row in rows)
-    return [*columns, Column("seconds", times, "number")]
+    times = (float(np.mean(row.values("seconds"))) for row in rows)
+    return [*columns, numbers("seconds", times, seconds)]
 
 
 def shows_support(comparison: Comparison) -> bool:
@@ -337,30 +339,26 @@ def curve_names(curves: Sequence[AccuracyCurve]) -> tuple[str, ...]:
 
 def curve_columns(result: AccuracyCurves) -> list[Column]:
     """Columns of curves of accuracy or seconds: their values at powers of ten, and their ends."""
-    curves = result.curves
+    curves, timed = result.curves, result.shown == "seconds"
     ends = [(c.accuracy[-1], c.accuracy_std[-1] if c.accuracy_std else None) for c in curves]
-    accuracy = tuple(aligned(ends, 2))
-    times = tuple(seconds(curve.seconds[-1]) for curve in curves)
-    texts = {"accuracy": "{:.2f}".format, "seconds": seconds}
+    accuracy = aligned(ends, 2)
+    times = [seconds(curve.seconds[-1]) for curve in curves]
     at = [dict(zip(c.rows, getattr(c, result.shown), strict=True)) for c in curves]
     columns = [Column("algorithm", curve_names(curves))]
-    heading = "accuracy %" if result.shown == "accuracy" else "seconds"
+    heading, form = ("seconds", seconds) if timed else ("accuracy %", "{:.2f}".format)
     for n, name in DECADES.items():
         if any(n in values for values in at):
-            cells = (texts[result.shown](values[n]) if n in values else "" for values in at)
-            columns.append(Column(f"{heading}\n{name}", tuple(cells), "number"))
+            columns.append(numbers(f"{heading}\n{name}", (values.get(n) for values in at), form))
             heading = ""
     columns += [
-        Column("\nend", accuracy if result.shown == "accuracy" else times, "number"),
-        Column("examples", tuple(f"{curve.n_rows:,}" for curve in curves), "number"),
-        Column("#SV", tuple(f"{curve.n_support[-1]:.0f}" for curve in curves), "number"),
+        numbers("\nend", times if timed else accuracy),
+        numbers("examples", (curve.n_rows for curve in curves), "{:,}".format),
+        numbers("#SV", (curve.n_support[-1] for curve in curves), "{:.0f}".format),
     ]
-    if result.shown == "seconds":
-        return [*columns, Column("accuracy %\nend", accuracy, "number")]
+    if timed:
+        return [*columns, numbers("accuracy %\nend", accuracy)]
     printed = (curve.seconds_printed for curve in curves)
-    cells = ("" if value is None else seconds(value) for value in printed)
-    columns.append(Column("seconds\nprinted", tuple(cells), "number"))
-    return [*columns, Column("\nours", times, "number")]
+    return [*columns, numbers("seconds\nprinted", printed, seconds), numbers("\nours", times)]
 
 
 def headline(comparison: Comparison) -> str:

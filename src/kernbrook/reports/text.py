@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kernbrook.reports.regression import UNIT, error_columns, label_columns
@@ -19,6 +18,7 @@ from kernbrook.reports.summary import (
     curve_columns,
     headline,
     notes,
+    numbers,
     seconds,
     starred,
     study_columns,
@@ -75,7 +75,7 @@ def comparison_table(comparison: Comparison, *, width: int = 80) -> Table:
     shares = [column for column in rounded[1:] if column.header != LABELS_ASKED]
     columns = _first_that_fits([exact, rounded, rounded[1:], shares], width)
     best = [row.recipe in comparison.best for row in comparison.rows]
-    return _table(headline(comparison), "\n".join(notes(comparison)) or None, columns, best=best)
+    return _table(headline(comparison), "\n".join(notes(comparison)), columns, best=best)
 
 
 def reproduction_table(reproduction: Reproduction, *, width: int = 80) -> Table:
@@ -123,21 +123,14 @@ def ratio_table(reproduction: TimeReproduction) -> Table:
     -------
     a table for `rich.console.Console.print`
     """
-    groups = [
-        (data, {ratio.title: ratio for ratio in ratios})
-        for data, ratios in groupby(reproduction.ratios, lambda ratio: ratio.data)
-    ]
-    columns = [
-        Column("data", tuple(data for data, _ in groups)),
-        Column("rows", tuple(str(next(iter(g.values())).n_rows) for _, g in groups), "number"),
-    ]
+    found = {(ratio.data, ratio.title): ratio for ratio in reproduction.ratios}
+    sizes = {ratio.data: ratio.n_rows for ratio in reproduction.ratios}
+    columns = [Column("data", tuple(sizes)), numbers("rows", sizes.values())]
     for title in dict.fromkeys(ratio.title for ratio in reproduction.ratios):
-        found = [group.get(title) for _, group in groups]
-        printed = tuple("" if r is None else f"{r.ratio_printed:.1f}" for r in found)
-        ours = tuple("" if r is None else f"{r.ratio:.1f}" for r in found)
+        own = [found.get((data, title)) for data in sizes]
         columns += [
-            Column(f"{title}\nprinted", printed, "number"),
-            Column("\nours", ours, "number"),
+            numbers(f"{title}\nprinted", own, lambda r: f"{r.ratio_printed:.1f}"),
+            numbers("\nours", own, lambda r: f"{r.ratio:.1f}"),
         ]
     return _published(reproduction, columns, "time in per cent of the reference algorithm's")
 
@@ -410,7 +403,7 @@ def _width(column: Column) -> int:
 
 def _table(
     title: str,
-    caption: str | None,
+    caption: str,
     columns: Sequence[Column],
     *,
     heads: Sequence[int] = (),
@@ -428,7 +421,7 @@ def _table(
 
     table = Table(
         title=Text(title, style="bold"),
-        caption=None if caption is None else Text(caption),
+        caption=Text(caption),
         title_justify="left",
         caption_justify="left",
         caption_style="",
