@@ -148,7 +148,7 @@ def reproduce(
         typer.Argument(
             help="omkc-table-3, omkc-table-4, omkc-table-5, omkc-figure-4, bomkl-table-1, "
             "bomkl-table-2, bomkl-figure-1, bpegasos-table-1, bpegasos-figure-1, -2 or -3, "
-            "amkl-table-2, amkl-table-3, amkl-figure-2 or amkl-figure-3."
+            "amkl-table-2, amkl-table-3, amkl-figure-2, amkl-figure-3 or vkr-table-1."
         ),
     ],
     data: Annotated[
@@ -159,18 +159,20 @@ def reproduce(
         typer.Option(
             min=1,
             help="Orders; 20 by default for omkc, 10 for bomkl, 5 for its figure and for bpegasos, "
-            "1 for the figures of the latter. For amkl draws of the random features, 5 by default.",
+            "1 for the figures of the latter. For amkl draws of the random features, 5 by default; "
+            "for vkr draws of the five folds, 1 by default.",
         ),
     ] = None,
     rows: Annotated[
         int | None,
-        typer.Option(min=1, help="bpegasos, amkl: examples to learn from at most, to try it out."),
+        typer.Option(min=1, help="bpegasos, amkl, vkr: examples at most, to try it out."),
     ] = None,
     seed: Seed = 0,
     orders: Orders = None,
     json: Json = None,
     report: Annotated[
-        Path | None, typer.Option(help="A figure: write its page to this .html file.")
+        Path | None,
+        typer.Option(help="A figure, or vkr-table-1: write its page to this .html file."),
     ] = None,
     jobs: Jobs = None,
 ) -> None:
@@ -188,6 +190,7 @@ def reproduce(
         ParameterStudy,
         Reproduction,
     )
+    from kernbrook.evaluation.voted_records import VotedTable
     from kernbrook.reports import (
         accuracy_table,
         curve_table,
@@ -199,18 +202,20 @@ def reproduce(
         reproduction_json,
         reproduction_table,
         study_table,
+        voted_table,
         write_curve_report,
         write_discount_report,
         write_error_report,
         write_label_report,
         write_study_report,
+        write_voted_report,
     )
 
     _check_targets(json, report)
-    if report is not None and "-figure-" not in table:
+    if report is not None and "-figure-" not in table and table != "vkr-table-1":
         raise InputError(
-            "--report goes with omkc-figure-4, bomkl-figure-1 and the figures of bpegasos and "
-            f"amkl, not with {table}"
+            "--report goes with omkc-figure-4, bomkl-figure-1, the figures of bpegasos and amkl, "
+            f"and vkr-table-1, not with {table}"
         )
     with _progress() as announce:
         result = run(
@@ -239,6 +244,8 @@ def reproduce(
             return label_table(result)
         if isinstance(result, ErrorCurves):
             return error_table(result)
+        if isinstance(result, VotedTable):
+            return voted_table(result, width=width)
         return discount_table(result) if isinstance(result, DiscountCurves) else ratio_table(result)
 
     _show(json, lambda: reproduction_json(result), as_table)
@@ -251,6 +258,8 @@ def reproduce(
             write_label_report(result, report)
         elif isinstance(result, ErrorCurves):
             write_error_report(result, report)
+        elif isinstance(result, VotedTable):
+            write_voted_report(result, report)
         elif isinstance(result, DiscountCurves):
             write_discount_report(result.curves, report, manifest=result.manifest)
         typer.echo(f"wrote {report}", err=True)

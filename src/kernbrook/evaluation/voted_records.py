@@ -102,14 +102,14 @@ class VotedTable:
     Attributes
     ----------
     cells : grouped by data set and family, in the order of the paper
-    kernels : family -> the kernels of its pool, as `weights` counts them
+    pools : family -> degree or gamma of each kernel, as `weights` counts them
     """
 
     table: str
     description: str
     permutations_by_data: dict[str, str]
     cells: tuple[VotedCell, ...]
-    kernels: dict[str, tuple[str, ...]]
+    pools: dict[str, tuple[float, ...]]
     missing: tuple[str, ...] = ()
     manifest: dict[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()

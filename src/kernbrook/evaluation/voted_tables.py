@@ -68,7 +68,10 @@ def run_grids(
     lengths = other_lengths({name: len(one.y) for name, one in data.items()}, wanted, plan)
     return VotedTable(
         cells=cells,
-        kernels={family: tuple(map(str, kernels)) for family, kernels in FAMILIES.items()},
+        pools={
+            family: tuple(value for kernel in kernels for value in _kernel(kernel).values())
+            for family, kernels in FAMILIES.items()
+        },
         remarks=(*lengths, *remarks, *_unfinished(cells)),
         **common,
     )

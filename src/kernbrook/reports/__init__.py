@@ -24,6 +24,7 @@ from kernbrook.reports.html import (
     write_page,
     write_report,
     write_study_report,
+    write_voted_report,
 )
 from kernbrook.reports.regression import error_figure, label_figure
 from kernbrook.reports.summary import Column, verdict
@@ -38,7 +39,9 @@ from kernbrook.reports.text import (
     regression_table,
     reproduction_table,
     study_table,
+    voted_table,
 )
+from kernbrook.reports.voted import sparsity_figure, weight_figure
 
 __all__ = [
     "Column",
@@ -60,10 +63,13 @@ __all__ = [
     "regression_table",
     "reproduction_json",
     "reproduction_table",
+    "sparsity_figure",
     "stream_length_curves",
     "study_table",
     "support_vectors",
     "verdict",
+    "voted_table",
+    "weight_figure",
     "write_curve_report",
     "write_discount_report",
     "write_error_report",
@@ -71,4 +77,5 @@ __all__ = [
     "write_page",
     "write_report",
     "write_study_report",
+    "write_voted_report",
 ]

@@ -28,6 +28,12 @@ from kernbrook.reports.summary import (
     study_columns,
     verdict,
 )
+from kernbrook.reports.voted import (
+    CELL_NOTES,
+    sparsity_figure,
+    voted_columns,
+    weight_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.records import Comparison, Row
     from kernbrook.evaluation.regression_records import ErrorCurves, LabelStudy
     from kernbrook.evaluation.reproduction_records import AccuracyCurves, ParameterStudy
+    from kernbrook.evaluation.voted_records import VotedTable
     from kernbrook.reports.figures import Discounts
 
 
@@ -59,6 +66,12 @@ _CURVES = {
         "Time against the number of examples, both on logarithmic axes: a line of slope 1 is "
         "linear. A dot is where a run was stopped, as in the paper.",
     ),
+}
+
+
+_FAMILIES = {
+    "polynomial": ("polynomial kernels", "degree"),
+    "gaussian": ("Gaussian kernels", "width"),
 }
 
 
@@ -319,6 +332,47 @@ def write_error_report(result: ErrorCurves, path: str | PathLike[str]) -> None:
     write_page("Regression with many kernels", sections, path, subtitle=result.description)
 
 
+def write_voted_report(table: VotedTable, path: str | PathLike[str]) -> None:
+    """Write the table of voted kernel regularization as one HTML page: figures, numbers.
+
+    Parameters
+    ----------
+    table : at least one cell
+    path : the file to write, in an existing folder
+
+    Raises
+    ------
+    InputError
+        if there are no cells, or the file cannot be written.
+    """
+    below = (
+        "Test errors in per cent, and training points in use; means over the runs ± one standard "
+        f"deviation. {CELL_NOTES[0]}; {CELL_NOTES[1]}."
+    )
+    sections = []
+    for family, (kernels, number) in _FAMILIES.items():
+        if any(cell.family == family for cell in table.cells):
+            sections += [
+                Section(
+                    f"Sparsity against error, {kernels}",
+                    "A line goes through the settings of the grid that err less on the validation "
+                    "part than every one with fewer support vectors, and shows their errors on "
+                    "the test part; the large dot is the setting that was chosen. Lower errs "
+                    "less, further left is sparser.",
+                    sparsity_figure(table, family),
+                ),
+                Section(
+                    f"Weights by {number}",
+                    "How the sum of the coefficients' sizes is shared between the kernels, at the "
+                    "chosen setting. Complex kernels cost more, so that they are used where they "
+                    "pay.",
+                    weight_figure(table, family),
+                ),
+            ]
+    sections += _numbers(table, below, *voted_columns(table))
+    write_page("Voted kernel regularization", sections, path, subtitle=table.description)
+
+
 def write_page(
     title: str,
     sections: Sequence[Section],
@@ -392,7 +446,7 @@ def _weight_columns(row: Row) -> list[Column]:
 
 
 def _numbers(
-    result: ParameterStudy | AccuracyCurves | LabelStudy | ErrorCurves,
+    result: ParameterStudy | AccuracyCurves | LabelStudy | ErrorCurves | VotedTable,
     text: str,
     columns: Sequence[Column],
     heads: Sequence[int] = (),

@@ -23,6 +23,7 @@ from kernbrook.reports.summary import (
     starred,
     study_columns,
 )
+from kernbrook.reports.voted import CELL_NOTES, voted_columns
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
         Reproduction,
         TimeReproduction,
     )
+    from kernbrook.evaluation.voted_records import VotedTable
 
 
 def comparison_table(comparison: Comparison, *, width: int = 80) -> Table:
@@ -276,6 +278,32 @@ def error_table(result: ErrorCurves) -> Table:
     """
     columns, heads = error_columns(result)
     return _published(result, columns, heads=heads)
+
+
+def voted_table(reproduction: VotedTable, *, width: int = 80) -> Table:
+    """A published table of errors and support vectors beside ours, by data set and kernels.
+
+    More than two printed deviations have an exclamation mark. Where the table would be wider than
+    `width`, the support vectors lose decimals, then the chosen settings go, then deviations.
+
+    Parameters
+    ----------
+    reproduction : cells of one data set and family stand together
+    width : columns of the terminal, at least 1
+
+    Returns
+    -------
+    a table for `rich.console.Console.print`
+    """
+    layouts = [
+        voted_columns(reproduction),
+        voted_columns(reproduction, digits=0),
+        voted_columns(reproduction, digits=0, chosen=False),
+        voted_columns(reproduction, digits=0, chosen=False, deviations=False),
+    ]
+    columns = _first_that_fits([columns for columns, _ in layouts], width)
+    best = [cell.level == 5 for cell in reproduction.cells]
+    return _published(reproduction, columns, *CELL_NOTES, heads=layouts[0][1], best=best)
 
 
 def _published(

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import highspy
 import numpy as np
@@ -36,6 +37,18 @@ TOLERANCE = 1e-10  # of the simplex method; the least that HiGHS takes
 NEGLIGIBLE = 1e-12  # entries that the model leaves out; the least that HiGHS takes
 SAFETY = 1e-12  # the dual is shrunk by this more, so that it stays feasible under other rounding
 SMALL = 1e-11  # coefficients that move no score by more count as 0
+# Where rows are nearly alike, the simplex method may not get back from the costs or bounds that it
+# perturbs: then from scratch, without perturbing, by the primal method, and less exactly.
+RETRIES: tuple[dict[str, Any], ...] = (
+    {},
+    {"dual_simplex_cost_perturbation_multiplier": 0.0},
+    {"simplex_strategy": 4, "primal_simplex_bound_perturbation_multiplier": 0.0},
+    {
+        "dual_simplex_cost_perturbation_multiplier": 0.0,
+        "primal_feasibility_tolerance": 1e-8,
+        "dual_feasibility_tolerance": 1e-8,
+    },
+)
 HOPELESS = 1e-3  # a gap of this share of the objective is no solution
 
 
@@ -215,13 +228,25 @@ class Program:
 
     def _run(self) -> bool:
         """Solve the model; False if that cannot be done."""
-        for again in (False, True):
-            if again:
-                self._model.clearSolver()
-            self._model.run()
-            if self._model.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+        if self._optimal():
+            return True
+        for options in RETRIES:
+            self._model.clearSolver()
+            usual = {name: self._model.getOptionValue(name)[1] for name in options}
+            self._set_options(options)
+            solved = self._optimal()
+            self._set_options(usual)
+            if solved:
                 return True
         return False
+
+    def _optimal(self) -> bool:
+        self._model.run()
+        return bool(self._model.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+
+    def _set_options(self, options: dict[str, Any]) -> None:
+        for name, value in options.items():
+            self._model.setOptionValue(name, value)
 
     def _point(self, bounds: Floats) -> tuple[Floats, Floats]:
         """(n,) u and the coefficients of the columns held, each times the size of its column."""

@@ -1,0 +1,249 @@
+"""Table 1 of the paper on voted kernel regularization.
+
+Cortes, Goyal, Kuznetsov, Mohri (2015), Voted kernel regularization: test errors and numbers of
+support vectors over five folds. The tests on the paper's data need the data files
+(KERNBROOK_DATA).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, replace
+
+import hard_streams
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.svm import SVC
+from typer.testing import CliRunner
+
+import kernbrook as kb
+from kernbrook.cli.main import app
+from kernbrook.errors import DataFileError, InputError, UnknownNameError
+from kernbrook.evaluation import voted_tables
+from kernbrook.evaluation.comparing import state_of
+from kernbrook.evaluation.published import PUBLISHED
+from kernbrook.evaluation.reproducing import reproduce
+from kernbrook.evaluation.voted_records import VotedTable
+from kernbrook.evaluation.voted_tables import waveform01
+from kernbrook.models.voted_grid import paper_protocol
+from kernbrook.models.voted_recipes import RECIPES
+from kernbrook.reports import reproduction_json
+
+DATA = (
+    "ocr49", "phishing", "waveform01", "breastcancer", "german", "ionosphere", "pima", "musk",
+    "retinopathy", "climate", "vertebral",
+)  # fmt: skip
+SMALL = {
+    "polynomial": (kb.Polynomial(1, offset=1), kb.Polynomial(3, offset=1)),
+    "gaussian": (kb.Gaussian(gamma=0.1), kb.Gaussian(gamma=1.0)),
+}
+ROWS = 60
+
+
+@pytest.mark.parametrize("name", ["ionosphere", "pima"])
+def test_errors_and_sparsity_come_out_as_printed(name, monkeypatch):
+    hard_streams.real({"pima": "diabetes"}.get(name, name))  # skips where it is not there
+    families = {"polynomial": voted_tables.FAMILIES["polynomial"]}
+    monkeypatch.setattr(voted_tables, "FAMILIES", families)
+    monkeypatch.setattr(voted_tables, "PATIENCE", 10**4)
+    result = reproduce("vkr-table-1", data=[name], jobs=1)
+    cells = {cell.recipe: cell for cell in result.cells}
+    assert list(cells) == ["l2-svm", "l1-svm", "vkr-pdim", "vkr-trace"]
+    assert all(cell.error_agrees for cell in cells.values())
+    for recipe in ("vkr-pdim", "vkr-trace"):
+        assert cells[recipe].n_support < cells["l2-svm"].n_support / (5 if name == "pima" else 1)
+        assert cells[recipe].n_support < 2 * cells[recipe].n_support_printed
+    assert (cells["l2-svm"].unfinished > 0) == any("libsvm ended" in r for r in result.remarks)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few kernels, and no data but those that are drawn."""
+    monkeypatch.delenv("KERNBROOK_DATA", raising=False)
+    monkeypatch.setattr(voted_tables, "FAMILIES", SMALL)
+
+
+def run(**arguments) -> VotedTable:
+    result = reproduce("vkr-table-1", **{"rows": ROWS, "jobs": 1} | arguments)
+    assert isinstance(result, VotedTable)
+    return result
+
+
+def same(result: VotedTable) -> VotedTable:
+    """Without what no two runs share."""
+    cells = tuple(replace(cell, seconds=0.0) for cell in result.cells)
+    return replace(result, cells=cells, manifest={})
+
+
+def test_cells_are_those_of_the_protocol(small):
+    result = run(permutations=2)
+    X, y = waveform01(3304, 0).read()
+    taken = np.sort(np.random.default_rng(0).permutation(len(y))[:ROWS])
+    X = X[taken] / np.linalg.norm(X[taken], axis=1, keepdims=True)
+    y = y[taken]
+    errors = {}
+    assert [(cell.family, cell.title) for cell in result.cells] == [
+        *(("polynomial", title) for title in ("L2 SVM", "L1 SVM", "VKR2", "VKRc")),
+        *(("gaussian", title) for title in ("L2 SVM", "L1 SVM", "VKRc")),
+    ]
+    for cell in result.cells:
+        pool = SMALL[cell.family]
+        if cell.recipe == "l2-svm":
+            model, kernels = SVC(), pool
+        else:
+            model, kernels = RECIPES[cell.recipe][1](kernels=list(pool), unit_length=False), ()
+        draws = [paper_protocol(model, X, y, state_of(0, draw), kernels) for draw in (0, 1)]
+        tested = np.concatenate([100 * draw.test[draw.best] for draw in draws])
+        sizes = np.concatenate([draw.n_support[draw.best] for draw in draws])
+        errors[cell.family, cell.recipe] = tested
+        assert cell.error == pytest.approx(tested.mean())
+        assert cell.error_std == pytest.approx(tested.std(ddof=1))
+        assert cell.n_support == pytest.approx(sizes.mean())
+        assert cell.n_support_std == pytest.approx(sizes.std(ddof=1))
+        assert len(cell.chosen) == 2
+        names = {"l2-svm": "C", "l1-svm": "beta"}
+        for setting, draw in zip(cell.chosen, draws, strict=True):
+            best = draw.settings[draw.best]
+            if cell.recipe in names:
+                kernel = best[0] if cell.recipe == "l2-svm" else pool[best.pool]
+                own = {"degree": kernel.degree} if cell.family == "polynomial" else {
+                    "gamma": kernel.gamma}  # fmt: skip
+                assert setting == own | {
+                    names[cell.recipe]: best[1] if cell.recipe == "l2-svm" else best.beta
+                }
+            else:
+                assert setting == {"lam": best.lam, "beta": best.beta}
+        check_frontier(cell.frontier, draws)
+        if cell.recipe.startswith("vkr"):
+            weights = np.concatenate([draw.weights[draw.best] for draw in draws])
+            assert cell.weights == pytest.approx(weights.mean(axis=0))
+            assert sum(cell.weights) == pytest.approx(1)
+            rivals = (errors[cell.family, name] for name in ("l1-svm", "l2-svm"))
+            better = min(rivals, key=np.mean)
+            p = stats.ttest_rel(tested, better).pvalue / 2
+            p = p if tested.mean() < better.mean() else 1 - p
+            assert cell.p_value == (None if np.isnan(p) else pytest.approx(p))
+        else:
+            assert (cell.weights, cell.p_value) == (None, None)
+        assert (cell.error_printed is None) == (cell.family == "gaussian")
+    assert result.pools == {"polynomial": (1.0, 3.0), "gaussian": (0.1, 1.0)}
+    assert result.missing == tuple(name for name in DATA if name != "waveform01")
+    assert result.remarks[0] == "at most 60 rows are learned from: the numbers need not agree"
+    assert any("waves that peak" in remark for remark in result.remarks)
+    assert result.permutations_by_data == {"waveform01": "seeded"}
+
+
+def check_frontier(frontier, draws):
+    """Every setting is matched by a point of the frontier that is no larger; nothing else is."""
+    sizes, validation, test = (
+        np.concatenate([getattr(draw, name) for draw in draws], axis=1).mean(axis=1)
+        for name in ("n_support", "validation", "test")
+    )
+    for size, error in zip(sizes, validation, strict=True):
+        assert any(
+            p.n_support <= size + 1e-9 and p.validation <= 100 * error + 1e-9 for p in frontier
+        )
+    rising = [point.n_support for point in frontier]
+    falling = [point.validation for point in frontier]
+    assert rising == sorted(rising)
+    assert falling == sorted(set(falling), reverse=True)
+    known = {(a, 100 * b, 100 * c) for a, b, c in zip(sizes, validation, test, strict=True)}
+    assert all((p.n_support, p.validation, p.error) in known for p in frontier)
+
+
+def test_results_do_not_depend_on_jobs_and_are_plain(small):
+    told: list[tuple[str, int]] = []
+    done: list[int] = []
+
+    def announce(name, total):
+        told.append((name, total))
+        return done.append
+
+    alone, together = run(announce=announce), run(jobs=2)
+    assert same(alone) == same(together)
+    assert same(run(seed=1)).cells != same(alone).cells
+    assert told == [("waveform01", 35)]
+    assert sum(done) == 35
+    found = json.loads(json.dumps(reproduction_json(alone), allow_nan=False))
+    assert found["table"] == "vkr-table-1"
+    cell = found["cells"][0]
+    assert cell == json.loads(json.dumps(asdict(alone.cells[0])))
+    assert set(cell["chosen"][0]) == {"degree", "C"}
+    assert set(cell["frontier"][0]) == {"setting", "n_support", "validation", "error"}
+
+
+def test_equal_errors_are_not_tested():
+    five = np.arange(5.0)
+    assert voted_tables._p_value(five, five) is None
+    assert voted_tables._p_value(five - 1, five) == 0
+    assert voted_tables._p_value(five + 1, five) == 1
+    assert voted_tables._p_value(five * 0.5, five) == pytest.approx(0.0237, abs=1e-4)
+
+
+def test_waveform01_has_the_distributed_classes():
+    X, y = waveform01(3304, 7).read()
+    assert X.shape == (3304, 21)
+    assert 0.47 < y.mean() < 0.53
+    # Halves of waves that peak at 15 and at 11: the one at 7 is in both classes.
+    place = np.arange(1, 22)
+    waves = [np.maximum(6.0 - np.abs(place - peak), 0.0) for peak in (15, 11)]
+    difference = X[y == 0].mean(axis=0) - X[y == 1].mean(axis=0)
+    np.testing.assert_allclose(difference, (waves[0] - waves[1]) / 2, atol=0.3)
+
+
+def test_the_printed_numbers_are_whole():
+    rows = PUBLISHED["vkr-table-1"].printed()
+    assert tuple(dict.fromkeys(row.data for row in rows)) == DATA
+    assert len(rows) == len({(row.data, row.title) for row in rows}) == 44
+    # The sums of the table's numbers, and of table 2's.
+    for column, total in {
+        "error": 591.33, "error_std": 98.19, "n_support": 4997.6, "n_support_std": 211.1,
+        "n_rows": 4 * 13055, "n_features": 4 * 531,
+    }.items():  # fmt: skip
+        assert sum(row.number(column) for row in rows) == pytest.approx(total)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"data": ["german"]}, InputError, r"none of its data sets is present \(german\)"),
+        ({"data": ["diabetes"]}, UnknownNameError, "pima"),
+        ({"orders": "o.npz"}, InputError, "orders: vkr-table-1 draws its own"),
+        ({"rows": 4}, InputError, "five examples or more"),
+        ({"permutations": 0}, InputError, "permutations must be a positive integer"),
+    ],
+)
+def test_what_does_not_go_together(small, arguments, error, message):
+    with pytest.raises(error, match=message):
+        run(**arguments)
+
+
+def test_a_kernel_beyond_all_numbers_is_named(small, monkeypatch):
+    monkeypatch.setitem(SMALL, "polynomial", (kb.Polynomial(2, offset=1e60),))
+    found = r"waveform01, L2 SVM: kernel (x.z + 1e+60)^2: a value of size 1e+120"
+    with pytest.raises(InputError, match=re.escape(found)):
+        run()
+
+
+def test_other_widths_are_refused(small, monkeypatch, tmp_path):
+    monkeypatch.setenv("KERNBROOK_DATA", str(tmp_path))
+    (tmp_path / "vertebral.libsvm").write_text("1 1:1 7:2\n-1 2:1\n" * 10)
+    with pytest.raises(DataFileError, match=r"vertebral\.libsvm"):
+        run(data=["vertebral"])
+
+
+def test_the_command_prints_and_writes(small, tmp_path):
+    page, data = tmp_path / "page.html", tmp_path / "data.json"
+    command = ["reproduce", "vkr-table-1", "--rows", "50", "--jobs", "1"]
+    result = CliRunner().invoke(app, [*command, "--json", str(data), "--report", str(page)])
+    assert result.exit_code == 0, result.exception
+    shown = " ".join(result.stdout.split())
+    for part in ("waveform01, gaussian", "VKR2", "8.41 ± 0.97", "not present: ocr49", "p: of a"):
+        assert part in shown
+    assert json.loads(data.read_text("utf-8"))["manifest"]["permutations"] == 1
+    text = page.read_text("utf-8")
+    assert text.count("<svg") == 4
+    for part in ("Sparsity against error, Gaussian kernels", "Weights by degree", "VKRc"):
+        assert part in text
