@@ -14,6 +14,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from kernbrook.checks import is_number
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel, Polynomial, resolve
 from kernbrook.voted import Columns, Program, Solution, complexities, descend, penalties
@@ -297,12 +298,12 @@ def single(values: Sequence[Any]) -> Any:
 
 
 def cache_bytes(cache_size: float) -> float:
-    if not (isinstance(cache_size, (int, float, np.number)) and cache_size >= 0):
+    if not (is_number(cache_size) and cache_size >= 0):
         raise InputError(f"cache_size: expected megabytes from 0, got {cache_size!r}")
     return float(cache_size) * 1e6
 
 
 def check_positive(**parameters: Any) -> None:
     for name, value in parameters.items():
-        if not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
+        if not (is_number(value) and 0 < value < np.inf):
             raise InputError(f"{name}: expected a positive number, got {value!r}")
