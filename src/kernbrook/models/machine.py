@@ -203,6 +203,24 @@ class OnlineMachine(BaseEstimator):
         self.kernels_ = kernels
         self.n_features_in_ = X.shape[1]
 
+    def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Features and labels, with all of scikit-learn's checks."""
+        X, y = validate_data(
+            self, X, y, reset=not hasattr(self, "_run"), accept_sparse="csr",
+            dtype=np.float64, order="C", y_numeric=self._of_numbers,
+        )  # fmt: skip
+        return self._features(X), y
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Features and labels, or an oracle, with the checks that a chunk of one row can bear."""
+        X = self._features(X)
+        if callable(y):
+            return X, y
+        y = as_labels(y)
+        if X.shape[0] != len(y):
+            raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
+        return X, y
+
     def _features(self, X: Any) -> Any:
         """X as a C-ordered float64 array or a canonical CSR matrix, of the right width."""
         if not (isinstance(X, np.ndarray) or sp.issparse(X)):
@@ -238,9 +256,9 @@ def as_labels(y: Any) -> NDArray[Any]:
     return y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y)
 
 
-def check_lengths(X: Any, y: Any) -> None:
-    if not callable(y) and X.shape[0] != len(y):
-        raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
+def check_some_weight(sample_weight: Any) -> None:
+    if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+        raise InputError("sample_weight: all weights are zero, there is nothing to learn")
 
 
 def _canonical(X: Any) -> Any:
