@@ -35,7 +35,6 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     scaling : None, "maximum" or "moments"
         Divide each feature by its greatest size so far, or take off its mean so far and divide by
         its deviation so far, both with the row itself. Never by what comes later.
-
     center : bool
         Learn the differences from the first label seen, which is added to all predictions after
         it: kernels of x - z fit a constant only slowly.
