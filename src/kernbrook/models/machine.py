@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
-from kernbrook.models.points import DenseRows, Flags, Floats, Rows, SparseRows
+from kernbrook.models.points import DenseRows, Flags, Floats, Rows, SparseRows, canonical
 from kernbrook.models.runs import Run, Setting, make_run
 from kernbrook.streams.scaling import OnlineScaler
 
@@ -126,7 +126,7 @@ class OnlineMachine(BaseEstimator):
     def _rows_of(self, X: Any) -> Rows:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C")
-        X = _canonical(X)
+        X = canonical(X)
         rows = self._rows(X)
         return rows if self._scaler is None else self._rows(self._scaler.transform(X))
 
@@ -212,7 +212,7 @@ class OnlineMachine(BaseEstimator):
         return self._features(X), y
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Features and labels, or an oracle, with the checks that a chunk of one row can bear."""
+        """Features, and labels or an oracle, with checks that are quick on short chunks too."""
         X = self._features(X)
         if callable(y):
             return X, y
@@ -238,7 +238,7 @@ class OnlineMachine(BaseEstimator):
                 f"X has {X.shape[1]} features, but {type(self).__name__} "
                 f"is expecting {width} features as input"
             )
-        return _canonical(X)
+        return canonical(X)
 
     def _rows(self, X: Any) -> Rows:
         """X in the form that the run keeps rows in."""
@@ -259,16 +259,6 @@ def as_labels(y: Any) -> NDArray[Any]:
 def check_some_weight(sample_weight: Any) -> None:
     if sample_weight is not None and not np.any(np.asarray(sample_weight)):
         raise InputError("sample_weight: all weights are zero, there is nothing to learn")
-
-
-def _canonical(X: Any) -> Any:
-    if sp.issparse(X):
-        X = X.tocsr().astype(np.float64, copy=False)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X
-    return np.ascontiguousarray(X, dtype=np.float64)
 
 
 def _importance(sample_weight: Any, rows: int) -> Floats:

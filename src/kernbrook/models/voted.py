@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from kernbrook.checks import is_number
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel, Polynomial, resolve
+from kernbrook.models.points import canonical
 from kernbrook.voted import Columns, Program, Solution, complexities, descend, penalties
 from kernbrook.voted.examples import Examples, Floats
 from kernbrook.voted.expansion import Expansion
@@ -115,9 +116,7 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
                 raise InputError("unit_length: is for vectors, but X is a list of objects")
             return Examples(objects)
         X = validate_data(self, X, reset=fitting, accept_sparse="csr", dtype=np.float64, order="C")
-        if sp.issparse(X) and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
+        X = canonical(X)
         return Examples(of_unit_length(X) if self.unit_length else X)
 
     def __sklearn_tags__(self) -> Any:
