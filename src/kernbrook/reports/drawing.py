@@ -1,11 +1,11 @@
-"""The look of the figures: palette, axes, labels beside their lines, SVG for a page."""
+"""The look of the figures: pens, lines, panels, axes, labels beside lines, SVG for a page."""
 
 from __future__ import annotations
 
 import io
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -27,6 +27,7 @@ GREY = "#8c8c8d"
 WIDTH = 6.4  # inches
 SIZE = 8.5  # points
 LABEL_GAP = 0.15  # inches from one label to the next
+PANELS = 3  # side by side
 
 STYLE = {
     "axes.edgecolor": GREY,
@@ -37,6 +38,7 @@ STYLE = {
     "axes.titlesize": SIZE,
     "axes.labelsize": SIZE,
     "figure.facecolor": "white",
+    "figure.labelsize": SIZE,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
     "font.size": SIZE,
@@ -103,6 +105,11 @@ def pens(trivial: Sequence[bool]) -> list[Pen]:
     return result
 
 
+def dotted(color: str) -> Pen:
+    """The pen of a line that goes with another."""
+    return Pen(color, (0, (1, 1.3)), 1.2)
+
+
 def label_text(name: str, longest: int = 26) -> str:
     """A name as a figure can show it: one line, printable, not too long.
 
@@ -117,6 +124,11 @@ def label_text(name: str, longest: int = 26) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
+def height_of(labels: int) -> float:
+    """Inches that a plot and the labels beside it need."""
+    return max(3.4, 0.75 + LABEL_GAP * labels)
+
+
 def figure(height: float) -> Figure:
     """An empty figure of the page's width, `height` inches high."""
     from matplotlib.figure import Figure
@@ -124,8 +136,58 @@ def figure(height: float) -> Figure:
     return Figure(figsize=(WIDTH, height), layout="constrained")
 
 
-def dress(axes: Any, *, across: bool = True) -> None:
-    """Quiet ticks and, where `across`, thin lines over the plot; numbers without exponents.
+def plot(height: float) -> tuple[Figure, Any]:
+    """A figure with one plot, and its axes."""
+    picture = figure(height)
+    return picture, picture.add_subplot()
+
+
+def line(axes: Any, x: Any, y: Any, pen: Pen) -> None:
+    """A line; one sample alone is a dot."""
+    dot = {"marker": "o", "markersize": 4, "clip_on": False} if len(x) == 1 else {}
+    axes.plot(x, y, **pen.options(), **dot)
+
+
+def band(axes: Any, x: Any, mean: Any, std: Any, pen: Pen) -> None:
+    """One standard deviation either side of a line; `mean` and `std` are arrays."""
+    axes.fill_between(x, mean - std, mean + std, color=pen.color, alpha=0.15, linewidth=0)
+
+
+def panels(count: int, named: Mapping[str, Pen], *, sharey: bool) -> tuple[Figure, list[Any]]:
+    """A figure of `count` panels, up to three side by side, under a legend; and the panels."""
+    across = count if count < PANELS else 2 if count == 4 else PANELS
+    down = math.ceil(count / across)
+    entries = math.ceil(len(named) / _legend_columns(named))
+    picture = figure(0.5 + 0.18 * entries + down * (2.2 if across < PANELS else 1.6))
+    every = picture.subplots(down, across, sharey=sharey, squeeze=False).ravel().tolist()
+    for axes in every[count:]:
+        axes.remove()
+    _legend(picture, named)
+    return picture, every[:count]
+
+
+def _legend_columns(named: Mapping[str, Pen]) -> int:
+    """How many entries of a legend go side by side."""
+    longest = max(len(label_text(name, longest=36)) for name in named)
+    inches = 0.5 + 0.08 * longest
+    return max(1, min(len(named), int((WIDTH - 0.4) / inches)))
+
+
+def _legend(picture: Figure, named: Mapping[str, Pen]) -> None:
+    from matplotlib.lines import Line2D
+
+    picture.legend(
+        [Line2D([], [], **pen.options()) for pen in named.values()],
+        [label_text(name, longest=36) for name in named],
+        loc="outside upper left",
+        ncols=_legend_columns(named),
+        labelcolor=INK,
+        handlelength=2.2,
+    )
+
+
+def dress(axes: Any) -> None:
+    """Quiet ticks and thin lines across the plot; numbers without exponents.
 
     Everything is set on the axes themselves, since matplotlib makes some ticks only when the
     figure is drawn, under whatever settings hold then.
@@ -139,8 +201,7 @@ def dress(axes: Any, *, across: bool = True) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     axes.set_axisbelow(True)
-    if across:
-        axes.grid(axis="y", which="major", color=GREY, alpha=0.25, linewidth=0.6)
+    axes.grid(axis="y", which="major", color=GREY, alpha=0.25, linewidth=0.6)
 
 
 def number(value: float) -> str:
@@ -164,6 +225,14 @@ def log_ticks(axes: Any) -> None:
     few = math.log10(high / low) < 3
     axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if few else (1,), numticks=20))
     axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def few_ticks(axes: Any) -> None:
+    """Up to five ticks an axis, for a panel."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
@@ -212,15 +281,15 @@ class Label:
     bold: bool = False
 
 
-def label_lines(axes: Any, labels: Sequence[Label], height: float) -> None:
+def label_lines(axes: Any, labels: Sequence[Label]) -> None:
     """Names at the right of their lines, moved apart, each with a leader in its line's look.
 
     Parameters
     ----------
-    axes : limits and scale already final
+    axes : the figure's only ones, limits and scale already final
     labels : one a line
-    height : of the axes, in inches, roughly
     """
+    height = axes.figure.get_figheight() - 0.6  # inches, roughly
     low, high = axes.get_ylim()
     scale = math.log10 if axes.get_yscale() == "log" else float
     bottom, top = scale(low), scale(high)

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernbrook.errors import InputError
 from kernbrook.reports import drawing
-from kernbrook.reports.drawing import HUES, INK, Label, Pen, in_house_style
+from kernbrook.reports.drawing import HUES, Label, Pen, in_house_style
 from kernbrook.reports.summary import (
     TRIVIAL,
     checked,
@@ -36,7 +36,6 @@ WIDE = 20.0  # ratio of sizes from which the axis is logarithmic
 FAR = 1000.0  # ratio of errors beyond which a curve leaves the axis
 TOP_KERNELS = 3  # named in each panel
 OTHERS = Pen(drawing.GREY, "-", 0.6)
-PANELS = 3  # side by side
 TIMED_FROM = 1000  # examples; what fewer take is mostly noise
 
 
@@ -59,21 +58,19 @@ def learning_curves(comparison: Comparison) -> Figure:
     """
     rows = checked(comparison).rows
     how = measure(comparison)
-    height = _height(len(rows))
-    picture = drawing.figure(height)
-    axes = picture.add_subplot()
+    picture, axes = drawing.plot(drawing.height_of(len(rows)))
     over = [over_time(row, "error") for row in rows]
     means = [how.scale * errors.mean(axis=0) for _, errors in over]
     ends = [float(mean[-1]) for mean in means if 0 < mean[-1] < math.inf]
     logarithmic = comparison.task == "numbers" and bool(ends) and max(ends) > WIDE * min(ends)
     labels, seen = [], []
     for row, pen, (rounds, errors), mean in zip(rows, _pens(comparison), over, means, strict=True):
-        _line(axes, rounds, mean, pen)
+        drawing.line(axes, rounds, mean, pen)
         settled = rounds >= SETTLED * rounds[-1]
         seen.append(mean[settled])
         if len(rows) <= FEW and len(errors) > 1 and not logarithmic:
             std = how.scale * errors.std(axis=0, ddof=1)
-            _band(axes, rounds, mean, std, pen)
+            drawing.band(axes, rounds, mean, std, pen)
             seen += [(mean - std)[settled], (mean + std)[settled]]
         labels.append(_label(comparison, row, float(mean[-1]), pen))
     axes.set_xlim(0, max(int(rounds[-1]) for rounds, _ in over))
@@ -87,7 +84,7 @@ def learning_curves(comparison: Comparison) -> Figure:
     axes.set_xlabel("rounds")
     axes.set_ylabel(how.axis + (", log scale" if logarithmic else ""))
     drawing.dress(axes)
-    drawing.label_lines(axes, labels, height - 0.6)
+    drawing.label_lines(axes, labels)
     return picture
 
 
@@ -113,18 +110,17 @@ def support_vectors(comparison: Comparison) -> Figure:
         lines.append((row, pen, "", rounds, stored.mean(axis=0)))
         if differs(row):
             rounds, active = over_time(row, "n_support_active")
-            dotted = Pen(pen.color, (0, (1, 1.3)), 1.2)
-            lines.append((row, dotted, " active", rounds, active.mean(axis=0)))
+            lines.append((row, drawing.dotted(pen.color), " active", rounds, active.mean(axis=0)))
     ends = [float(values[-1]) for *_, values in lines if values[-1] > 0]
     logarithmic = bool(ends) and max(ends) > WIDE * min(ends)
     if logarithmic:
         lines = [line for line in lines if line[-1][-1] > 0]
-    height = _height(len(lines))
-    picture = drawing.figure(height)
-    axes = picture.add_subplot()
+    picture, axes = drawing.plot(drawing.height_of(len(lines)))
     labels = []
     for row, pen, suffix, rounds, values in lines:
-        _line(axes, rounds, np.where(values > 0, values, np.nan) if logarithmic else values, pen)
+        drawing.line(
+            axes, rounds, np.where(values > 0, values, np.nan) if logarithmic else values, pen
+        )
         label = _label(comparison, row, float(values[-1]), pen)
         title = drawing.label_text(label.text, longest=26 - len(suffix))
         labels.append(Label(title + suffix, label.y, pen, label.bold and not suffix))
@@ -137,7 +133,7 @@ def support_vectors(comparison: Comparison) -> Figure:
     axes.set_xlabel("rounds")
     axes.set_ylabel("support vectors (number" + (", log scale)" if logarithmic else ")"))
     drawing.dress(axes)
-    drawing.label_lines(axes, labels, height - 0.6)
+    drawing.label_lines(axes, labels)
     return picture
 
 
@@ -170,20 +166,20 @@ def kernel_weights(comparison: Comparison) -> Figure:
     named = {kernel: Pen(colour, "-", 1.5) for kernel, colour in colours.items()}
     if any(kernel not in colours for row in rows for kernel in row.runs[0].history.kernels):
         named["the other kernels"] = OTHERS
-    picture, panels = _grid(len(rows), named, sharey=True)
+    picture, panels = drawing.panels(len(rows), named, sharey=True)
     for axes, row, (rounds, _), weights in zip(panels, rows, over, means, strict=True):
         kernels = row.runs[0].history.kernels
         # The named ones last, so that they lie on top.
         for place in sorted(range(len(kernels)), key=lambda k: kernels[k] in colours):
-            _line(axes, rounds, weights[:, place], named.get(kernels[place], OTHERS))
+            drawing.line(axes, rounds, weights[:, place], named.get(kernels[place], OTHERS))
         axes.set_title(drawing.label_text(row.title), loc="left")
         axes.set_xlim(0, rounds[-1])
         drawing.dress(axes)
-        _few_ticks(axes)
+        drawing.few_ticks(axes)
     greatest = max(float(np.nanmax(weights, initial=0.0)) for weights in means)
     panels[0].set_ylim(0, min(1.0, 1.1 * greatest) * 1.02 or 1.0)
-    picture.supxlabel("rounds", fontsize=drawing.SIZE)
-    picture.supylabel("kernel weight (sum 1)", fontsize=drawing.SIZE)
+    picture.supxlabel("rounds")
+    picture.supylabel("kernel weight (sum 1)")
     return picture
 
 
@@ -210,19 +206,19 @@ def discount_curve(curves: Discounts) -> Figure:
     if not titles:
         raise InputError("expected curves of at least one algorithm on one data set, found none")
     styles = dict(zip(titles, drawing.pens([False] * len(titles)), strict=True))
-    picture, panels = _grid(len(curves), styles, sharey=False)
+    picture, panels = drawing.panels(len(curves), styles, sharey=False)
     for axes, (data, lines) in zip(panels, curves.items(), strict=True):
         for title, (discounts, mean, std) in lines.items():
             pen = styles[title]
-            _line(axes, np.asarray(discounts), np.asarray(mean), pen)
+            drawing.line(axes, np.asarray(discounts), np.asarray(mean), pen)
             if len(lines) <= FEW and np.all(np.isfinite(std)):
-                _band(axes, np.asarray(discounts), np.asarray(mean), np.asarray(std), pen)
+                drawing.band(axes, np.asarray(discounts), np.asarray(mean), np.asarray(std), pen)
         axes.set_title(drawing.label_text(data), loc="left")
         axes.set_xlim(0, 1.02)
         drawing.dress(axes)
-        _few_ticks(axes)
-    picture.supxlabel("discount of a mistaken kernel's weight", fontsize=drawing.SIZE)
-    picture.supylabel("mistakes (% of the rounds)", fontsize=drawing.SIZE)
+        drawing.few_ticks(axes)
+    picture.supxlabel("discount of a mistaken kernel's weight")
+    picture.supylabel("mistakes (% of the rounds)")
     return picture
 
 
@@ -252,7 +248,7 @@ def parameter_curves(points: Sequence[StudyPoint]) -> Figure:
         "support vectors": ("n_support", "n_support_std"),
         "seconds": ("seconds", None),
     }
-    picture, panels = _grid(len(panels_of), styles, sharey=False)
+    picture, panels = drawing.panels(len(panels_of), styles, sharey=False)
     for axes, (title, (mean, std)) in zip(panels, panels_of.items(), strict=True):
         for curve, pen in reversed(styles.items()):  # the first on top
             own = [point for point in points if point.curve == curve]
@@ -260,14 +256,14 @@ def parameter_curves(points: Sequence[StudyPoint]) -> Figure:
             y = np.array([getattr(point, mean) for point in own])
             axes.plot(x, y, **pen.options(), marker="o", markersize=2.5)
             if std is not None and all(getattr(point, std) is not None for point in own):
-                _band(axes, x, y, np.array([getattr(point, std) for point in own]), pen)
+                drawing.band(axes, x, y, np.array([getattr(point, std) for point in own]), pen)
         axes.set_title(title, loc="left")
         axes.set_xlim(0, 1.02 * max(point.value for point in points))
         if mean != "error":
             axes.set_ylim(bottom=0)
         drawing.dress(axes)
-        _few_ticks(axes)
-    picture.supxlabel(f"{points[0].parameter} of SPA", fontsize=drawing.SIZE)
+        drawing.few_ticks(axes)
+    picture.supxlabel(f"{points[0].parameter} of SPA")
     return picture
 
 
@@ -295,9 +291,7 @@ def stream_length_curves(result: AccuracyCurves) -> Figure:
 
     if not result.curves:
         raise InputError("expected at least one curve, found none")
-    height = 4.2
-    picture = drawing.figure(height)
-    axes = picture.add_subplot()
+    picture, axes = drawing.plot(4.2)
     timed = result.shown == "seconds"
     ends = [curve.n_rows for curve in result.curves]
     first = min(TIMED_FROM, *ends) if timed else min(curve.rows[0] for curve in result.curves)
@@ -306,11 +300,11 @@ def stream_length_curves(result: AccuracyCurves) -> Figure:
     labels, seen = [], []
     for curve, name, pen in zip(result.curves, curve_names(result.curves), pens, strict=True):
         rows, values = np.array(curve.rows), np.array(getattr(curve, result.shown))
-        _line(axes, rows, values, pen)
+        drawing.line(axes, rows, values, pen)
         if curve.n_rows < last:
             axes.plot(curve.n_rows, values[-1], "o", color=pen.color, markersize=4)
             dotted = Pen(pen.color, (0, (1, 2)), 0.8)
-            _line(axes, np.array([curve.n_rows, last]), np.repeat(values[-1], 2), dotted)
+            drawing.line(axes, np.array([curve.n_rows, last]), np.repeat(values[-1], 2), dotted)
         seen.append(values[rows >= first])
         labels.append(Label(name, float(values[-1]), pen))
     axes.set_xscale("log")
@@ -327,7 +321,7 @@ def stream_length_curves(result: AccuracyCurves) -> Figure:
         axes.set_ylim(low, min(high, 100.0))
         axes.set_ylabel("right on the test part (%)")
     drawing.dress(axes)
-    drawing.label_lines(axes, labels, height - 0.6)
+    drawing.label_lines(axes, labels)
     return picture
 
 
@@ -338,23 +332,6 @@ def _pens(comparison: Comparison) -> list[Pen]:
         Pen(pen.color, pen.linestyle, 2.2) if row.recipe in comparison.best else pen
         for row, pen in zip(comparison.rows, every, strict=True)
     ]
-
-
-def _height(labels: int) -> float:
-    """Inches that a plot and the labels beside it need."""
-    return max(3.4, 0.75 + drawing.LABEL_GAP * labels)
-
-
-def _line(axes: Any, x: Any, y: Any, pen: Pen) -> None:
-    """A line; one sample alone is a dot."""
-    dot = {"marker": "o", "markersize": 4, "clip_on": False} if len(x) == 1 else {}
-    axes.plot(x, y, **pen.options(), **dot)
-
-
-def _band(axes: Any, x: Any, mean: Any, std: Any, pen: Pen) -> None:
-    """One standard deviation either side of a line."""
-    low, high = np.subtract(mean, std), np.add(mean, std)
-    axes.fill_between(x, low, high, color=pen.color, alpha=0.15, linewidth=0)
 
 
 def _limits(values: Any) -> tuple[float, float]:
@@ -386,43 +363,3 @@ def _top_kernels(rows: Sequence[Row], means: Sequence[Any]) -> list[str]:
             name = kernels[place]
             best[name] = max(best.get(name, 0.0), float(weights[-1, place]))
     return sorted(best, key=lambda name: -best[name])[: len(HUES)]
-
-
-def _grid(count: int, named: Mapping[str, Pen], *, sharey: bool) -> tuple[Figure, list[Any]]:
-    """A figure of `count` panels under a legend, and the panels."""
-    across = count if count < PANELS else 2 if count == 4 else PANELS
-    down = math.ceil(count / across)
-    entries = math.ceil(len(named) / _legend_columns(named))
-    picture = drawing.figure(0.5 + 0.18 * entries + down * (2.2 if across < PANELS else 1.6))
-    panels = picture.subplots(down, across, sharey=sharey, squeeze=False).ravel().tolist()
-    for axes in panels[count:]:
-        axes.remove()
-    _legend(picture, named)
-    return picture, panels[:count]
-
-
-def _legend_columns(named: Mapping[str, Pen]) -> int:
-    """How many entries of a legend go side by side."""
-    longest = max(len(drawing.label_text(name, longest=36)) for name in named)
-    inches = 0.5 + 0.08 * longest
-    return max(1, min(len(named), int((drawing.WIDTH - 0.4) / inches)))
-
-
-def _few_ticks(axes: Any) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
-
-
-def _legend(picture: Figure, named: Mapping[str, Pen]) -> None:
-    from matplotlib.lines import Line2D
-
-    picture.legend(
-        [Line2D([], [], **pen.options()) for pen in named.values()],
-        [drawing.label_text(name, longest=36) for name in named],
-        loc="outside upper left",
-        ncols=_legend_columns(named),
-        labelcolor=INK,
-        handlelength=2.2,
-    )

@@ -22,6 +22,7 @@ from kernbrook.reports.summary import (
     headline,
     many_kernels,
     notes,
+    numbers,
     rank,
     shows_support,
     study_columns,
@@ -181,7 +182,7 @@ def write_discount_report(
     """
     picture = figures.discount_curve(curves)
     rows = [
-        (data, title, float(discounts[least]), float(mean[least]))
+        (data, title, discounts[least], mean[least])
         for data, lines in curves.items()
         for title, (discounts, mean, _) in lines.items()
         for least in [int(np.argmin(mean))]
@@ -189,8 +190,8 @@ def write_discount_report(
     best = [
         Column("data", tuple(row[0] for row in rows)),
         Column("algorithm", tuple(row[1] for row in rows)),
-        Column("best discount", tuple(f"{row[2]:.2f}" for row in rows), "number"),
-        Column("mistakes %", tuple(f"{row[3]:.2f}" for row in rows), "number"),
+        numbers("best discount", (row[2] for row in rows), "{:.2f}".format),
+        numbers("mistakes %", (row[3] for row in rows), "{:.2f}".format),
     ]
     sections = [
         Section(
@@ -219,25 +220,17 @@ def write_study_report(study: ParameterStudy, path: str | PathLike[str]) -> None
     InputError
         if there are no points, or the file cannot be written.
     """
-    names = list(dict.fromkeys(point.data for point in study.points))
     sections = []
-    for data in names:
+    for data in dict.fromkeys(point.data for point in study.points):
         for parameter, text in _STUDIED.items():
             own = [p for p in study.points if (p.data, p.parameter) == (data, parameter)]
             heading = f"The {parameter} on {data}"
             sections.append(Section(heading, text, figures.parameter_curves(own)))
-    columns, heads = study_columns(study)
-    sections += [
-        Section(
-            "The numbers",
-            "Means over the permutations ± one standard deviation, where there are several. "
-            "#SV counts support vectors over all kernels, at the end of the stream.",
-            columns=columns,
-            strong=frozenset(heads),
-            note="; ".join(study.remarks) or None,
-        ),
-        _again(study.manifest),
-    ]
+    text = (
+        "Means over the permutations ± one standard deviation, where there are several. "
+        "#SV counts support vectors over all kernels, at the end of the stream."
+    )
+    sections += _numbers(study, text, *study_columns(study))
     write_page("The cap and the divisor of SPA", sections, path, subtitle=study.description)
 
 
@@ -256,17 +249,14 @@ def write_curve_report(result: AccuracyCurves, path: str | PathLike[str]) -> Non
     """
     heading, text = _CURVES[result.shown]
     data = result.curves[0].data if result.curves else ""
+    below = (
+        f"{heading} after so many examples and at the end. #SV counts support vectors at the "
+        "end; seconds are of learning alone. Means over the repetitions ± one standard "
+        "deviation, where there are several."
+    )
     sections = [
         Section(f"{heading} on {data}", text, figures.stream_length_curves(result)),
-        Section(
-            "The numbers",
-            f"{heading} after so many examples and at the end. #SV counts support vectors at the "
-            "end; seconds are of learning alone. Means over the repetitions ± one standard "
-            "deviation, where there are several.",
-            columns=curve_columns(result),
-            note="; ".join(result.remarks) or None,
-        ),
-        _again(result.manifest),
+        *_numbers(result, below, curve_columns(result)),
     ]
     write_page("Multi-class Pegasos on a budget", sections, path, subtitle=result.description)
 
@@ -284,7 +274,10 @@ def write_label_report(study: LabelStudy, path: str | PathLike[str]) -> None:
     InputError
         if there are no points, or the file cannot be written.
     """
-    columns, heads = label_columns(study)
+    below = (
+        "Means over draws of the features: labels in per cent of the rounds; MSE x 1e-3 over "
+        "all rounds; random is the MSE of labels drawn at the same rate."
+    )
     sections = [
         Section(
             "Labels and errors against the threshold",
@@ -295,15 +288,7 @@ def write_label_report(study: LabelStudy, path: str | PathLike[str]) -> None:
             "labels are drawn at random, so what a criterion is worth is how far it lies below.",
             label_figure(study),
         ),
-        Section(
-            "The numbers",
-            "Means over draws of the features: labels in per cent of the rounds; MSE x 1e-3 over "
-            "all rounds; random is the MSE of labels drawn at the same rate.",
-            columns=columns,
-            strong=frozenset(heads),
-            note="; ".join(study.remarks) or None,
-        ),
-        _again(study.manifest),
+        *_numbers(study, below, *label_columns(study)),
     ]
     write_page("Labels where the kernels disagree", sections, path, subtitle=study.description)
 
@@ -326,19 +311,11 @@ def write_error_report(result: ErrorCurves, path: str | PathLike[str]) -> None:
         own = [curve for curve in result.curves if curve.data == data]
         text = _OVER_TIME["numbers"][1]
         sections.append(Section(f"Error over time on {data}", text, error_figure(own)))
-    columns, heads = error_columns(result)
-    missing = [f"not present: {', '.join(result.missing)}"] if result.missing else []
-    sections += [
-        Section(
-            "The numbers",
-            "Mean squared errors x 1e-3 after so many rounds and at the end ± one standard "
-            "deviation over draws of the features; labels asked for, in per cent.",
-            columns=columns,
-            strong=frozenset(heads),
-            note="; ".join([*result.remarks, *missing]) or None,
-        ),
-        _again(result.manifest),
-    ]
+    text = (
+        "Mean squared errors x 1e-3 after so many rounds and at the end ± one standard "
+        "deviation over draws of the features; labels asked for, in per cent."
+    )
+    sections += _numbers(result, text, *error_columns(result))
     write_page("Regression with many kernels", sections, path, subtitle=result.description)
 
 
@@ -409,9 +386,22 @@ def _weight_columns(row: Row) -> list[Column]:
     shares = np.nan_to_num(np.clip(final / greatest, 0, 1))
     return [
         Column("kernel", tuple(kernels[k] for k in order), "code"),
-        Column("weight", tuple(f"{final[k]:.4f}" for k in order), "number"),
+        numbers("weight", (final[k] for k in order), "{:.4f}".format),
         Column("", tuple(f"{shares[k]:.4f}" for k in order), "bar"),
     ]
+
+
+def _numbers(
+    result: ParameterStudy | AccuracyCurves | LabelStudy | ErrorCurves,
+    text: str,
+    columns: Sequence[Column],
+    heads: Sequence[int] = (),
+) -> list[Section]:
+    """What stands below the pictures: a table, whose rows in `heads` are bold, and the manifest."""
+    missing = [f"not present: {', '.join(result.missing)}"] if result.missing else []
+    note = "; ".join([*result.remarks, *missing]) or None
+    table = Section("The numbers", text, columns=columns, strong=frozenset(heads), note=note)
+    return [table, _again(result.manifest)]
 
 
 def _again(manifest: Mapping[str, Any]) -> Section:

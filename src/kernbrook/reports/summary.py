@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
         AccuracyCurve,
         AccuracyCurves,
         ParameterStudy,
-        StudyPoint,
     )
+
+T = TypeVar("T")
 
 STAR_NOTE = "* not told from the least mean by a Student t-test at 5 %"
 STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
@@ -86,6 +87,11 @@ def aligned(pairs: Sequence[tuple[float, float | None]], digits: int) -> list[st
     tails = ["" if std is None else f" ± {_fixed(std, digits)}" for _, std in pairs]
     head, tail = (max(map(len, parts), default=0) for parts in (heads, tails))
     return [f"{h:>{head}}{t:<{tail}}" for h, t in zip(heads, tails, strict=True)]
+
+
+def starred(texts: Sequence[str], best: Iterable[bool | None]) -> list[str]:
+    """Cells with a star behind the best ones; the others have a blank of its width."""
+    return [text + ("*" if mark else " ") for text, mark in zip(texts, best, strict=True)]
 
 
 def _fixed(value: float, digits: int) -> str:
@@ -166,6 +172,59 @@ class Column:
     kind: Literal["text", "number", "code", "long", "bar"] = "text"
 
 
+def numbers(header: str, values: Iterable[T | None], form: Callable[[T], str] = str) -> Column:
+    """A column of numbers as `form` writes them, blank where there is None.
+
+    Examples
+    --------
+    >>> numbers("seconds", [1.5, None], seconds).cells
+    ('1.50', '')
+    """
+    cells = ("" if value is None else form(value) for value in values)
+    return Column(header, tuple(cells), "number")
+
+
+class Groups:
+    """The rows of a table in groups, each group below a line that only names it.
+
+    Parameters
+    ----------
+    rows : group and name of each; those of a group stand together
+
+    Attributes
+    ----------
+    names : the first column's cells, those of the rows indented
+    heads : numbers, from 0, of the lines that name a group
+
+    Examples
+    --------
+    >>> groups = Groups([("a3a", "OM-2"), ("a3a", "SPA"), ("w5a", "SPA")])
+    >>> groups.names, groups.heads
+    (('a3a', '  OM-2', '  SPA', 'w5a', '  SPA'), [0, 3])
+    >>> groups.numbers("#SV", [12, 7, 30]).cells
+    ('', '12', '7', '', '30')
+    """
+
+    def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
+        names: list[str] = []
+        self.heads: list[int] = []
+        for group, name in rows:
+            if not self.heads or names[self.heads[-1]] != group:
+                self.heads.append(len(names))
+                names.append(group)
+            names.append(f"  {name}")
+        self.names = tuple(names)
+
+    def numbers(
+        self, header: str, values: Iterable[T | None], form: Callable[[T], str] = str
+    ) -> Column:
+        """A column as of `numbers`, from a value a row; the lines that name a group are blank."""
+        cells = list(numbers(header, values, form).cells)
+        for head in self.heads:
+            cells.insert(head, "")
+        return Column(header, tuple(cells), "number")
+
+
 def checked(comparison: Comparison) -> Comparison:
     """The comparison itself; InputError where there is nothing to show."""
     if not comparison.rows:
@@ -196,31 +255,32 @@ def comparison_columns(comparison: Comparison, *, support_digits: int = 1) -> li
     if all(len(row.runs) == 1 for row in rows):
         support_digits = 0
 
-    def support(name: str) -> tuple[str, ...]:
-        return tuple(aligned([mean_and_std(row.values(name)) for row in rows], support_digits))
+    def support(header: str, name: str) -> Column:
+        return numbers(
+            header, aligned([mean_and_std(r.values(name)) for r in rows], support_digits)
+        )
 
     how = measure(comparison)
     pairs = [mean_and_std(how.scale * row.values("error")) for row in rows]
-    stars = ["*" if row.recipe in comparison.best else " " for row in rows]
-    cells = map("".join, zip(aligned(pairs, how.digits), stars, strict=True))
+    best = (row.recipe in comparison.best for row in rows)
     columns = [
         Column("algorithm", tuple(row.title for row in rows)),
         Column("recipe", tuple(row.recipe for row in rows), "code"),
-        Column(how.header, tuple(cells), "number"),
+        numbers(how.header, starred(aligned(pairs, how.digits), best)),
     ]
     if shows_support(comparison):
-        columns.append(Column("#SV stored", support("n_support_stored"), "number"))
+        columns.append(support("#SV stored", "n_support_stored"))
     if any(differs(row) for row in rows):
-        columns.append(Column("#SV active", support("n_support_active"), "number"))
-    asked = [float(np.mean(row.values("labels_asked"))) for row in rows]
+        columns.append(support("#SV active", "n_support_active"))
     if any_label_left(comparison):
-        shares = tuple(f"{100 * count / comparison.n_rows:.1f}" for count in asked)
+        asked = [float(np.mean(row.values("labels_asked"))) for row in rows]
+        shares = (100 * count / comparison.n_rows for count in asked)
         columns += [
-            Column(LABELS_ASKED, tuple(f"{count:.0f}" for count in asked), "number"),
-            Column("asked %", shares, "number"),
+            numbers(LABELS_ASKED, asked, "{:.0f}".format),
+            numbers("asked %", shares, "{:.1f}".format),
         ]
-    times = tuple(seconds(float(np.mean(row.values("seconds")))) for row in rows)
-    return [*columns, Column("seconds", times, "number")]
+    times = (float(np.mean(row.values("seconds"))) for row in rows)
+    return [*columns, numbers("seconds", times, seconds)]
 
 
 def shows_support(comparison: Comparison) -> bool:
@@ -253,33 +313,19 @@ def study_columns(study: ParameterStudy) -> tuple[list[Column], list[int]]:
     Where the cap is varied the rows of a divisor stand together; where the divisor is, those of
     one divisor, an algorithm each.
     """
-    names: list[str] = []
-    heads: list[int] = []
-    of_row: list[StudyPoint | None] = []
+    rows = []
     for point in study.points:
         varied = f"{point.parameter} {point.value:g}"
         head, name = (point.curve, varied) if point.parameter == "cap" else (varied, point.curve)
-        head = f"{point.data}, {head}"
-        if not heads or names[heads[-1]] != head:
-            heads.append(len(names))
-            names.append(head)
-            of_row.append(None)
-        names.append(f"  {name}")
-        of_row.append(point)
-
-    def column(header: str, texts: Sequence[str]) -> Column:
-        remaining = iter(texts)
-        cells = ("" if point is None else next(remaining) for point in of_row)
-        return Column(header, tuple(cells), "number")
-
-    points = study.points
+        rows.append((f"{point.data}, {head}", name))
+    groups, points = Groups(rows), study.points
     digits = 0 if all(point.n_support_std is None for point in points) else 1
     return [
-        Column("", tuple(names)),
-        column("mistakes %", aligned([(p.error, p.error_std) for p in points], 2)),
-        column("#SV", aligned([(p.n_support, p.n_support_std) for p in points], digits)),
-        column("seconds", [seconds(p.seconds) for p in points]),
-    ], heads
+        Column("", groups.names),
+        groups.numbers("mistakes %", aligned([(p.error, p.error_std) for p in points], 2)),
+        groups.numbers("#SV", aligned([(p.n_support, p.n_support_std) for p in points], digits)),
+        groups.numbers("seconds", (p.seconds for p in points), seconds),
+    ], groups.heads
 
 
 def curve_names(curves: Sequence[AccuracyCurve]) -> tuple[str, ...]:
@@ -293,30 +339,26 @@ def curve_names(curves: Sequence[AccuracyCurve]) -> tuple[str, ...]:
 
 def curve_columns(result: AccuracyCurves) -> list[Column]:
     """Columns of curves of accuracy or seconds: their values at powers of ten, and their ends."""
-    curves = result.curves
+    curves, timed = result.curves, result.shown == "seconds"
     ends = [(c.accuracy[-1], c.accuracy_std[-1] if c.accuracy_std else None) for c in curves]
-    accuracy = tuple(aligned(ends, 2))
-    times = tuple(seconds(curve.seconds[-1]) for curve in curves)
-    texts = {"accuracy": "{:.2f}".format, "seconds": seconds}
+    accuracy = aligned(ends, 2)
+    times = [seconds(curve.seconds[-1]) for curve in curves]
     at = [dict(zip(c.rows, getattr(c, result.shown), strict=True)) for c in curves]
     columns = [Column("algorithm", curve_names(curves))]
-    heading = "accuracy %" if result.shown == "accuracy" else "seconds"
+    heading, form = ("seconds", seconds) if timed else ("accuracy %", "{:.2f}".format)
     for n, name in DECADES.items():
         if any(n in values for values in at):
-            cells = (texts[result.shown](values[n]) if n in values else "" for values in at)
-            columns.append(Column(f"{heading}\n{name}", tuple(cells), "number"))
+            columns.append(numbers(f"{heading}\n{name}", (values.get(n) for values in at), form))
             heading = ""
     columns += [
-        Column("\nend", accuracy if result.shown == "accuracy" else times, "number"),
-        Column("examples", tuple(f"{curve.n_rows:,}" for curve in curves), "number"),
-        Column("#SV", tuple(f"{curve.n_support[-1]:.0f}" for curve in curves), "number"),
+        numbers("\nend", times if timed else accuracy),
+        numbers("examples", (curve.n_rows for curve in curves), "{:,}".format),
+        numbers("#SV", (curve.n_support[-1] for curve in curves), "{:.0f}".format),
     ]
-    if result.shown == "seconds":
-        return [*columns, Column("accuracy %\nend", accuracy, "number")]
+    if timed:
+        return [*columns, numbers("accuracy %\nend", accuracy)]
     printed = (curve.seconds_printed for curve in curves)
-    cells = ("" if value is None else seconds(value) for value in printed)
-    columns.append(Column("seconds\nprinted", tuple(cells), "number"))
-    return [*columns, Column("\nours", times, "number")]
+    return [*columns, numbers("seconds\nprinted", printed, seconds), numbers("\nours", times)]
 
 
 def headline(comparison: Comparison) -> str:

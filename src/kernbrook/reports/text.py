@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import accumulate, groupby, islice
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kernbrook.reports.regression import UNIT, error_columns, label_columns
@@ -13,12 +12,15 @@ from kernbrook.reports.summary import (
     STAR_NOTE_ALONE,
     STUDY_NOTE,
     Column,
+    Groups,
     aligned,
     comparison_columns,
     curve_columns,
     headline,
     notes,
+    numbers,
     seconds,
+    starred,
     study_columns,
 )
 
@@ -72,8 +74,8 @@ def comparison_table(comparison: Comparison, *, width: int = 80) -> Table:
     rounded = comparison_columns(comparison, support_digits=0)
     shares = [column for column in rounded[1:] if column.header != LABELS_ASKED]
     columns = _first_that_fits([exact, rounded, rounded[1:], shares], width)
-    bold = [row.recipe in comparison.best for row in comparison.rows]
-    return _table(headline(comparison), "\n".join(notes(comparison)) or None, columns, bold)
+    best = [row.recipe in comparison.best for row in comparison.rows]
+    return _table(headline(comparison), "\n".join(notes(comparison)), columns, best=best)
 
 
 def reproduction_table(reproduction: Reproduction, *, width: int = 80) -> Table:
@@ -94,21 +96,20 @@ def reproduction_table(reproduction: Reproduction, *, width: int = 80) -> Table:
     -------
     a table for `rich.console.Console.print`
     """
-    groups = [(data, list(cells)) for data, cells in groupby(reproduction.cells, lambda c: c.data)]
+    cells = reproduction.cells
+    groups = Groups((cell.data, cell.title) for cell in cells)
     layouts = [
-        _reproduction_columns(groups, digits, deviations, times)
+        _reproduction_columns(groups, cells, digits, deviations, times)
         for times in (True, False)
         for digits, deviations in ((1, True), (0, True), (1, False), (0, False))
     ]
     columns = _first_that_fits(layouts, width)
-    title = f"{reproduction.table}: {reproduction.description}"
-    bold = [mark for _, cells in groups for mark in (True, *(cell.best for cell in cells))]
-    ends = list(accumulate(len(cells) + 1 for _, cells in groups))
-    alone = all(cell.error_std is None for cell in reproduction.cells)
+    alone = all(cell.error_std is None for cell in cells)
     notes = [STAR_NOTE_ALONE if alone else STAR_NOTE]
-    if any(False in (cell.error_agrees, cell.n_support_agrees) for cell in reproduction.cells):
+    if any(False in (cell.error_agrees, cell.n_support_agrees) for cell in cells):
         notes.append("! more than two printed deviations")
-    return _table(title, _footer(reproduction, *notes), columns, bold, ends)
+    best = [cell.best for cell in cells]
+    return _published(reproduction, columns, *notes, heads=groups.heads, best=best)
 
 
 def ratio_table(reproduction: TimeReproduction) -> Table:
@@ -122,25 +123,16 @@ def ratio_table(reproduction: TimeReproduction) -> Table:
     -------
     a table for `rich.console.Console.print`
     """
-    groups = [
-        (data, {ratio.title: ratio for ratio in ratios})
-        for data, ratios in groupby(reproduction.ratios, lambda ratio: ratio.data)
-    ]
-    columns = [
-        Column("data", tuple(data for data, _ in groups)),
-        Column("rows", tuple(str(next(iter(g.values())).n_rows) for _, g in groups), "number"),
-    ]
+    found = {(ratio.data, ratio.title): ratio for ratio in reproduction.ratios}
+    sizes = {ratio.data: ratio.n_rows for ratio in reproduction.ratios}
+    columns = [Column("data", tuple(sizes)), numbers("rows", sizes.values())]
     for title in dict.fromkeys(ratio.title for ratio in reproduction.ratios):
-        found = [group.get(title) for _, group in groups]
-        printed = tuple("" if r is None else f"{r.ratio_printed:.1f}" for r in found)
-        ours = tuple("" if r is None else f"{r.ratio:.1f}" for r in found)
+        own = [found.get((data, title)) for data in sizes]
         columns += [
-            Column(f"{title}\nprinted", printed, "number"),
-            Column("\nours", ours, "number"),
+            numbers(f"{title}\nprinted", own, lambda r: f"{r.ratio_printed:.1f}"),
+            numbers("\nours", own, lambda r: f"{r.ratio:.1f}"),
         ]
-    title = f"{reproduction.table}: {reproduction.description}"
-    footer = _footer(reproduction, "time in per cent of the reference algorithm's")
-    return _table(title, footer, columns, [False] * len(groups))
+    return _published(reproduction, columns, "time in per cent of the reference algorithm's")
 
 
 def discount_table(reproduction: DiscountCurves) -> Table:
@@ -154,28 +146,20 @@ def discount_table(reproduction: DiscountCurves) -> Table:
     -------
     a table for `rich.console.Console.print`
     """
-    shown = (0.05, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0)
-    names: list[str] = []
-    headers = [*(f"{discount:g}" for discount in shown), "best at"]
-    numbers: dict[str, list[str]] = {header: [] for header in headers}
-    ends = []
-    for data, by_title in reproduction.curves.items():
-        names += [data, *(f"  {title}" for title in by_title)]
-        ends.append(len(names))
-        for cells in numbers.values():
-            cells.append("")
-        for discounts, means, _ in by_title.values():
-            at = dict(zip(discounts, means, strict=True))
-            for discount in shown:
-                numbers[f"{discount:g}"].append(f"{at[discount]:.2f}" if discount in at else "")
-            numbers["best at"].append(f"{min(at, key=lambda d: at[d]):g}")
-    columns = [Column("algorithm", tuple(names))]
-    columns += [Column(header, tuple(cells), "number") for header, cells in numbers.items()]
-    title = f"{reproduction.table}: {reproduction.description}"
-    heads = {0, *ends[:-1]}
-    bold = [place in heads for place in range(len(names))]
-    footer = _footer(reproduction, "mean mistakes in per cent; columns: the discount")
-    return _table(title, footer, columns, bold, ends)
+    found = {
+        (data, title): dict(zip(discounts, means, strict=True))
+        for data, by_title in reproduction.curves.items()
+        for title, (discounts, means, _) in by_title.items()
+    }
+    groups = Groups(found)
+    columns = [Column("algorithm", groups.names)]
+    for discount in (0.05, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0):
+        there = (means.get(discount) for means in found.values())
+        columns.append(groups.numbers(f"{discount:g}", there, "{:.2f}".format))
+    best = (min(means, key=lambda d: means[d]) for means in found.values())
+    columns.append(groups.numbers("best at", best, "{:g}".format))
+    note = "mean mistakes in per cent; columns: the discount"
+    return _published(reproduction, columns, note, heads=groups.heads)
 
 
 def study_table(study: ParameterStudy) -> Table:
@@ -190,7 +174,7 @@ def study_table(study: ParameterStudy) -> Table:
     a table for `rich.console.Console.print`
     """
     columns, heads = study_columns(study)
-    return _grouped(study, columns, heads, STUDY_NOTE)
+    return _published(study, columns, STUDY_NOTE, heads=heads)
 
 
 def accuracy_table(reproduction: AccuracyTable, *, width: int = 80) -> Table:
@@ -208,16 +192,13 @@ def accuracy_table(reproduction: AccuracyTable, *, width: int = 80) -> Table:
     -------
     a table for `rich.console.Console.print`
     """
-    groups = [(data, list(cells)) for data, cells in groupby(reproduction.cells, lambda c: c.data)]
-    columns = _accuracy_columns(groups)
+    groups = Groups((cell.data, cell.title) for cell in reproduction.cells)
+    columns = _accuracy_columns(groups, reproduction.cells)
     narrow = [column for column in columns if column.header not in ("width", "examples")]
     columns = _first_that_fits([columns, narrow], width)
-    ends = list(accumulate(len(cells) + 1 for _, cells in groups))
-    bold = [place in {0, *ends} for place in range(ends[-1])]
     disagree = any(cell.agrees is False for cell in reproduction.cells)
     notes = ["! more than two printed deviations"] if disagree else []
-    title = f"{reproduction.table}: {reproduction.description}"
-    return _table(title, _footer(reproduction, *notes), columns, bold, ends)
+    return _published(reproduction, columns, *notes, heads=groups.heads)
 
 
 def curve_table(result: AccuracyCurves) -> Table:
@@ -235,9 +216,7 @@ def curve_table(result: AccuracyCurves) -> Table:
         "accuracy": "accuracy in per cent of the test part; columns: examples learned from",
         "seconds": "seconds of learning; columns: examples learned from; at the end: accuracy",
     }[result.shown]
-    title = f"{result.table}: {result.description}"
-    plain = [False] * len(result.curves)
-    return _table(title, _footer(result, what), curve_columns(result), plain)
+    return _published(result, curve_columns(result), what)
 
 
 def regression_table(reproduction: RegressionTable, *, width: int = 80) -> Table:
@@ -254,16 +233,13 @@ def regression_table(reproduction: RegressionTable, *, width: int = 80) -> Table
     -------
     a table for `rich.console.Console.print`
     """
-    groups = [(data, list(cells)) for data, cells in groupby(reproduction.cells, lambda c: c.data)]
-    ends = list(accumulate(len(cells) + 1 for _, cells in groups))
-    bold = [place in {0, *ends} for place in range(ends[-1])]
-    title = f"{reproduction.table}: {reproduction.description}"
-    footer = _footer(reproduction, "ratio: ours over printed; no deviations are printed")
-    columns = _regression_columns(groups)
+    groups = Groups((cell.data, cell.title) for cell in reproduction.cells)
+    columns = _regression_columns(groups, reproduction.cells)
     untimed = columns[:-1]
     narrow = [column for column in untimed if column.header != "\ndiff."]
     columns = _first_that_fits([columns, untimed, narrow], width)
-    return _table(title, footer, columns, bold, ends)
+    note = "ratio: ours over printed; no deviations are printed"
+    return _published(reproduction, columns, note, heads=groups.heads)
 
 
 def label_table(study: LabelStudy) -> Table:
@@ -284,7 +260,7 @@ def label_table(study: LabelStudy) -> Table:
         "a row not asked for, the next one is",
         "; ".join(trivial),
     ]
-    return _grouped(study, columns, heads, *notes)
+    return _published(study, columns, *notes, heads=heads)
 
 
 def error_table(result: ErrorCurves) -> Table:
@@ -299,125 +275,85 @@ def error_table(result: ErrorCurves) -> Table:
     a table for `rich.console.Console.print`
     """
     columns, heads = error_columns(result)
-    return _grouped(result, columns, heads)
+    return _published(result, columns, heads=heads)
 
 
-def _grouped(result: Result, columns: list[Column], heads: list[int], *notes: str) -> Table:
-    """A table whose rows in `heads` name those below."""
-    ends = [*heads[1:], len(columns[0].cells)]
-    bold = [place in heads for place in range(ends[-1])]
+def _published(
+    result: Result,
+    columns: list[Column],
+    *notes: str,
+    heads: Sequence[int] = (),
+    best: Sequence[bool] = (),
+) -> Table:
+    """The table of a reproduction, with what `_footer` says below; the rest as for `_table`."""
     title = f"{result.table}: {result.description}"
-    return _table(title, _footer(result, *notes), columns, bold, ends)
+    return _table(title, _footer(result, *notes), columns, heads=heads, best=best)
 
 
-def _regression_columns(groups: Sequence[tuple[str, list[RegressionCell]]]) -> list[Column]:
-    """Columns of squared errors; each group starts with a line that only names the data set."""
-    every = [cell for _, cells in groups for cell in cells]
-    column = _in_groups([len(cells) for _, cells in groups])
-    names: list[str] = []
-    for data, cells in groups:
-        names += [data, *(f"  {cell.title}" for cell in cells)]
-    errors = [(c.error, c.error_printed) for c in every]
+def _regression_columns(groups: Groups, cells: Sequence[RegressionCell]) -> list[Column]:
+    """Columns of squared errors and labels."""
+    errors = [(c.error, c.error_printed) for c in cells]
     return [
-        Column("algorithm", tuple(names)),
-        column(f"{UNIT}\nprinted", [_number(c.error_printed, ".2f") for c in every]),
-        column("\nours", aligned([(c.error, c.error_std) for c in every], 2)),
-        column("\ndiff.", ["" if b is None else f"{a - b:+.2f}" for a, b in errors]),
-        column("\nratio", ["" if b is None else f"{a / b:.2f}" for a, b in errors]),
-        column("labels\nprinted", [_number(c.labels_printed, ".2f") for c in every]),
-        column("\nours", [f"{c.labels:.2f}" for c in every]),
-        column("seconds", [seconds(c.seconds) for c in every]),
+        Column("algorithm", groups.names),
+        groups.numbers(f"{UNIT}\nprinted", (b for _, b in errors), "{:.2f}".format),
+        groups.numbers("\nours", aligned([(c.error, c.error_std) for c in cells], 2)),
+        groups.numbers("\ndiff.", (None if b is None else f"{a - b:+.2f}" for a, b in errors)),
+        groups.numbers("\nratio", (None if b is None else f"{a / b:.2f}" for a, b in errors)),
+        groups.numbers("labels\nprinted", (c.labels_printed for c in cells), "{:.2f}".format),
+        groups.numbers("\nours", (c.labels for c in cells), "{:.2f}".format),
+        groups.numbers("seconds", (c.seconds for c in cells), seconds),
     ]
 
 
-def _number(value: float | None, form: str) -> str:
-    return "" if value is None else f"{value:{form}}"
-
-
-def _accuracy_columns(groups: Sequence[tuple[str, list[AccuracyCell]]]) -> list[Column]:
-    """Columns of test accuracy; each group starts with a line that only names the data set."""
-    every = [cell for _, cells in groups for cell in cells]
-    column = _in_groups([len(cells) for _, cells in groups])
-    names: list[str] = []
-    for data, cells in groups:
-        names += [data, *(f"  {cell.title}" for cell in cells)]
-    printed = [(c.accuracy_printed, c.accuracy_printed_std) for c in every]
-    differences = [f"{c.accuracy - c.accuracy_printed:+.1f}{_mark(c.agrees)}" for c in every]
-    of_support = [
-        "" if c.n_support_printed is None else f"{c.n_support_printed:.0f}" for c in every
-    ]
+def _accuracy_columns(groups: Groups, cells: Sequence[AccuracyCell]) -> list[Column]:
+    """Columns of test accuracy."""
+    printed = [(c.accuracy_printed, c.accuracy_printed_std) for c in cells]
+    differences = (f"{c.accuracy - c.accuracy_printed:+.1f}{_mark(c.agrees)}" for c in cells)
     return [
-        Column("algorithm", tuple(names)),
-        column("B", ["" if c.budget is None else str(c.budget) for c in every]),
-        column("width", [f"{c.width:g}" for c in every]),
-        column("examples", [f"{c.n_rows:,}" for c in every]),
-        column("accuracy %\nprinted", aligned(printed, 1)),
-        column("\nours", aligned([(c.accuracy, c.accuracy_std) for c in every], 1)),
-        column("\ndiff.", differences),
-        column("#SV\nprinted", of_support),
-        column("\nours", [f"{c.n_support:.0f}" for c in every]),
-        column("seconds", [seconds(c.seconds) for c in every]),
+        Column("algorithm", groups.names),
+        groups.numbers("B", (c.budget for c in cells)),
+        groups.numbers("width", (c.width for c in cells), "{:g}".format),
+        groups.numbers("examples", (c.n_rows for c in cells), "{:,}".format),
+        groups.numbers("accuracy %\nprinted", aligned(printed, 1)),
+        groups.numbers("\nours", aligned([(c.accuracy, c.accuracy_std) for c in cells], 1)),
+        groups.numbers("\ndiff.", differences),
+        groups.numbers("#SV\nprinted", (c.n_support_printed for c in cells), "{:.0f}".format),
+        groups.numbers("\nours", (c.n_support for c in cells), "{:.0f}".format),
+        groups.numbers("seconds", (c.seconds for c in cells), seconds),
     ]
-
-
-def _in_groups(sizes: Sequence[int]) -> Callable[[str, Sequence[str]], Column]:
-    """What makes a column of numbers, with an empty cell before each group."""
-
-    def column(header: str, texts: Sequence[str]) -> Column:
-        remaining = iter(texts)
-        cells: list[str] = []
-        for size in sizes:
-            cells += ["", *islice(remaining, size)]
-        return Column(header, tuple(cells), "number")
-
-    return column
 
 
 def _reproduction_columns(
-    groups: Sequence[tuple[str, list[Cell]]], digits: int, deviations: bool, times: bool
+    groups: Groups, cells: Sequence[Cell], digits: int, deviations: bool, times: bool
 ) -> list[Column]:
-    """Columns of a reproduction; each group starts with a line that only names the data set."""
-    every = [cell for _, cells in groups for cell in cells]
-    column = _in_groups([len(cells) for _, cells in groups])
+    """Columns of mistakes and support vectors."""
 
     def support(pairs: Sequence[tuple[float, float | None]]) -> list[str]:
         return aligned(pairs if deviations else [(mean, None) for mean, _ in pairs], digits)
 
-    names: list[str] = []
-    for data, cells in groups:
-        names += [data, *(f"  {cell.title}" for cell in cells)]
-    printed = aligned([(c.error_printed, c.error_printed_std) for c in every], 2)
-    ours = aligned([(c.error, c.error_std) for c in every], 2)
+    printed = aligned([(c.error_printed, c.error_printed_std) for c in cells], 2)
+    ours = aligned([(c.error, c.error_std) for c in cells], 2)
+    of_printed = support([(c.n_support_printed, c.n_support_printed_std) for c in cells])
+    of_ours = support([(c.n_support, c.n_support_std) for c in cells])
     columns = [
-        Column("algorithm", tuple(names)),
-        column(
-            "mistakes %\nprinted",
-            [t + ("*" if c.best_printed else " ") for t, c in zip(printed, every, strict=True)],
+        Column("algorithm", groups.names),
+        groups.numbers("mistakes %\nprinted", starred(printed, (c.best_printed for c in cells))),
+        groups.numbers("\nours", starred(ours, (c.best for c in cells))),
+        groups.numbers(
+            "\ndiff.", cells, lambda c: f"{c.error - c.error_printed:+.2f}{_mark(c.error_agrees)}"
         ),
-        column("\nours", [t + ("*" if c.best else " ") for t, c in zip(ours, every, strict=True)]),
-        column(
-            "\ndiff.",
-            [f"{c.error - c.error_printed:+.2f}{_mark(c.error_agrees)}" for c in every],
-        ),
-        column(
-            "#SV\nprinted", support([(c.n_support_printed, c.n_support_printed_std) for c in every])
-        ),
-        column("\nours", support([(c.n_support, c.n_support_std) for c in every])),
-        column(
+        groups.numbers("#SV\nprinted", of_printed),
+        groups.numbers("\nours", of_ours),
+        groups.numbers(
             "\ndiff. %",
-            [
-                _relative(c.n_support, c.n_support_printed) + _mark(c.n_support_agrees)
-                for c in every
-            ],
+            cells,
+            lambda c: _relative(c.n_support, c.n_support_printed) + _mark(c.n_support_agrees),
         ),
     ]
-    if times and any(c.seconds_printed is not None for c in every):
+    if times and any(c.seconds_printed is not None for c in cells):
         columns += [
-            column(
-                "seconds\nprinted",
-                ["" if c.seconds_printed is None else seconds(c.seconds_printed) for c in every],
-            ),
-            column("\nours", ["" if c.seconds is None else seconds(c.seconds) for c in every]),
+            groups.numbers("seconds\nprinted", (c.seconds_printed for c in cells), seconds),
+            groups.numbers("\nours", (c.seconds for c in cells), seconds),
         ]
     return columns
 
@@ -467,15 +403,17 @@ def _width(column: Column) -> int:
 
 def _table(
     title: str,
-    caption: str | None,
+    caption: str,
     columns: Sequence[Column],
-    bold: Sequence[bool],
-    ends: Sequence[int] = (),
+    *,
+    heads: Sequence[int] = (),
+    best: Sequence[bool] = (),
 ) -> Table:
-    """A table in the house's style, a blank line after each of the rows in `ends`.
+    """A table in the house's style.
 
-    Every text goes in as `Text`: names are never read as markup. Numbers are padded here,
-    since rich strips the blanks that keep their signs under each other.
+    The lines in `heads`, which name the rows below, and the `best` rows are bold; a blank line
+    stands before each head. Every text goes in as `Text`: names are never read as markup. Numbers
+    are padded here, since rich strips the blanks that keep their signs under each other.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -483,7 +421,7 @@ def _table(
 
     table = Table(
         title=Text(title, style="bold"),
-        caption=None if caption is None else Text(caption),
+        caption=Text(caption),
         title_justify="left",
         caption_justify="left",
         caption_style="",
@@ -504,10 +442,12 @@ def _table(
         else column.cells
         for column in columns
     ]
-    for place, (cells, strong) in enumerate(zip(zip(*padded, strict=True), bold, strict=True)):
+    marks = iter(best)
+    for place, cells in enumerate(zip(*padded, strict=True)):
+        strong = place in heads or next(marks, False)
         table.add_row(
             *(Text(cell, overflow="ellipsis", no_wrap=True) for cell in cells),
             style="bold" if strong else None,
-            end_section=place + 1 in ends,
+            end_section=place + 1 in heads,
         )
     return table
