@@ -7,7 +7,7 @@ from kernbrook._jit.asking import ALL, ASKED
 from kernbrook._jit.combining import MISTAKES, SQUARED, update_weights
 from kernbrook._jit.feature_learning import BY_ROOT, loss_gradient, root_step
 from kernbrook._jit.feature_rounds import expert_losses
-from kernbrook._jit.rounds import asks, finish_round, select, vote
+from kernbrook._jit.rounds import asks, diagonals, finish_round, select, vote
 from kernbrook._jit.sums import add_points
 from kernbrook._jit.zero import zero_or
 
@@ -49,14 +49,9 @@ def gradient_rounds(
     n = coefficients.shape[0] - b
     labelled = np.arange(n + b)
     count = n
-    bounded = False  # whether some learner looks at k(x, x)
-    for e in range(n_experts):
-        bounded |= machine.learner_parameters[e, 3] == BY_ROOT
-    ones = np.zeros((n + b, n_experts * classes))
-    for k in range(0, n_experts * classes, classes):
-        for s in range(n + b):
-            ones[s, k] = 1.0
-    own, spare = np.zeros_like(scores), np.zeros_like(scores)
+    diagonal = np.zeros((n_experts, b))
+    if (machine.learner_parameters[:, 3] == BY_ROOT).any():
+        diagonals(plan, pairs, classes, diagonal)
     for t in range(b):
         if budget > 0:
             first = labelled[max(count - budget, 0)] if count > 0 else n + t
@@ -81,8 +76,6 @@ def gradient_rounds(
         expert_losses(
             machine, progress, current, own_sizes, decisions[t], labels[t], importance[t], losses
         )
-        if bounded:
-            add_points(plan, pairs, n + t, n + t + 1, t, t + 1, ones, own, spare, values)
         added = False
         for e in range(n_experts):
             counted[e] = updates[e] or machine.loss != MISTAKES
@@ -91,8 +84,7 @@ def gradient_rounds(
             parameters = machine.learner_parameters[e]
             step = parameters[2]
             if parameters[3] == BY_ROOT:
-                square = own[e * classes, t]
-                step = root_step(parameters, square, progress.counters[ASKED] + 1)
+                step = root_step(parameters, diagonal[e, t], progress.counters[ASKED] + 1)
             loss_gradient(
                 parameters[0], parameters[1], current[e], own_sizes[e], labels[t], regression,
                 gradient,

@@ -3,19 +3,9 @@
 import numpy as np
 from numba import njit
 
-from kernbrook._jit.asking import (
-    ALL,
-    ASKED,
-    LABEL_BUDGET,
-    ROUND,
-    SKIPPED,
-    note_error,
-    note_round,
-    wants,
-)
+from kernbrook._jit.asking import ALL
 from kernbrook._jit.classes import add_step, margin_of, winner
-from kernbrook._jit.combining import LOGISTIC
-from kernbrook._jit.rounds import squared_error
+from kernbrook._jit.rounds import asks, finish_round
 from kernbrook._jit.sums import add_points
 from kernbrook._jit.zero import zero_or
 
@@ -38,13 +28,13 @@ def group_norm_weights(squared_norms, q, weights):
 
 @njit(cache=True, nogil=True)
 def group_norm_rounds(
-    q, policy, policy_parameters, given, progress, plan, pairs, scores, sizes, labels, importance,
-    decisions, asked, coefficients,
+    q, machine, progress, plan, pairs, scores, sizes, labels, importance, decisions, asked,
+    coefficients,
 ):  # fmt: skip
     """One block of rounds of OM-2; arguments as `expert_rounds`, one column of coefficients.
 
     q : exponent of the dual group norm
-    policy, policy_parameters, given : as in `Machine`
+    machine : of which only the label policy counts
     progress : its `state` holds the squared norms of the m dual vectors
     """
     m, b = progress.losses.shape[0], scores.shape[1]
@@ -76,23 +66,11 @@ def group_norm_rounds(
         if classes > 1:
             decisions[t, winner(total, size, -1)] = np.max(total)
         asked[t] = labels[t] >= 0
-        if policy != ALL:
-            wanted, variance = wants(
-                policy, policy_parameters, progress.asking, LOGISTIC, progress.log_weights,
-                progress.used, progress.counters, weights, current, behind, nothing,
-            )  # fmt: skip
-            if policy == LABEL_BUDGET:
-                note_round(progress.asking, variance)
-            asked[t] = asked[t] and (wanted or given)
-        progress.counters[ROUND] += 1
+        if machine.policy != ALL:
+            asked[t] = asks(machine, progress, weights, current, behind, nothing, asked[t])
+        finish_round(machine, progress, asked[t], decisions[t], labels[t])
         if not asked[t]:
-            progress.counters[SKIPPED] += 1
             continue
-        if policy == LABEL_BUDGET:
-            error = squared_error(decisions[t], labels[t], False)
-            note_error(policy_parameters, progress.asking, progress.counters[ASKED], error)
-        progress.counters[ASKED] += 1
-        progress.counters[SKIPPED] = 0
         for j in range(m):
             if margin_of(current[j], behind[j], labels[t])[3]:
                 progress.losses[j] += importance[t]

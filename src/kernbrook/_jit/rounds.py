@@ -173,23 +173,20 @@ def asks(machine, progress, votes_of, current, sizes, variances, known):
 
 
 @njit(cache=True, nogil=True)
-def diagonals(machine, plan, pairs, classes, out):
-    """out[e, t] = k_e(x_t, x_t), (e, b), if some learner looks at it."""
-    needed = False
+def diagonals(plan, pairs, classes, out):
+    """out[e, t] = k_e(x_t, x_t), (e, b); pairs (channels, n + b, b) of others and the block."""
     n_experts, b = out.shape
+    n = pairs.shape[1] - b
+    ones = np.zeros((n + b, n_experts * classes))
+    ones[:, ::classes] = 1.0
+    sums = np.zeros((n_experts * classes, b))
+    spare = np.zeros_like(sums)
+    values = np.empty((2, b))
+    for t in range(b):
+        add_points(plan, pairs, n + t, n + t + 1, t, t + 1, ones, sums, spare, values)
     for e in range(n_experts):
-        needed |= needs_diagonal(machine.learner[e], machine.learner_parameters[e])
-    if needed:
-        ones = np.zeros((b, n_experts * classes))
-        ones[:, ::classes] = 1.0
-        sums = np.zeros((n_experts * classes, b))
-        spare = np.zeros_like(sums)
-        values = np.empty((2, b))
         for t in range(b):
-            add_points(plan, pairs, t, t + 1, t, t + 1, ones, sums, spare, values)
-        for e in range(n_experts):
-            for t in range(b):
-                out[e, t] = sums[e * classes, t]
+            out[e, t] = sums[e * classes, t]
 
 
 @njit(cache=True, nogil=True)
@@ -301,7 +298,11 @@ def expert_rounds(
     losses = np.empty(n_experts)
     values = np.empty((2, b))
     diagonal = np.zeros((n_experts, b))
-    diagonals(machine, plan, pairs, classes, diagonal)
+    needed = False
+    for e in range(n_experts):
+        needed |= needs_diagonal(machine.learner[e], machine.learner_parameters[e])
+    if needed:
+        diagonals(plan, pairs, classes, diagonal)
     nothing = np.zeros(n_experts)
     for t in range(b):
         select(machine, progress, votes_of, updates)

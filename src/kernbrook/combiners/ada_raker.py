@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit import ada_raker
-from kernbrook.combiners.losses import LossCombiner, is_number
+from kernbrook.checks import positive, refusal, whole_number
+from kernbrook.combiners.losses import LossCombiner
 from kernbrook.errors import InputError
 
 MOST_LEVELS = 40
@@ -100,13 +99,7 @@ class AdaRaker(LossCombiner):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        whole = isinstance(self.levels, (int, np.integer)) and not isinstance(self.levels, bool)
-        if not whole or not 1 <= self.levels <= MOST_LEVELS:
-            raise InputError(
-                f"AdaRaker: levels must be an integer from 1 to {MOST_LEVELS}, got {self.levels!r}"
-            )
-        if not is_number(self.step) or not 0 < self.step < math.inf:
-            raise InputError(f"AdaRaker: step must be a positive number, got {self.step!r}")
+        levels, step = whole_number(self, "levels", MOST_LEVELS), positive(self, "step")
         if not isinstance(self.restart, (bool, np.bool_)):
-            raise InputError(f"AdaRaker: restart must be True or False, got {self.restart!r}")
-        return np.array([self._cap(), self.step, self.levels, self.restart], dtype=np.float64)
+            raise refusal(self, "restart", "be True or False")
+        return np.array([self._cap(), step, levels, self.restart], dtype=np.float64)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit import combining
-from kernbrook.combiners.losses import LossCombiner, is_number
-from kernbrook.errors import InputError
+from kernbrook.checks import is_number, positive, refusal
+from kernbrook.combiners.losses import LossCombiner
 
 
 class EXP(LossCombiner):
@@ -64,10 +64,9 @@ class EXP(LossCombiner):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        if not is_number(self.step) or not 0 < self.step < math.inf:
-            raise InputError(f"EXP: step must be a positive number, got {self.step!r}")
+        step = positive(self, "step")
         if self.horizon is None:
-            return np.array([self._cap(), self.step])
+            return np.array([self._cap(), step])
         if not is_number(self.horizon) or not 1 <= self.horizon < math.inf:
-            raise InputError(f"EXP: horizon must be None or 1 and more, got {self.horizon!r}")
-        return np.array([self._cap(), -self.step / math.sqrt(self.horizon), 0.0])  # no share
+            raise refusal(self, "horizon", "be None or 1 and more")
+        return np.array([self._cap(), -step / math.sqrt(self.horizon), 0.0])  # no share

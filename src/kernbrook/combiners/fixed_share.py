@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit import combining
-from kernbrook.combiners.losses import LossCombiner, is_number
-from kernbrook.errors import InputError
+from kernbrook.checks import share
+from kernbrook.combiners.losses import LossCombiner
 
 
 class FixedShare(LossCombiner):
@@ -65,6 +65,5 @@ class FixedShare(LossCombiner):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        if not is_number(self.share) or not 0 <= self.share < 1:
-            raise InputError(f"FixedShare: share must lie in [0, 1), got {self.share!r}")
-        return np.array([self._cap(), self._log_discount(self.discount), self.share])
+        part = share(self, "share", "[0, 1)")
+        return np.array([self._cap(), self._log_discount(), part])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
-from kernbrook.errors import InputError
+from kernbrook.checks import is_number, refusal
 
 
 class GroupNorm(BaseEstimator):
@@ -55,6 +54,6 @@ class GroupNorm(BaseEstimator):
         """q for m kernels."""
         if self.q is None:
             return max(2.0, 2.0 * math.log(n_kernels))
-        if not isinstance(self.q, (int, float, np.number)) or not 2 <= self.q < math.inf:
-            raise InputError(f"GroupNorm: q must be None or a number from 2, got {self.q!r}")
+        if not is_number(self.q) or not 2 <= self.q < math.inf:
+            raise refusal(self, "q", "be None or a number from 2")
         return float(self.q)

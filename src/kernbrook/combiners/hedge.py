@@ -70,4 +70,4 @@ class Hedge(LossCombiner):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        return np.array([self._cap(), self._log_discount(self.discount)])
+        return np.array([self._cap(), self._log_discount()])

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import combining
-from kernbrook.errors import InputError
+from kernbrook.checks import one_of, positive, share
 
 LOSSES = {
     "mistakes": combining.MISTAKES,
@@ -31,11 +29,7 @@ class LossCombiner(BaseEstimator):
     @property
     def loss_code(self) -> int:
         """What the compiled pass takes as the loss."""
-        if not isinstance(self.loss, str) or self.loss not in LOSSES:
-            raise InputError(
-                f"{type(self).__name__}: loss must be one of {', '.join(LOSSES)}, got {self.loss!r}"
-            )
-        return LOSSES[self.loss]
+        return LOSSES[one_of(self, "loss", LOSSES)]
 
     def state_size(self, n_experts: int) -> int:
         """How many numbers it keeps besides the weights."""
@@ -44,19 +38,7 @@ class LossCombiner(BaseEstimator):
     def _cap(self) -> float:
         if self.cap is None:
             return combining.NO_CAP
-        if not is_number(self.cap) or not 0 < self.cap < math.inf:
-            raise InputError(
-                f"{type(self).__name__}: cap must be None or a positive number, got {self.cap!r}"
-            )
-        return min(float(self.cap), combining.NO_CAP)
+        return min(positive(self, "cap", "None or a positive number"), combining.NO_CAP)
 
-    def _log_discount(self, discount: Any) -> float:
-        if not is_number(discount) or not 0 < discount <= 1:
-            raise InputError(
-                f"{type(self).__name__}: discount must lie in (0, 1], got {discount!r}"
-            )
-        return math.log(discount)
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number))
+    def _log_discount(self) -> float:
+        return math.log(share(self, "discount", "(0, 1]"))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import rounds
-from kernbrook.errors import InputError
+from kernbrook.checks import is_whole, refusal, share
 
 
 class Selection(BaseEstimator):
@@ -74,17 +74,13 @@ class Selection(BaseEstimator):
         """(flags, smoothing, rounds of the prefix) for the compiled pass."""
         for name in ("update", "vote"):
             if getattr(self, name) not in ("all", "drawn"):
-                raise InputError(
-                    f"Selection: {name} must be 'all' or 'drawn', got {getattr(self, name)!r}"
-                )
-        smoothing = self.smoothing
-        if not isinstance(smoothing, (int, float, np.number)) or not 0 <= smoothing <= 1:
-            raise InputError(f"Selection: smoothing must lie in [0, 1], got {smoothing!r}")
+                raise refusal(self, name, "be 'all' or 'drawn'")
+        smoothing = share(self, "smoothing", "[0, 1]")
         flags = rounds.UPDATE_DRAWN * (self.update == "drawn")
         flags += rounds.VOTE_DRAWN * (self.vote == "drawn")
         flags += rounds.VOTE_UNWEIGHTED * (not self.weighted)
         flags += rounds.SMOOTHING_UNSPREAD * (not self.spread)
-        return flags, float(smoothing), 0
+        return flags, smoothing, 0
 
     def expected_votes(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """(m,) each expert's weight in the vote, in expectation over the draws; q as above."""
@@ -127,11 +123,10 @@ class BestOfPrefix(BaseEstimator):
 
     def codes(self) -> tuple[int, float, int]:
         """(flags, smoothing, rounds of the prefix) for the compiled pass."""
-        if not isinstance(self.rounds, (int, np.integer)) or self.rounds < 1:
-            raise InputError(f"BestOfPrefix: rounds must be an integer from 1, got {self.rounds!r}")
-        fraction = 1 if self.fraction is None else self.fraction
-        if not isinstance(fraction, (int, float, np.number)) or not 0 < fraction <= 1:
-            raise InputError(f"BestOfPrefix: fraction must lie in (0, 1], got {fraction!r}")
+        if not is_whole(self.rounds) or self.rounds < 1:
+            raise refusal(self, "rounds", "be an integer from 1")
+        if self.fraction is not None:
+            share(self, "fraction", "(0, 1]")
         return rounds.BEST_OF_PREFIX, 0.0, int(self.rounds)
 
     def expected_votes(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -170,6 +165,4 @@ class AdaptiveSelection(BaseEstimator):
 
     def codes(self) -> tuple[int, float, int]:
         """(flags, ratio, rounds of a prefix) for the compiled pass."""
-        if not isinstance(self.ratio, (int, float, np.number)) or not 0 <= self.ratio < 1:
-            raise InputError(f"AdaptiveSelection: ratio must lie in [0, 1), got {self.ratio!r}")
-        return rounds.ADAPTIVE, float(self.ratio), 0
+        return rounds.ADAPTIVE, share(self, "ratio", "[0, 1)"), 0

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import is_whole
 from kernbrook.errors import InputError
 
 
@@ -71,7 +72,7 @@ def best_shifting(losses: Any, shifts: int) -> Oracle:
     (0.0, array([0, 0, 1, 1]))
     """
     losses = _matrix("best_shifting", losses)
-    if not isinstance(shifts, (int, np.integer)) or shifts < 0:
+    if not is_whole(shifts) or shifts < 0:
         raise InputError(f"best_shifting: shifts must be an integer from 0, got {shifts!r}")
     rounds, m = losses.shape
     k = min(int(shifts), rounds - 1)

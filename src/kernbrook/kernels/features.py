@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from kernbrook.checks import whole_number
 from kernbrook.errors import InputError
 from kernbrook.kernels.functions import Cauchy, Gaussian, Kernel, Laplacian
 from kernbrook.kernels.matern import Matern
@@ -47,13 +48,6 @@ class Features(BaseEstimator):
         for name, array in arrays.items():
             if not np.isfinite(array).all():
                 raise InputError(f"{name}: NaN or infinity")
-
-
-def whole_number(name: str, value: Any) -> int:
-    """The value as an int; InputError unless it is an integer from 1."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
-        raise InputError(f"{name} must be an integer from 1, got {value!r}")
-    return int(value)
 
 
 class RandomFeatures(Features):
@@ -131,7 +125,7 @@ class RandomFeatures(Features):
                 "RandomFeatures: a Laplacian has no orthogonal frequencies, its spectrum is not "
                 "the same in every direction; take 'random' or 'halton'"
             )
-        return 2 * whole_number("RandomFeatures: n_components", self.n_components)
+        return 2 * whole_number(self, "n_components")
 
     def shapes(self, kernel: Kernel, width: int) -> Shapes:
         return {"frequencies": ((self.n_components, width), np.float64)}

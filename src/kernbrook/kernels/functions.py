@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import is_number, is_whole
 from kernbrook.errors import InputError
 
 Matrix = Any  # (n, d) float64 array or CSR matrix
@@ -27,13 +28,13 @@ def _dense(X: Matrix) -> Values:
 
 def _positive(kernel: str, **values: float) -> None:
     for name, value in values.items():
-        if not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
+        if not (is_number(value) and 0 < value < np.inf):
             raise InputError(f"{kernel}: {name} must be a positive finite number, got {value!r}")
 
 
 def _finite(kernel: str, **values: float) -> None:
     for name, value in values.items():
-        if not (isinstance(value, (int, float, np.number)) and np.isfinite(value)):
+        if not (is_number(value) and np.isfinite(value)):
             raise InputError(f"{kernel}: {name} must be a finite number, got {value!r}")
 
 
@@ -217,7 +218,7 @@ class Polynomial(Kernel):
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.degree, (int, np.integer)) or self.degree < 1:
+        if not is_whole(self.degree) or self.degree < 1:
             raise InputError(f"Polynomial: degree must be an integer from 1, got {self.degree!r}")
         _finite("Polynomial", offset=self.offset)
 

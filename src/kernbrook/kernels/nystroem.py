@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from kernbrook.checks import whole_number
 from kernbrook.errors import InputError
-from kernbrook.kernels.features import Arrays, Features, Floats, Shapes, whole_number
+from kernbrook.kernels.features import Arrays, Features, Floats, Shapes
 from kernbrook.kernels.functions import Kernel
 
 
@@ -71,7 +72,7 @@ class Nystroem(Features):
         """This recipe with landmarks: its own, or rows drawn from X, (n, d), without repetition."""
         if self.landmarks is not None:
             return self
-        m = min(whole_number("Nystroem: n_components", self.n_components), X.shape[0])
+        m = min(whole_number(self, "n_components"), X.shape[0])
         return Nystroem(m, X[np.sort(generator.choice(X.shape[0], m, replace=False))])
 
     def dim(self, kernel: Kernel, width: int) -> int:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import whole_number
 from kernbrook.errors import InputError
-from kernbrook.kernels.features import Arrays, Features, Shapes, whole_number
+from kernbrook.kernels.features import Arrays, Features, Shapes
 from kernbrook.kernels.functions import Kernel, Polynomial
 
 MOST = 65_536  # monomials: a row of them is half a megabyte
@@ -121,7 +122,7 @@ class TensorSketch(Features):
 
     def dim(self, kernel: Kernel, width: int) -> int:
         variables("TensorSketch", kernel, width)
-        return whole_number("TensorSketch: n_components", self.n_components)
+        return whole_number(self, "n_components")
 
     def shapes(self, kernel: Kernel, width: int) -> Shapes:
         assert isinstance(kernel, Polynomial)

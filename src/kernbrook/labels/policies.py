@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import asking
+from kernbrook.checks import number, refusal, whole_number
 from kernbrook.errors import InputError
 
 
@@ -27,21 +27,7 @@ class _Policy(BaseEstimator):
     of_variances = False
 
     def _number(self, name: str, least: float, most: float = math.inf) -> float:
-        value = getattr(self, name)
-        fits = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not fits or not least <= value <= most or value == math.inf:
-            raise InputError(
-                f"{type(self).__name__}: {name} must be a number from {least:g}"
-                f"{'' if most == math.inf else f' to {most:g}'}, got {value!r}"
-            )
-        return float(value)
-
-    def _window(self, window: Any) -> int:
-        if not isinstance(window, (int, np.integer)) or isinstance(window, bool) or window < 1:
-            raise InputError(
-                f"{type(self).__name__}: window must be an integer from 1, got {window!r}"
-            )
-        return int(window)
+        return number(self, name, least, most, "a number")
 
 
 class AllLabels(_Policy):
@@ -130,11 +116,9 @@ class Disagreement(_Policy):
         """The parameters as the compiled pass reads them."""
         for name in ("weights", "compared"):
             if getattr(self, name) not in ("used", "all"):
-                raise InputError(
-                    f"Disagreement: {name} must be 'used' or 'all', got {getattr(self, name)!r}"
-                )
+                raise refusal(self, name, "be 'used' or 'all'")
         whole = [float(getattr(self, name) == "all") for name in ("weights", "compared")]
-        return np.array([self._number("threshold", 0), self._window(self.window), *whole])
+        return np.array([self._number("threshold", 0), whole_number(self, "window"), *whole])
 
 
 class MarginSampling(_Policy):
@@ -199,7 +183,7 @@ class VarianceSampling(_Policy):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        return np.array([self._number("threshold", 0), self._window(self.window), 0.0, 0.0])
+        return np.array([self._number("threshold", 0), whole_number(self, "window"), 0.0, 0.0])
 
 
 class LabelBudget(_Policy):
@@ -247,4 +231,4 @@ class LabelBudget(_Policy):
         rate, memory = self._number("rate", 0, 1), self._number("memory", 0, 1)
         if rate == 0 or memory == 1:
             raise InputError("LabelBudget: expected a positive rate and a memory below 1")
-        return np.array([rate, self._window(self.window), memory, self._number("gain", 0)])
+        return np.array([rate, whole_number(self, "window"), memory, self._number("gain", 0)])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import learning
+from kernbrook.checks import non_negative, positive, refusal, whole_number
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.learners.perceptron import TIES
@@ -28,24 +29,11 @@ class Budgeted(BaseEstimator):
 
     def slots(self) -> int | None:
         """The budget, checked."""
-        whole = isinstance(self.budget, (int, np.integer)) and not isinstance(self.budget, bool)
-        if not whole or self.budget < 1:
-            raise InputError(
-                f"{type(self).__name__}: budget must be an integer from 1, got {self.budget!r}"
-            )
-        return int(self.budget)
+        return whole_number(self, "budget")
 
     def keeps(self, kernels: Sequence[Kernel]) -> set[str]:
         """What the slots hold beside coefficients and points."""
         return set()
-
-    def _positive(self, name: str, least: float = 0.0, strict: bool = True) -> float:
-        value = getattr(self, name)
-        fits = isinstance(value, (int, float, np.number)) and least <= value < np.inf
-        if not fits or (strict and value == least):
-            kind = "a positive" if strict else "a non-negative"
-            raise InputError(f"{type(self).__name__}: {name} must be {kind} number, got {value!r}")
-        return float(value)
 
 
 class _BudgetPerceptron(Budgeted):
@@ -58,9 +46,7 @@ class _BudgetPerceptron(Budgeted):
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
         if self.tie not in TIES:
-            raise InputError(
-                f"{type(self).__name__}: tie must be 'margin' or 'label', got {self.tie!r}"
-            )
+            raise refusal(self, "tie", "be 'margin' or 'label'")
         return np.array([TIES[self.tie]])
 
 
@@ -149,7 +135,7 @@ class BOGD(Budgeted):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        row = [self._positive("step"), self._positive("regularization", strict=False)]
+        row = [positive(self, "step"), non_negative(self, "regularization")]
         if row[0] * row[1] >= 1:
             raise InputError(
                 f"BOGD: step * regularization must be below 1, got {row[0]} * {row[1]}"
@@ -187,4 +173,4 @@ class BPAS(Budgeted):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        return np.array([self._positive("aggressiveness")])
+        return np.array([positive(self, "aggressiveness")])

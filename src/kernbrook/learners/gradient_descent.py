@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import feature_learning as codes
+from kernbrook.checks import number, one_of
 from kernbrook.errors import InputError
 
 LOSSES = {
@@ -24,18 +25,6 @@ SCHEDULES = {
     "normalized": codes.NORMALIZED,
     "adagrad": codes.ADAGRAD,
 }
-
-
-def number(owner: Any, name: str, least: float, most: float = math.inf) -> float:
-    """A parameter of a learner, checked: a finite number in (least, most] or [0, most]."""
-    value = getattr(owner, name)
-    fits = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not fits or not least <= value <= most or not math.isfinite(value):
-        bounds = f"from {least:g}" + ("" if most == math.inf else f" to {most:g}")
-        raise InputError(
-            f"{type(owner).__name__}: {name} must be a finite number {bounds}, got {value!r}"
-        )
-    return float(value)
 
 
 class GradientDescent(BaseEstimator):
@@ -126,11 +115,7 @@ class GradientDescent(BaseEstimator):
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
         for name, known in (("loss", LOSSES), ("schedule", SCHEDULES)):
-            value = getattr(self, name)
-            if not isinstance(value, str) or value not in known:
-                raise InputError(
-                    f"GradientDescent: {name} must be one of {', '.join(known)}, got {value!r}"
-                )
+            one_of(self, name, known)
         step, schedule = number(self, "step", 0), SCHEDULES[self.schedule]
         if step == 0:
             raise InputError("GradientDescent: step must be positive, got 0")

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import learning
-from kernbrook.errors import InputError
+from kernbrook.checks import one_of, positive
 
 VARIANTS = {"PA": learning.PA, "PA-I": learning.PA_I, "PA-II": learning.PA_II}
 
@@ -51,14 +51,5 @@ class PassiveAggressive(BaseEstimator):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        if self.variant not in VARIANTS:
-            raise InputError(
-                f"PassiveAggressive: variant must be one of {', '.join(VARIANTS)}, "
-                f"got {self.variant!r}"
-            )
-        c = self.aggressiveness
-        if not isinstance(c, (int, float, np.number)) or not 0 < c < np.inf:
-            raise InputError(
-                f"PassiveAggressive: aggressiveness must be a positive number, got {c!r}"
-            )
-        return np.array([VARIANTS[self.variant], c, float(self.unit_diagonal)])
+        variant = VARIANTS[one_of(self, "variant", VARIANTS)]
+        return np.array([variant, positive(self, "aggressiveness"), float(self.unit_diagonal)])

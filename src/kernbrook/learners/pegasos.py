@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kernbrook._jit import learning
 from kernbrook._jit.pegasos import KEEP_ALL, MERGE, PROJECT, REMOVE_RANDOM, REMOVE_SMALLEST
-from kernbrook.errors import InputError
+from kernbrook.checks import one_of, positive, refusal
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners.budgeted import Budgeted
 
@@ -85,17 +85,13 @@ class Pegasos(Budgeted):
 
     def rows(self, kernels: Sequence[Kernel]) -> NDArray[np.float64]:
         """(m, 4) parameters as the compiled pass reads them, one row a kernel."""
-        for name, known in (("upkeep", tuple(UPKEEP)), ("merging", MERGING)):
-            value = getattr(self, name)
-            if value not in known:
-                raise InputError(
-                    f"Pegasos: {name} must be one of {', '.join(known)}, got {value!r}"
-                )
+        for name, known in (("upkeep", UPKEEP), ("merging", MERGING)):
+            one_of(self, name, known)
         if not isinstance(self.ball, (bool, np.bool_)):
-            raise InputError(f"Pegasos: ball must be True or False, got {self.ball!r}")
+            raise refusal(self, "ball", "be True or False")
         upkeep = KEEP_ALL if self.budget is None else UPKEEP[self.upkeep]
         printed = float(self.merging == "printed")
-        row = [self._positive("regularization"), upkeep, float(self.ball), printed]
+        row = [positive(self, "regularization"), upkeep, float(self.ball), printed]
         rows = np.tile(np.array(row), (len(kernels), 1))
         if upkeep == MERGE:
             rows[[not isinstance(kernel, Gaussian) for kernel in kernels], 1] = PROJECT

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import learning
-from kernbrook.errors import InputError
+from kernbrook.checks import refusal
 
 TIES = {"margin": learning.TIE_MARGIN, "label": learning.TIE_LABEL}
 
@@ -45,5 +45,5 @@ class Perceptron(BaseEstimator):
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
         if self.tie not in TIES:
-            raise InputError(f"Perceptron: tie must be 'margin' or 'label', got {self.tie!r}")
+            raise refusal(self, "tie", "be 'margin' or 'label'")
         return np.array([TIES[self.tie]])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit import learning
+from kernbrook.checks import non_negative, positive
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.learners.budgeted import Budgeted, _BudgetPerceptron
@@ -26,7 +27,7 @@ class _Projecting(_BudgetPerceptron):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        threshold = self._positive("threshold", strict=False)
+        threshold = non_negative(self, "threshold")
         if threshold >= 1:
             raise InputError(
                 f"{type(self).__name__}: threshold must be below 1, or nothing is ever added, "
@@ -144,6 +145,6 @@ class Ahpatron(Budgeted):
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
         root = np.sqrt(self.budget)
-        radius = root / 2 if self.radius is None else self._positive("radius")
-        margin, ridge = self._positive("margin"), self._positive("ridge", strict=False)
+        radius = root / 2 if self.radius is None else positive(self, "radius")
+        margin, ridge = positive(self, "margin"), non_negative(self, "ridge")
         return np.array([margin, radius / (2 * root), radius, ridge])

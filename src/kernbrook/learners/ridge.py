@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import feature_learning as codes
+from kernbrook.checks import number
 from kernbrook.errors import InputError
-from kernbrook.learners.gradient_descent import number
 
 
 class Ridge(BaseEstimator):

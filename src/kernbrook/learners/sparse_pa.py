@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit import learning
+from kernbrook.checks import positive
 from kernbrook.errors import InputError
 from kernbrook.learners.budgeted import Budgeted
 
@@ -77,12 +78,9 @@ class SparsePA(Budgeted):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        for name in ("step", "cap", "divisor"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
-                raise InputError(f"SparsePA: {name} must be a positive number, got {value!r}")
-        if self.divisor < self.cap:
+        step, cap, divisor = (positive(self, name) for name in ("step", "cap", "divisor"))
+        if divisor < cap:
             raise InputError(
                 f"SparsePA: divisor must be at least cap ({self.cap}), got {self.divisor}"
             )
-        return np.array([self.step, self.cap, self.divisor, float(self.unit_diagonal)])
+        return np.array([step, cap, divisor, float(self.unit_diagonal)])

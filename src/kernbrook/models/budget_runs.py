@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ from kernbrook._jit.storage import renumber, spread_coefficients
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout, lay_out
+from kernbrook.models.committee import Committee
 from kernbrook.models.engine import share
 from kernbrook.models.points import Block, DenseRows, Flags, Floats, Labels, Rows, SupportVectors
-from kernbrook.models.runs import ExpertRun, Setting
+from kernbrook.models.runs import ExpertRun, Setting, by_blocks
 
 BUDGET_BLOCK = 128  # examples processed together: later ones see more of the block's own changes
 
@@ -31,21 +32,15 @@ class BudgetRun(ExpertRun):
     slots after every block.
     """
 
-    def __init__(
-        self,
-        kernels: tuple[Kernel, ...],
-        learners: Sequence[Any],
-        combiner: Any,
-        selection: Any,
-        policy: Any,
-        setting: Setting,
-    ):
+    block = BUDGET_BLOCK
+
+    def __init__(self, committee: Committee, setting: Setting):
+        kernels, learners = committee.kernels, committee.learners
         if len(learners) > 1:
             raise InputError(f"learner: one with a budget does not go into a pool, got {learners}")
         (learner,) = learners
         own = "points" in learner.keeps(kernels)  # merged points are no rows of the data
-        setting = setting._replace(sparse=setting.sparse and not own)
-        super().__init__(kernels, learners, combiner, selection, policy, setting)
+        super().__init__(committee, setting._replace(sparse=setting.sparse and not own))
         m, budget = len(kernels), learner.slots()
         self.grows = budget is None
         budget = 0 if budget is None else budget
@@ -79,18 +74,12 @@ class BudgetRun(ExpertRun):
                 "the model was interrupted in the middle of a block and cannot go on; load its "
                 "last saved state, or fit again"
             )
-        decisions, asked = np.zeros((len(rows), self.scores)), np.zeros(len(rows), dtype=bool)
-        machine = self.machine_that(given)
+        block = partial(self._block, self.machine_that(given))
         try:
-            for start in range(0, len(rows), BUDGET_BLOCK):
-                where = slice(start, min(start + BUDGET_BLOCK, len(rows)))
-                part = rows.part(where.start, where.stop)
-                outs = decisions[where], asked[where]
-                self._block(machine, part, labels[where], importance[where], *outs)
+            return by_blocks(self.block, self.scores, block, rows, labels, importance)
         finally:
             if not self.torn:
                 self._write_support()
-        return decisions, asked
 
     def _block(
         self,

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from kernbrook.combiners import BestOfPrefix
 from kernbrook.errors import InputError
-from kernbrook.models.machine import OnlineMachine, as_labels, check_lengths
+from kernbrook.models.machine import OnlineMachine, as_labels, check_some_weight
 from kernbrook.models.points import Flags, Floats, Labels
 from kernbrook.models.runs import ExpertRun
 
@@ -91,8 +91,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         """
         self._forget()
         y = column_or_1d(y, warn=True)
-        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
-            raise InputError("sample_weight: all weights are zero, there is nothing to learn")
+        check_some_weight(sample_weight)
         return self.partial_fit(X, y, classes=np.unique(y), sample_weight=sample_weight)
 
     def partial_fit(
@@ -115,11 +114,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             A parameter, or the data, is not what was expected.
         """
         with self._nothing_half_done():
-            X, y = validate_data(
-                self, X, y, reset=not hasattr(self, "classes_"), accept_sparse="csr",
-                dtype=np.float64, order="C",
-            )  # fmt: skip
-            X = self._features(X)
+            X, y = self._validated(X, y)
             self._set_classes(y, classes)
             self._learn(X, y, sample_weight, given=True)
         return self
@@ -144,10 +139,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         asked : (n,) bool, whose label was looked at
         """
         with self._nothing_half_done():
-            X = self._features(X)
-            if not callable(y):
-                y = as_labels(y)
-            check_lengths(X, y)
+            X, y = self._checked(X, y)
             self._set_classes(y, classes)
             return self._learn(X, y, sample_weight)
 

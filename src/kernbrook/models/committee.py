@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.asking import ALL
 from kernbrook._jit.combining import MISTAKES, SQUARED
 from kernbrook._jit.learning import N_PARAMETERS
 from kernbrook._jit.rounds import Machine, Progress, would_ask
@@ -22,13 +21,16 @@ class Committee(NamedTuple):
     """Experts, one for each pair of a learner and a kernel: all kernels of the first learner first.
 
     machine : their codes, for the compiled pass
-    selection : which of them are updated and vote
+    learners, selection : the choices that the codes come from
     kernels : of each expert
+    state_size : numbers that the combiner keeps
     """
 
     machine: Machine
+    learners: tuple[Any, ...]
     selection: Any
     kernels: tuple[Kernel, ...]
+    state_size: int
 
     @classmethod
     def of(
@@ -76,7 +78,9 @@ class Committee(NamedTuple):
             policy_parameters=policy.row(),
             given=False,
         )
-        return cls(machine, selection, kernels * len(learners))
+        experts = kernels * len(learners)
+        state_size = combiner.state_size(len(experts))
+        return cls(machine, tuple(learners), selection, experts, state_size)
 
     def relative_weights(self, progress: Progress) -> Floats:
         """(e,) weights, the greatest 1: q of the papers."""
@@ -112,19 +116,14 @@ class Committee(NamedTuple):
         total, behind = np.tensordot(votes, (current, sizes), axes=(0, 1))
         return settled(total, behind).T / votes.sum()
 
-    def wanted(
-        self, progress: Progress, scores: Floats, sizes: Floats, variances: Floats | None = None
-    ) -> Flags:
+    def wanted(self, progress: Progress, scores: Floats, sizes: Floats, variances: Floats) -> Flags:
         """(n,) bool, whose labels are wanted; scores and sizes (e, c, n), variances (e, n)."""
-        experts, _, n = scores.shape
-        wanted = np.ones(n, dtype=bool)
-        if self.machine.policy != ALL:
-            scores = np.where(np.abs(scores) <= ZERO * sizes, 0.0, scores)
-            by_row = np.ascontiguousarray(scores.transpose(2, 0, 1))
-            behind = np.ascontiguousarray(sizes.transpose(2, 0, 1))
-            variances = np.zeros((experts, n)) if variances is None else variances
-            copy = progress._replace(used=progress.used.copy())
-            would_ask(self.machine, copy, by_row, behind, np.ascontiguousarray(variances.T), wanted)
+        wanted = np.empty(scores.shape[2], dtype=bool)
+        scores = np.where(np.abs(scores) <= ZERO * sizes, 0.0, scores)
+        by_row = np.ascontiguousarray(scores.transpose(2, 0, 1))
+        behind = np.ascontiguousarray(sizes.transpose(2, 0, 1))
+        copy = progress._replace(used=progress.used.copy())
+        would_ask(self.machine, copy, by_row, behind, np.ascontiguousarray(variances.T), wanted)
         return wanted
 
 

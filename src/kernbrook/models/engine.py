@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable as Function
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -59,6 +60,18 @@ def share(threads: int, work: Function[[Any], Any], parts: Sequence[Any]) -> lis
     if threads == 1 or len(parts) == 1:
         return [work(part) for part in parts]
     return list(_pool(os.getpid(), threads).map(work, parts))
+
+
+@contextmanager
+def undone_on_overflow(state: Sequence[NDArray[Any]]) -> Iterator[None]:
+    """Arrays changed inside have their old values again where a NonFiniteError ends it."""
+    before = [array.copy() for array in state]
+    try:
+        yield
+    except NonFiniteError:
+        for array, old in zip(state, before, strict=True):
+            array[...] = old
+        raise
 
 
 class Engine:
@@ -138,14 +151,9 @@ class Engine:
             pairs = Block(part, self.layout).own_pairs()
             self.check_finite(sizes)
             coefficients = np.zeros((len(part), self.support.coefficients.shape[1]))
-            before = [array.copy() for array in state]
-            round_pass(pairs, scores, sizes, coefficients, where)
-            try:
+            with undone_on_overflow(state):
+                round_pass(pairs, scores, sizes, coefficients, where)
                 self.check_finite(sizes)
-            except NonFiniteError:
-                for array, old in zip(state, before, strict=True):
-                    array[:] = old
-                raise
             added = np.flatnonzero(coefficients.any(axis=1))
             if len(added):
                 self.support.append(part, added, coefficients[added])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,37 +24,30 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel, Monomials, RandomFeatures
 from kernbrook.kernels.features import SHIFT_INVARIANT, Features
 from kernbrook.models.committee import Committee
-from kernbrook.models.engine import share, threads_for
+from kernbrook.models.engine import share, threads_for, undone_on_overflow
 from kernbrook.models.feature_maps import PoolMap, draw, restore
 from kernbrook.models.points import Flags, Floats, Rows
-from kernbrook.models.runs import Run, Setting
+from kernbrook.models.runs import Run, Seated, Setting, as_targets, by_blocks
 
 FEATURE_BLOCK = 256  # examples processed together: their features stay in the caches
 
 
-class FeatureRun(Run):
+class FeatureRun(Seated, Run):
     """Experts on the features of their kernels; those of one kernel share its features."""
 
+    block = FEATURE_BLOCK
     stored = "maps"
 
-    def __init__(
-        self,
-        kernels: tuple[Kernel, ...],
-        learners: Sequence[Any],
-        combiner: Any,
-        selection: Any,
-        policy: Any,
-        setting: Setting,
-    ):
-        self.committee = Committee.of(
-            kernels, learners, combiner, selection, policy, setting.regression
-        )
-        experts = len(self.committee.kernels)
-        super().__init__(experts, combiner.state_size(experts), setting)
+    def __init__(self, committee: Committee, setting: Setting):
+        super().__init__(len(committee.kernels), committee.state_size, setting)
+        self.committee = committee
         self.sparse = setting.sparse
         self.width = setting.width
+        learners = committee.learners
+        each = len(committee.kernels) // len(learners)
         wanted = [
-            (kernel, _features(learner, kernel)) for learner in learners for kernel in kernels
+            (kernel, _features(learners[e // each], kernel))
+            for e, kernel in enumerate(committee.kernels)
         ]
         names = [(kernel, repr(features)) for kernel, features in wanted]
         self._of = [names.index(name) for name in names]  # first expert with the same features
@@ -79,10 +73,6 @@ class FeatureRun(Run):
             np.fill_diagonal(inverse, 1.0 / self.machine.learner_parameters[e, 0])
 
     @property
-    def machine(self) -> Machine:
-        return self.committee.machine
-
-    @property
     def counts(self) -> NDArray[np.int64]:
         return np.zeros(len(self.table.dim), dtype=np.int64)
 
@@ -91,24 +81,11 @@ class FeatureRun(Run):
         maps = (array for one in self.pool.maps for array in one.arrays().values())
         return sum(array.nbytes for array in (*self.memory, *maps))
 
-    def weights(self) -> Floats:
-        return self.committee.weights(self.progress)
-
     def learn(
         self, rows: Rows, labels: Any, importance: Floats, given: bool = False
     ) -> tuple[Floats, Flags]:
-        decisions = np.zeros((len(rows), self.scores))
-        asked = np.zeros(len(rows), dtype=bool)
-        targets = np.asarray(labels, dtype=np.float64)
-        if labels.dtype.kind == "i":
-            targets = np.where(labels < 0, np.nan, targets)
-        machine = self.machine._replace(given=given)
-        for start in range(0, len(rows), FEATURE_BLOCK):
-            where = slice(start, min(start + FEATURE_BLOCK, len(rows)))
-            part = rows.part(where.start, where.stop)
-            outs = decisions[where], asked[where]
-            self._block(machine, part, targets[where], importance[where], *outs)
-        return decisions, asked
+        block = partial(self._block, self.machine_that(given))
+        return by_blocks(self.block, self.scores, block, rows, as_targets(labels), importance)
 
     def _block(
         self,
@@ -119,25 +96,19 @@ class FeatureRun(Run):
         decisions: Floats,
         asked: Flags,
     ) -> None:
-        state = (*self.progress, *self.memory)
-        before = [array.copy() for array in state]
         alone = machine.policy == ALL and not machine.selection & UPDATE_DRAWN
         alone = alone and not np.isnan(targets).any()
         features = self._features(rows)
         arrays = self._empty(len(rows))
-        with np.errstate(all="ignore"):
-            if alone:
-                self._steps(PREDICT | LEARN, machine, features, targets, importance, arrays)
-            feature_rounds(
-                machine, self.progress, self.table, self.memory, features, targets, importance,
-                alone, *arrays, decisions, asked,
-            )  # fmt: skip
-        try:
+        with undone_on_overflow((*self.progress, *self.memory)):
+            with np.errstate(all="ignore"):
+                if alone:
+                    self._steps(PREDICT | LEARN, machine, features, targets, importance, arrays)
+                feature_rounds(
+                    machine, self.progress, self.table, self.memory, features, targets, importance,
+                    alone, *arrays, decisions, asked,
+                )  # fmt: skip
             self._check_finite(arrays[0], *self.memory)
-        except NonFiniteError:
-            for array, old in zip(state, before, strict=True):
-                array[...] = old
-            raise
 
     def _check_finite(self, scores: Floats, *others: Floats) -> None:
         """Raise NonFiniteError where scores (e, ...), or other numbers, have overflowed."""
@@ -196,28 +167,13 @@ class FeatureRun(Run):
 
         share(threads, steps, range(0, experts, each))
 
-    def decide(self, rows: Rows) -> Floats:
-        return self._decisions(rows)[0]
-
-    def would_ask(self, rows: Rows) -> Flags:
-        return self._decisions(rows, also_asked=True)[1]
-
-    def _decisions(self, rows: Rows, also_asked: bool = False) -> tuple[Floats, Flags]:
-        decisions = np.empty((len(rows), self.scores))
-        asked = np.ones(len(rows), dtype=bool)
-        for start in range(0, len(rows), FEATURE_BLOCK):
-            where = slice(start, min(start + FEATURE_BLOCK, len(rows)))
-            part = rows.part(where.start, where.stop)
-            nothing = np.zeros(len(part))
-            arrays = self._empty(len(part))
-            self._steps(PREDICT, self.machine, self._features(part), nothing, nothing, arrays)
-            scores = arrays[0].transpose(0, 2, 1)
-            self._check_finite(scores)
-            sizes = np.zeros_like(scores)
-            decisions[where] = self.committee.combine(self.progress, scores, sizes)
-            if also_asked:
-                asked[where] = self.committee.wanted(self.progress, scores, sizes, arrays[1])
-        return decisions, asked
+    def scored(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        nothing = np.zeros(len(rows))
+        arrays = self._empty(len(rows))
+        self._steps(PREDICT, self.machine, self._features(rows), nothing, nothing, arrays)
+        scores = arrays[0].transpose(0, 2, 1)
+        self._check_finite(scores)
+        return scores, np.zeros_like(scores), arrays[1]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {

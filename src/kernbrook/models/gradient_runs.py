@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit.gradient_rounds import SMALL, gradient_rounds
-from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.kernels import Kernel
+from kernbrook._jit.rounds import Machine
+from kernbrook.errors import InputError
+from kernbrook.models.committee import Committee
+from kernbrook.models.engine import undone_on_overflow
 from kernbrook.models.points import Block, Flags, Floats, Rows
-from kernbrook.models.runs import ExpertRun, Setting
+from kernbrook.models.runs import ExpertRun, Setting, as_targets, by_blocks
 
 WINDOW_BLOCK = 128  # examples processed together under a budget
 
@@ -23,26 +26,18 @@ class GradientRun(ExpertRun):
     Under a budget each sums over the last examples with labels: what is older has shrunk most.
     """
 
-    def __init__(
-        self,
-        kernels: tuple[Kernel, ...],
-        learners: Sequence[Any],
-        combiner: Any,
-        selection: Any,
-        policy: Any,
-        setting: Setting,
-    ):
-        super().__init__(kernels, learners, combiner, selection, policy, setting)
+    def __init__(self, committee: Committee, setting: Setting):
+        super().__init__(committee, setting)
         steps, regularization = self.machine.learner_parameters[:, [2, 4]].T
         if (2 * steps * regularization >= 1).any():
             raise InputError(
                 "GradientDescent: 2 * step * regularization must be below 1, got "
                 f"{(2 * steps * regularization).max():g}"
             )
-        self.scale = np.ones(len(self.committee.kernels))
-        budgets = {learner.budget for learner in learners}
+        self.scale = np.ones(len(committee.kernels))
+        budgets = {learner.budget for learner in committee.learners}
         if len(budgets) > 1:
-            raise InputError(f"learner: one budget for all of a pool, got {learners}")
+            raise InputError(f"learner: one budget for all of a pool, got {committee.learners}")
         self.budget = budgets.pop()
 
     @property
@@ -52,22 +47,15 @@ class GradientRun(ExpertRun):
     def learn(
         self, rows: Rows, labels: Any, importance: Floats, given: bool = False
     ) -> tuple[Floats, Flags]:
-        targets = np.asarray(labels, dtype=np.float64)
-        if labels.dtype.kind == "i":
-            targets = np.where(labels < 0, np.nan, targets)
+        targets = as_targets(labels)
         if self.budget is None:
             return super().learn(rows, targets, importance, given)
-        decisions, asked = np.zeros((len(rows), self.scores)), np.zeros(len(rows), dtype=bool)
-        for start in range(0, len(rows), WINDOW_BLOCK):
-            where = slice(start, min(start + WINDOW_BLOCK, len(rows)))
-            part = rows.part(where.start, where.stop)
-            outs = decisions[where], asked[where]
-            self._window(given, part, targets[where], importance[where], *outs)
-        return decisions, asked
+        block = partial(self._window, self.machine_that(given))
+        return by_blocks(WINDOW_BLOCK, self.scores, block, rows, targets, importance)
 
     def _window(
         self,
-        given: bool,
+        machine: Machine,
         rows: Rows,
         targets: Floats,
         importance: Floats,
@@ -87,20 +75,15 @@ class GradientRun(ExpertRun):
         sizes = np.zeros_like(scores)
         coefficients = np.zeros((n + b, scores.shape[0]))
         coefficients[:n] = support.coefficients
-        before = [array.copy() for array in self._state()]
         shifts = np.zeros(len(self.scale), dtype=np.int64)
-        gradient_rounds(
-            self.machine_that(given), self.progress, self.scale, shifts, self.budget, layout.plan,
-            pairs, scores, sizes, targets, importance, decisions, asked, coefficients,
-        )  # fmt: skip
-        if not (np.isfinite(coefficients).all() and np.isfinite(self.scale).all()):
-            sizes[:] = np.inf
-        try:
+        with undone_on_overflow(self._state()):
+            gradient_rounds(
+                machine, self.progress, self.scale, shifts, self.budget, layout.plan, pairs,
+                scores, sizes, targets, importance, decisions, asked, coefficients,
+            )  # fmt: skip
+            if not (np.isfinite(coefficients).all() and np.isfinite(self.scale).all()):
+                sizes[:] = np.inf
             self.engine.check_finite(sizes)
-        except NonFiniteError:
-            for array, old in zip(self._state(), before, strict=True):
-                array[...] = old
-            raise
         held = np.concatenate([np.arange(n), n + np.flatnonzero(asked)])[-self.budget :]
         kept, new = held[held < n], held[held >= n]
         support.keep(kept)
@@ -127,10 +110,7 @@ class GradientRun(ExpertRun):
     def _state(self) -> Sequence[NDArray[Any]]:
         return (*self.progress, self.scale)
 
-    def combine(self, scores: Floats, sizes: Floats) -> Floats:
+    def scored(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        scores, sizes, variances = super().scored(rows)
         scale = self.scale[:, None, None]
-        return super().combine(scale * scores, scale * sizes)
-
-    def wanted(self, scores: Floats, sizes: Floats) -> Flags:
-        scale = self.scale[:, None, None]
-        return super().wanted(scale * scores, scale * sizes)
+        return scale * scores, scale * sizes, variances

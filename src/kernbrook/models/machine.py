@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
-from kernbrook.models.points import DenseRows, Flags, Floats, Rows, SparseRows
+from kernbrook.models.points import DenseRows, Flags, Floats, Rows, SparseRows, canonical
 from kernbrook.models.runs import Run, Setting, make_run
 from kernbrook.streams.scaling import OnlineScaler
 
@@ -126,7 +126,7 @@ class OnlineMachine(BaseEstimator):
     def _rows_of(self, X: Any) -> Rows:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C")
-        X = _canonical(X)
+        X = canonical(X)
         rows = self._rows(X)
         return rows if self._scaler is None else self._rows(self._scaler.transform(X))
 
@@ -203,6 +203,24 @@ class OnlineMachine(BaseEstimator):
         self.kernels_ = kernels
         self.n_features_in_ = X.shape[1]
 
+    def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Features and labels, with all of scikit-learn's checks."""
+        X, y = validate_data(
+            self, X, y, reset=not hasattr(self, "_run"), accept_sparse="csr",
+            dtype=np.float64, order="C", y_numeric=self._of_numbers,
+        )  # fmt: skip
+        return self._features(X), y
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Features, and labels or an oracle, with checks that are quick on short chunks too."""
+        X = self._features(X)
+        if callable(y):
+            return X, y
+        y = as_labels(y)
+        if X.shape[0] != len(y):
+            raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
+        return X, y
+
     def _features(self, X: Any) -> Any:
         """X as a C-ordered float64 array or a canonical CSR matrix, of the right width."""
         if not (isinstance(X, np.ndarray) or sp.issparse(X)):
@@ -220,7 +238,7 @@ class OnlineMachine(BaseEstimator):
                 f"X has {X.shape[1]} features, but {type(self).__name__} "
                 f"is expecting {width} features as input"
             )
-        return _canonical(X)
+        return canonical(X)
 
     def _rows(self, X: Any) -> Rows:
         """X in the form that the run keeps rows in."""
@@ -238,19 +256,9 @@ def as_labels(y: Any) -> NDArray[Any]:
     return y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y)
 
 
-def check_lengths(X: Any, y: Any) -> None:
-    if not callable(y) and X.shape[0] != len(y):
-        raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
-
-
-def _canonical(X: Any) -> Any:
-    if sp.issparse(X):
-        X = X.tocsr().astype(np.float64, copy=False)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X
-    return np.ascontiguousarray(X, dtype=np.float64)
+def check_some_weight(sample_weight: Any) -> None:
+    if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+        raise InputError("sample_weight: all weights are zero, there is nothing to learn")
 
 
 def _importance(sample_weight: Any, rows: int) -> Floats:

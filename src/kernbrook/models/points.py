@@ -21,6 +21,17 @@ Flags = NDArray[np.bool_]
 Labels = NDArray[np.int64]  # numbers of classes; negative where the label cannot be had
 
 
+def canonical(X: Any) -> Any:
+    """X as a C-ordered float64 array or a canonical CSR matrix, a copy only where it is not."""
+    if sp.issparse(X):
+        X = X.tocsr().astype(np.float64, copy=False)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+    return np.ascontiguousarray(X, dtype=np.float64)
+
+
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
     """The array with room for `size` rows, at least half as much again as before."""
     if size <= len(array):

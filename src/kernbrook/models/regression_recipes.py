@@ -42,24 +42,14 @@ def _omkl(
     horizon: int | None = None,
     scaling: str | None = None,
 ) -> OnlineMKRegressor:
-    return _omkl_b(kernels, random_state, None, step, regularization, weight_step, horizon, scaling)
-
-
-def _omkl_b(
-    kernels: Any = "amkl17",
-    random_state: Any = None,
-    budget: int | None = 100,
-    step: float = 1.0,
-    regularization: float = 0.01,
-    weight_step: float = 1.0,
-    horizon: int | None = None,
-    scaling: str | None = None,
-) -> OnlineMKRegressor:
-    learner = GradientDescent(
-        step, horizon=horizon, regularization=regularization, features=None, budget=budget
-    )
+    learner = GradientDescent(step, horizon=horizon, regularization=regularization, features=None)
     combiner = EXP(weight_step, horizon)
     return OnlineMKRegressor(kernels, learner, combiner, random_state=random_state, scaling=scaling)
+
+
+def _omkl_b(budget: int | None = 100, **others: Any) -> OnlineMKRegressor:
+    model: OnlineMKRegressor = _omkl(**others)
+    return model.set_params(learner__budget=budget)
 
 
 def _raker(
@@ -178,7 +168,7 @@ RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "kl-poly": ("POLY2", _one_kernel(Polynomial(2)), {}),
     "kl-linear": ("LINEAR", _one_kernel(Linear()), {}),
     "omkl": ("OMKL", _omkl, {}),
-    "omkl-b": ("OMKL-B", _omkl_b, {}),
+    "omkl-b": ("OMKL-B", _also(_omkl_b, _omkl), {}),
     "raker": ("Raker", _raker, {"normalize": True}),
     "ada-raker": ("AdaRaker", _ada_raker, {"normalize": True}),
     "omkl-aks": ("OMKL-AKS", _also(_omkl_aks, _raker), {"normalize": True}),

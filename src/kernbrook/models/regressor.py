@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from kernbrook.errors import InputError
-from kernbrook.models.machine import OnlineMachine, as_labels, check_lengths
+from kernbrook.models.machine import OnlineMachine, check_some_weight
 from kernbrook.models.points import Flags, Floats
 
 
@@ -35,7 +35,6 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     scaling : None, "maximum" or "moments"
         Divide each feature by its greatest size so far, or take off its mean so far and divide by
         its deviation so far, both with the row itself. Never by what comes later.
-
     center : bool
         Learn the differences from the first label seen, which is added to all predictions after
         it: kernels of x - z fit a constant only slowly.
@@ -102,8 +101,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
             A parameter, or the data, is not what was expected.
         """
         self._forget()
-        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
-            raise InputError("sample_weight: all weights are zero, there is nothing to learn")
+        check_some_weight(sample_weight)
         return self.partial_fit(X, y, sample_weight=sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
@@ -118,11 +116,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         sample_weight : (n,) or None; scales each example's loss
         """
         with self._nothing_half_done():
-            X, y = validate_data(
-                self, X, y, reset=not hasattr(self, "_run"), accept_sparse="csr",
-                dtype=np.float64, order="C", y_numeric=True,
-            )  # fmt: skip
-            self._learn(self._features(X), y, sample_weight, given=True)
+            X, y = self._validated(X, y)
+            self._learn(X, y, sample_weight, given=True)
         return self
 
     def learn(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Floats, Flags]:
@@ -142,10 +137,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         asked : (n,) bool, whose label was looked at
         """
         with self._nothing_half_done():
-            X = self._features(X)
-            if not callable(y):
-                y = as_labels(y)
-            check_lengths(X, y)
+            X, y = self._checked(X, y)
             return self._learn(X, y, sample_weight)
 
     def predict(self, X: Any) -> Floats:

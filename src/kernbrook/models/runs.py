@@ -7,15 +7,16 @@ score, positive for class 1; more have one each; numbers have one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook._jit.asking import ASKED, CHOSEN, N_COUNTERS, N_POLICY_STATE, ROUND, SEED, wants
-from kernbrook._jit.combining import LOGISTIC
+from kernbrook._jit.asking import ALL, ASKED, CHOSEN, N_COUNTERS, N_POLICY_STATE, ROUND, SEED, wants
+from kernbrook._jit.combining import LOGISTIC, UNIFORM
 from kernbrook._jit.group_norm import group_norm_rounds, group_norm_weights
+from kernbrook._jit.learning import N_PARAMETERS
 from kernbrook._jit.rounds import Machine, Progress, expert_rounds
 from kernbrook._jit.zero import ZERO
 from kernbrook.combiners import AdaRaker, BestOfPrefix, FixedShare, GroupNorm, MLPoly, Selection
@@ -66,9 +67,19 @@ class Run:
             asking=np.zeros(N_POLICY_STATE),
         )
 
+    block: int  # examples scored together
     stored: str  # what `arrays` are called in a file
     sparse: bool  # whether it takes rows in CSR
     width: int  # features of an example
+
+    @property
+    def machine(self) -> Machine:
+        """What it does, as codes."""
+        raise NotImplementedError
+
+    def machine_that(self, given: bool) -> Machine:
+        """The machine, or one that learns from every label that is there."""
+        return self.machine._replace(given=given)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Every array that the run has but for the tuples it changes in place, by name."""
@@ -124,13 +135,82 @@ class Run:
         """
         raise NotImplementedError
 
+    def scored(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        """Scores of the experts and their sizes, (e, scores, n), and their variances (e, n).
+
+        Raises
+        ------
+        NonFiniteError
+            They have overflowed.
+        """
+        raise NotImplementedError
+
+    def combine(self, scores: Floats, sizes: Floats) -> Floats:
+        """Decisions from scores and their sizes, as (n, scores)."""
+        raise NotImplementedError
+
+    def wanted(self, scores: Floats, sizes: Floats, variances: Floats) -> Flags:
+        """(n,) bool: is each label wanted?"""
+        raise NotImplementedError
+
     def decide(self, rows: Rows) -> Floats:
         """(n, scores) decisions on rows, without learning and without using up a draw."""
-        raise NotImplementedError
+        decisions = np.empty((len(rows), self.scores))
+        for where in slices(len(rows), self.block):
+            scores, sizes, _ = self.scored(rows.part(where.start, where.stop))
+            decisions[where] = self.combine(scores, sizes)
+        return decisions
 
     def would_ask(self, rows: Rows) -> Flags:
         """(n,) bool: is the label of each row wanted, if it came next?"""
-        raise NotImplementedError
+        asked = np.ones(len(rows), dtype=bool)
+        if self.machine.policy != ALL:
+            for where in slices(len(rows), self.block):
+                asked[where] = self.wanted(*self.scored(rows.part(where.start, where.stop)))
+        return asked
+
+
+def slices(rows: int, size: int) -> Iterator[slice]:
+    """0 .. rows in blocks of a size."""
+    for start in range(0, rows, size):
+        yield slice(start, min(start + size, rows))
+
+
+def by_blocks(
+    size: int, scores: int, block: Callable[..., None], rows: Rows, labels: Any, importance: Floats
+) -> tuple[Floats, Flags]:
+    """What `Run.learn` gives, by block(rows, labels, importance, decisions, asked) in turn."""
+    decisions, asked = np.zeros((len(rows), scores)), np.zeros(len(rows), dtype=bool)
+    for where in slices(len(rows), size):
+        part = rows.part(where.start, where.stop)
+        block(part, labels[where], importance[where], decisions[where], asked[where])
+    return decisions, asked
+
+
+def as_targets(labels: NDArray[Any]) -> Floats:
+    """Labels as the passes by gradients take them: floats, NaN where one cannot be had."""
+    targets = np.asarray(labels, dtype=np.float64)
+    return np.where(labels < 0, np.nan, targets) if labels.dtype.kind == "i" else targets
+
+
+class Seated:
+    """What runs of a committee have in common."""
+
+    committee: Committee
+    progress: Progress
+
+    @property
+    def machine(self) -> Machine:
+        return self.committee.machine
+
+    def weights(self) -> Floats:
+        return self.committee.weights(self.progress)
+
+    def combine(self, scores: Floats, sizes: Floats) -> Floats:
+        return self.committee.combine(self.progress, scores, sizes)
+
+    def wanted(self, scores: Floats, sizes: Floats, variances: Floats) -> Flags:
+        return self.committee.wanted(self.progress, scores, sizes, variances)
 
 
 class ExpansionRun(Run):
@@ -142,6 +222,7 @@ class ExpansionRun(Run):
     columns : coefficients of a support vector
     """
 
+    block = BLOCK
     stored = "support"
 
     def __init__(
@@ -214,61 +295,22 @@ class ExpansionRun(Run):
         """The compiled pass over one block."""
         raise NotImplementedError
 
-    def combine(self, scores: Floats, sizes: Floats) -> Floats:
-        """Decisions from kernel sums and their sizes, (e, scores, n), as (n, scores)."""
-        raise NotImplementedError
-
-    def wanted(self, scores: Floats, sizes: Floats) -> Flags:
-        """(n,) bool: is each label wanted? Scores and sizes (e, scores, n)."""
-        raise NotImplementedError
-
-    def decide(self, rows: Rows) -> Floats:
-        return self._decisions(rows)[0]
-
-    def would_ask(self, rows: Rows) -> Flags:
-        return self._decisions(rows, also_asked=True)[1]
-
-    def _decisions(self, rows: Rows, also_asked: bool = False) -> tuple[Floats, Flags]:
-        decisions = np.empty((len(rows), self.scores))
-        asked = np.ones(len(rows), dtype=bool)
-        for start in range(0, len(rows), BLOCK):
-            where = slice(start, min(start + BLOCK, len(rows)))
-            scores, sizes = self.engine.sums(rows.part(where.start, where.stop))
-            self.engine.check_finite(sizes)
-            shape = -1, self.scores, where.stop - start
-            scores, sizes = scores.reshape(shape), sizes.reshape(shape)
-            decisions[where] = self.combine(scores, sizes)
-            if also_asked:
-                asked[where] = self.wanted(scores, sizes)
-        return decisions, asked
+    def scored(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        scores, sizes = self.engine.sums(rows)
+        self.engine.check_finite(sizes)
+        shape = -1, self.scores, len(rows)
+        scores, sizes = scores.reshape(shape), sizes.reshape(shape)
+        return scores, sizes, np.zeros((len(scores), len(rows)))
 
 
-class ExpertRun(ExpansionRun):
+class ExpertRun(Seated, ExpansionRun):
     """Experts that each learn from their own score."""
 
-    def __init__(
-        self,
-        kernels: tuple[Kernel, ...],
-        learners: Sequence[Any],
-        combiner: Any,
-        selection: Any,
-        policy: Any,
-        setting: Setting,
-    ):
-        self.committee = Committee.of(
-            kernels, learners, combiner, selection, policy, setting.regression
-        )
-        experts = self.committee.kernels
+    def __init__(self, committee: Committee, setting: Setting):
+        self.committee = committee
+        experts = committee.kernels
         layout, columns = lay_out(experts, setting.scores), len(experts) * setting.scores
-        super().__init__(experts, layout, columns, combiner.state_size(len(experts)), setting)
-
-    @property
-    def machine(self) -> Machine:
-        return self.committee.machine
-
-    def machine_that(self, given: bool) -> Machine:
-        """The machine, or one that learns from every label that is there."""
-        return self.machine._replace(given=given)
+        super().__init__(experts, layout, columns, committee.state_size, setting)
 
     @property
     def n_active(self) -> int:
@@ -284,9 +326,6 @@ class ExpertRun(ExpansionRun):
         self.progress.counters[CHOSEN] = expert
         self.support.keep_columns(range(expert * self.scores, (expert + 1) * self.scores))
 
-    def weights(self) -> Floats:
-        return self.committee.weights(self.progress)
-
     def learn(
         self, rows: Rows, labels: Any, importance: Floats, given: bool = False
     ) -> tuple[Floats, Flags]:
@@ -300,12 +339,6 @@ class ExpertRun(ExpansionRun):
     def _rounds(self, given: bool, *arguments: Any) -> None:
         expert_rounds(self.machine_that(given), *arguments)
 
-    def combine(self, scores: Floats, sizes: Floats) -> Floats:
-        return self.committee.combine(self.progress, scores, sizes)
-
-    def wanted(self, scores: Floats, sizes: Floats) -> Flags:
-        return self.committee.wanted(self.progress, scores, sizes)
-
 
 class GroupNormRun(ExpansionRun):
     """Kernels that share their support vectors, combined by their norms."""
@@ -315,9 +348,19 @@ class GroupNormRun(ExpansionRun):
     ):
         m = len(kernels)
         self.q = combiner.exponent(m)
-        self.policy = policy
+        self.asking = policy.code, policy.row()
         layout = lay_out(kernels, setting.scores, shared=True)
         super().__init__(kernels, layout, setting.scores, combiner.state_size(m), setting)
+
+    @property
+    def machine(self) -> Machine:
+        """Of a machine it has a label policy alone, which looks at the scores as they are."""
+        policy, parameters = self.asking
+        nobody = np.empty(0, dtype=np.int64), np.empty((0, N_PARAMETERS))
+        return Machine(
+            *nobody, combiner=UNIFORM, combiner_parameters=np.empty(0), loss=LOGISTIC, selection=0,
+            smoothing=0.0, prefix=0, policy=policy, policy_parameters=parameters, given=False,
+        )  # fmt: skip
 
     def _group_weights(self) -> Floats:
         weights = np.empty(len(self.progress.state))
@@ -329,23 +372,22 @@ class GroupNormRun(ExpansionRun):
         return weights / weights.sum()
 
     def _rounds(self, given: bool, *arguments: Any) -> None:
-        group_norm_rounds(self.q, self.policy.code, self.policy.row(), given, *arguments)
+        group_norm_rounds(self.q, self.machine_that(given), *arguments)
 
     def combine(self, scores: Floats, sizes: Floats) -> Floats:
         weights = self._group_weights()
         total, behind = np.tensordot(weights, (scores, sizes), axes=(0, 1))
         return settled(np.where(np.abs(total) <= ZERO * behind, 0.0, total), behind).T
 
-    def wanted(self, scores: Floats, sizes: Floats) -> Flags:
-        weights = self._group_weights()
-        nothing = np.zeros(len(weights))
+    def wanted(self, scores: Floats, sizes: Floats, variances: Floats) -> Flags:
+        weights, progress, (policy, parameters) = self._group_weights(), self.progress, self.asking
         return np.array(
             [
                 wants(
-                    self.policy.code, self.policy.row(), self.progress.asking, LOGISTIC,
-                    self.progress.log_weights, self.progress.used, self.progress.counters,
-                    weights, np.ascontiguousarray(scores[:, :, i]),
-                    np.ascontiguousarray(sizes[:, :, i]), nothing,
+                    policy, parameters, progress.asking, LOGISTIC, progress.log_weights,
+                    progress.used, progress.counters, weights,
+                    np.ascontiguousarray(scores[:, :, i]), np.ascontiguousarray(sizes[:, :, i]),
+                    np.ascontiguousarray(variances[:, i]),
                 )[0]
                 for i in range(scores.shape[2])
             ],
@@ -408,8 +450,8 @@ def make_run(
                 f"combiner: {combiner!r} needs as many learners as levels, on features, "
                 f"got {learner!r}"
             )
-    kind = _run_in(store)
-    return kind(kernels, learners, combiner, selection, policy, setting)
+    committee = Committee.of(kernels, learners, combiner, selection, policy, setting.regression)
+    return _run_in(store)(committee, setting)
 
 
 def _learners(given: Any, setting: Setting) -> tuple[Any, ...]:

@@ -14,8 +14,10 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from kernbrook.checks import is_number
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel, Polynomial, resolve
+from kernbrook.models.points import canonical
 from kernbrook.voted import Columns, Program, Solution, complexities, descend, penalties
 from kernbrook.voted.examples import Examples, Floats
 from kernbrook.voted.expansion import Expansion
@@ -113,9 +115,7 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
                 raise InputError("unit_length: is for vectors, but X is a list of objects")
             return Examples(objects)
         X = validate_data(self, X, reset=fitting, accept_sparse="csr", dtype=np.float64, order="C")
-        if sp.issparse(X) and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
+        X = canonical(X)
         return Examples(of_unit_length(X) if self.unit_length else X)
 
     def __sklearn_tags__(self) -> Any:
@@ -296,12 +296,12 @@ def single(values: Sequence[Any]) -> Any:
 
 
 def cache_bytes(cache_size: float) -> float:
-    if not (isinstance(cache_size, (int, float, np.number)) and cache_size >= 0):
+    if not (is_number(cache_size) and cache_size >= 0):
         raise InputError(f"cache_size: expected megabytes from 0, got {cache_size!r}")
     return float(cache_size) * 1e6
 
 
 def check_positive(**parameters: Any) -> None:
     for name, value in parameters.items():
-        if not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
+        if not (is_number(value) and 0 < value < np.inf):
             raise InputError(f"{name}: expected a positive number, got {value!r}")

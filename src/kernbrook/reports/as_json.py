@@ -34,18 +34,10 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     dict with the keys data, task, n_rows, n_features, permutations, best,
     left_out, manifest and rows
     """
-    rows = [_row(row) for row in checked(comparison).rows]
-    return {
-        "data": comparison.data,
-        "task": comparison.task,
-        "n_rows": int(comparison.n_rows),
-        "n_features": int(comparison.n_features),
-        "permutations": int(comparison.permutations),
-        "best": list(comparison.best),
-        "left_out": dict(comparison.left_out),
-        "manifest": plain(comparison.manifest),
-        "rows": rows,
-    }
+    names = ("data", "task", "n_rows", "n_features", "permutations", "best", "left_out", "manifest")
+    result = {name: plain(getattr(comparison, name)) for name in names}
+    result["rows"] = [plain(_row(row)) for row in checked(comparison).rows]
+    return result
 
 
 def reproduction_json(reproduction: Result) -> dict[str, Any]:
@@ -94,7 +86,6 @@ def _row(row: Row) -> dict[str, Any]:
         result[f"{name}_mean"], result[f"{name}_std"] = mean_and_std(row.values(name))
     for name in ("labels_asked", "seconds"):
         result[f"{name}_mean"], _ = mean_and_std(row.values(name))
-    result = {name: plain(value) for name, value in result.items()}
     scale = 100.0 if row.task == "classes" else 1.0
     result["history"] = _mean_history([run.history for run in row.runs], scale)
     result["runs"] = [_run(run, scale) for run in row.runs]
@@ -104,20 +95,18 @@ def _row(row: Row) -> dict[str, Any]:
 def _mean_history(histories: Sequence[History], scale: float) -> dict[str, Any]:
     """The means over the runs, at the rounds that all of them share."""
     first = histories[0]
-    result: dict[str, Any] = {"rounds": plain(first.rounds), "kernels": list(first.kernels)}
+    result: dict[str, Any] = {"rounds": first.rounds, "kernels": first.kernels}
     names = ("error", "n_support_stored", "n_support_active", "labels_asked", "kernel_weights")
     for name in names:
         means = np.mean([getattr(history, name) for history in histories], axis=0)
-        result[name] = plain(scale * means if name == "error" else means)
+        result[name] = scale * means if name == "error" else means
     return result
 
 
 def _run(run: Record, scale: float) -> dict[str, Any]:
+    names = ("n_support_stored", "n_support_active", "labels_asked", "seconds")
     return {
-        "error": plain(scale * float(run.error)),
-        "n_support_stored": int(run.n_support_stored),
-        "n_support_active": int(run.n_support_active),
-        "labels_asked": int(run.labels_asked),
-        "seconds": plain(float(run.seconds)),
-        "kernel_weights": plain(run.history.kernel_weights[-1]),
+        "error": scale * run.error,
+        **{name: getattr(run, name) for name in names},
+        "kernel_weights": run.history.kernel_weights[-1],
     }

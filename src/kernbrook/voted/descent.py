@@ -17,6 +17,7 @@ from collections.abc import Callable as Function
 import numpy as np
 from scipy.optimize import lsq_linear
 
+from kernbrook.checks import is_whole
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.voted.columns import Columns
 from kernbrook.voted.examples import LARGEST, Floats
@@ -109,7 +110,7 @@ def descend_over(source: Source, y: Floats, count: int, max_rounds: int = 1000) 
     >>> round(solution.objective, 6), bool(solution.gap < 1e-6)
     (0.01, True)
     """
-    if not (isinstance(count, (int, np.integer)) and count > 0):
+    if not (is_whole(count) and count > 0):
         raise InputError(f"count: expected an integer from 1, got {count!r}")
     n = len(y)
     state = _State(y, np.empty(0))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh
 
+from kernbrook.checks import is_number
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel, Polynomial
 from kernbrook.voted.columns import Columns
@@ -68,7 +69,7 @@ def penalties(complexity: Floats, lam: float, beta: float) -> Floats:
         lam or beta is negative or not finite, or some Lambda_k is 0.
     """
     for name, value in (("lam", lam), ("beta", beta)):
-        if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
+        if not (is_number(value) and 0 <= value < np.inf):
             raise InputError(f"{name}: expected a finite number from 0, got {value!r}")
     result = float(lam) * complexity + float(beta)
     if not (result > 0).all():
@@ -102,7 +103,7 @@ def _dimension(kernel: Kernel, features: int) -> float:
 
 
 def _local(columns: Columns, s: float) -> Floats:
-    if not (isinstance(s, (int, float, np.number)) and 0 < s <= 1):
+    if not (is_number(s) and 0 < s <= 1):
         raise InputError(f"s: expected a share of the greatest eigenvalue, in (0, 1], got {s!r}")
     _check_definite(columns, "local")
     result = np.empty(len(columns.kernels))
