@@ -8,11 +8,11 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.svm import SVC
-from voted_problems import POLYNOMIALS, clouds, ionosphere, of_length_one
+from voted_problems import POLYNOMIALS, clouds, columns_of, ionosphere, of_length_one
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.models.voted_grid import paper_folds, paper_protocol, settings_of
+from kernbrook.models.voted_grid import paper_folds, paper_protocol, settings_of, solve_grid
 from kernbrook.models.voted_recipes import RECIPES
 
 GRID = [1.0, 0.1, 0.01, 0.001]
@@ -180,3 +180,15 @@ def test_recipes(name, data):
     assert model.score(X, y) > 0.9
     scaled = build(kernels=POLYNOMIALS[:2], **library)
     assert not getattr(scaled, "unit_length", False)
+
+
+def test_gaussians_that_are_nearly_alike():
+    """Rows differ by 1e-6 of their size, and the simplex method does not end at the first try."""
+    X, y = hard_streams.real("german")
+    X, y = of_length_one(X.toarray()), (y > 0).astype(int)
+    some = np.random.default_rng(2).permutation(len(y))[:450]
+    kernels = [kb.Gaussian(gamma=10.0**power) for power in range(-6, 1)]
+    columns = columns_of(kernels, X[some])
+    settings = settings_of(1, [1.0, 1e-2, 1e-4], [1.0, 0.1, 1e-2, 1e-4])
+    found = dict(solve_grid(columns, y[some], settings, 0, "trace", 0.1, 1e-7))
+    assert len(found) == 12

@@ -284,7 +284,8 @@ def voted_table(reproduction: VotedTable, *, width: int = 80) -> Table:
     """A published table of errors and support vectors beside ours, by data set and kernels.
 
     More than two printed deviations have an exclamation mark. Where the table would be wider than
-    `width`, the support vectors lose decimals, then the chosen settings go, then deviations.
+    `width`, the support vectors lose decimals and deviations, then the seconds go, and after that
+    the chosen settings.
 
     Parameters
     ----------
@@ -296,14 +297,14 @@ def voted_table(reproduction: VotedTable, *, width: int = 80) -> Table:
     a table for `rich.console.Console.print`
     """
     layouts = [
-        voted_columns(reproduction),
-        voted_columns(reproduction, digits=0),
-        voted_columns(reproduction, digits=0, chosen=False),
-        voted_columns(reproduction, digits=0, chosen=False, deviations=False),
+        voted_columns(reproduction, digits=digits, deviations=deviations)[0]
+        for digits, deviations in ((1, True), (0, True), (0, False))
     ]
-    columns = _first_that_fits([columns for columns, _ in layouts], width)
+    untimed = layouts[-1][:-1]
+    columns = _first_that_fits([*layouts, untimed, untimed[:-1]], width)
+    heads = voted_columns(reproduction)[1]
     best = [cell.level == 5 for cell in reproduction.cells]
-    return _published(reproduction, columns, *CELL_NOTES, heads=layouts[0][1], best=best)
+    return _published(reproduction, columns, *CELL_NOTES, heads=heads, best=best)
 
 
 def _published(

@@ -29,12 +29,12 @@ FLOOR = 0.5  # support vectors, on a logarithmic axis
 
 
 def voted_columns(
-    table: VotedTable, *, digits: int = 1, deviations: bool = True, chosen: bool = True
+    table: VotedTable, *, digits: int = 1, deviations: bool = True
 ) -> tuple[list[Column], list[int]]:
     """Columns of errors and support vectors, and the rows that name a data set and a family.
 
     The support vectors have so many digits, and their deviations where told; the last columns are
-    the chosen settings, where told, and the seconds.
+    the chosen settings and the seconds.
     """
     cells = table.cells
     groups = Groups((f"{cell.data}, {cell.family}", cell.title) for cell in cells)
@@ -45,6 +45,7 @@ def voted_columns(
     sizes = aligned([(c.n_support, c.n_support_std if deviations else None) for c in cells], digits)
     if not deviations:
         printed_sizes = [(mean, None) for mean, _ in printed_sizes]
+    chosen = groups.numbers("chosen", (chosen_text(cell.chosen) for cell in cells))
     columns = [
         Column("algorithm", groups.names),
         groups.numbers("error %\nprinted", _where_printed(printed, 2)),
@@ -52,11 +53,10 @@ def voted_columns(
         groups.numbers("\np", (_tested(cell) for cell in cells)),
         groups.numbers("#SV\nprinted", _where_printed(printed_sizes, digits)),
         groups.numbers("\nours", _marked(sizes, (c.n_support_agrees for c in cells))),
+        Column("chosen", chosen.cells),
+        groups.numbers("seconds", (c.seconds for c in cells), seconds),
     ]
-    if chosen:
-        found = groups.numbers("chosen", (chosen_text(cell.chosen) for cell in cells))
-        columns.append(Column("chosen", found.cells))
-    return [*columns, groups.numbers("seconds", (c.seconds for c in cells), seconds)], groups.heads
+    return columns, groups.heads
 
 
 def chosen_text(chosen: Sequence[Setting]) -> str:
@@ -66,8 +66,8 @@ def chosen_text(chosen: Sequence[Setting]) -> str:
     --------
     >>> chosen_text([{"lam": 0.01, "beta": 1e-6}])
     'lam 0.01, beta 1e-06'
-    >>> chosen_text([{"degree": 3.0, "C": 1e5}, {"degree": 2.0, "C": 1.0}] * 2)
-    'degree 3, C 1e+05 (2 of 4)'
+    >>> chosen_text([{"degree": 3.0, "C": 100.0}, {"degree": 2.0, "C": 1.0}] * 2)
+    'degree 3, C 100 (2 of 4)'
     """
     texts = [", ".join(f"{name} {value:g}" for name, value in one.items()) for one in chosen]
     text, times = Counter(texts).most_common(1)[0]
