@@ -214,8 +214,8 @@ def reproduce(
     _check_targets(json, report)
     if report is not None and "-figure-" not in table and table != "vkr-table-1":
         raise InputError(
-            "--report goes with omkc-figure-4, bomkl-figure-1, the figures of bpegasos and amkl, "
-            f"and vkr-table-1, not with {table}"
+            "--report goes with omkc-figure-4, bomkl-figure-1, vkr-table-1 and the figures of "
+            f"bpegasos and amkl, not with {table}"
         )
     with _progress() as announce:
         result = run(

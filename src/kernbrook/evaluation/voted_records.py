@@ -49,7 +49,8 @@ class VotedCell:
     weights : (p,) mean share of each kernel in the sum of |alpha|, of voted kernel regularization
     frontier : settings that err less on the validation part than every one with fewer support
         vectors, by rising number of support vectors
-    unfinished, fits : fits that libsvm ended at its limit of steps, of so many
+    unfinished, fits : fits that libsvm ended at its limit of steps, or that are beyond the
+        precision of the linear programs' solver, whose settings are left out; of so many
     seconds : of the whole grid, all five runs; mean over the draws
     """
 

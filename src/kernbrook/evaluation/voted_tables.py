@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
@@ -105,7 +107,13 @@ class _Data:
         advance = None if announce is None else announce(self.name, len(calls))
         done = each(_run, calls, lambda run: 1, self.plan.jobs, advance)
         for row in rows:
-            yield row, [_Run.joined([next(done) for _ in folds]) for folds in draws]
+            runs = [_Run.joined([next(done) for _ in folds]) for folds in draws]
+            if not all(run.found.solvable for run in runs):
+                raise InputError(
+                    f"{self.name}, {row.printed.title}: every setting of the grid is beyond the "
+                    "solver's precision"
+                )
+            yield row, runs
 
 
 @dataclass(frozen=True)
@@ -157,7 +165,8 @@ def _run(
     """The whole grid on one training part; on one thread, so that sums are those of any machine."""
     begin = time.perf_counter()
     try:
-        with threadpool_limits(1):
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a remark says it
             found = paper_run(model, X, y, parts, kernels)
     except InputError as error:
         raise InputError(f"{what}: {error}") from error
@@ -248,6 +257,8 @@ def _frontier(settings: Sequence[Setting], found: FoldErrors) -> tuple[GridPoint
     validation, test = (UNIT * part.mean(axis=1) for part in (found.validation, found.test))
     kept: list[GridPoint] = []
     for i in np.lexsort((validation, sizes)):
+        if not np.isfinite(validation[i]):
+            continue
         if not kept or validation[i] < kept[-1].validation:
             numbers = (float(values[i]) for values in (sizes, validation, test))
             kept.append(GridPoint(settings[i], *numbers))
@@ -255,12 +266,15 @@ def _frontier(settings: Sequence[Setting], found: FoldErrors) -> tuple[GridPoint
 
 
 def _unfinished(cells: Sequence[VotedCell]) -> list[str]:
-    found = {
-        f"{cell.data}, {cell.family}": f"{cell.unfinished:,} of {cell.fits:,}"
-        for cell in cells
-        if cell.unfinished
+    """What is to be said of fits that did not come to their end."""
+    counts: dict[bool, list[str]] = {True: [], False: []}
+    for cell in cells:
+        if cell.unfinished:
+            counts[cell.recipe == "l2-svm"].append(
+                f"{cell.data}, {cell.family}, {cell.title} {cell.unfinished:,} of {cell.fits:,}"
+            )
+    said = {
+        True: f"fits that libsvm ended after {PATIENCE:,} steps",
+        False: "fits beyond the precision of the linear programs' solver, their settings left out",
     }
-    if not found:
-        return []
-    counts = "; ".join(f"{where} {count}" for where, count in found.items())
-    return [f"L2 SVM: fits that libsvm ended after {PATIENCE:,} steps: {counts}"]
+    return [f"{said[of_libsvm]}: {'; '.join(own)}" for of_libsvm, own in counts.items() if own]

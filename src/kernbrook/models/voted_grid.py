@@ -54,11 +54,12 @@ def settings_of(pools: int, lams: Iterable[float], betas: Iterable[float]) -> li
 
 def solve_grid(
     columns: Columns, codes: NDArray[np.intp], settings: Sequence[Setting], pool: int,
-    complexity: Any, s: float, tol: float,
+    complexity: Any, s: float, tol: float, refused: list[int] | None = None,
 ) -> Iterator[tuple[int, Expansion]]:  # fmt: skip
     """Solve the settings of one pool: their numbers, each with what it found.
 
-    Along the path lam falls, and beta goes up and down: neighbours differ in one of them.
+    Along the path lam falls, and beta goes up and down: neighbours differ in one of them. Where
+    `refused` is given, settings beyond the solver's precision are put there, not raised.
     """
     sizes = complexities(complexity, columns, s)
     programs = [Program(columns, sign, tol) for sign in signs(codes)]
@@ -73,6 +74,9 @@ def solve_grid(
         try:
             solutions = [program.solve(prices) for program in programs]
         except InputError as error:
+            if refused is not None:
+                refused.append(number)
+                continue
             at = settings[number]
             raise InputError(f"lam={at.lam:g}, beta={at.beta:g}: {error}") from error
         yield number, Expansion.of(columns, solutions)
@@ -176,19 +180,21 @@ class VotedKernelClassifierCV(VotedClassifier):
     def _errors(
         self, examples: Examples, codes: NDArray[np.intp], train: NDArray[np.intp],
         tests: Sequence[NDArray[np.intp]], settings: Sequence[Setting],
-        pools: Sequence[Sequence[Kernel]],
+        pools: Sequence[Sequence[Kernel]], refused: list[int] | None = None,
     ) -> tuple[Floats, NDArray[np.int64], Floats]:  # fmt: skip
         """(settings, tests) errors, (settings,) support points and (settings, p) shares of the
-        kernels, of one training set."""
+        kernels, of one training set; infinite errors where `refused`, as in `solve_grid`."""
         if len(np.unique(codes[train])) < len(np.unique(codes)):
             raise InputError("y: a training part of the cross-validation lacks one of the classes")
         learned, asked = examples.take(train), [examples.take(test) for test in tests]
-        errors = np.empty((len(settings), len(tests)))
-        support = np.empty(len(settings), dtype=np.int64)
-        weights = np.empty((len(settings), len(pools[0])))
+        errors = np.full((len(settings), len(tests)), np.inf)
+        support = np.zeros(len(settings), dtype=np.int64)
+        weights = np.zeros((len(settings), len(pools[0])))
         for i, pool in enumerate(pools):
             columns = Columns(pool, learned, cache_bytes(self.cache_size))
-            path = solve_grid(columns, codes[train], settings, i, self.complexity, self.s, self.tol)
+            path = solve_grid(
+                columns, codes[train], settings, i, self.complexity, self.s, self.tol, refused
+            )
             for number, found in path:
                 support[number], weights[number] = len(found.support), found.weights
                 for t, test in enumerate(tests):
@@ -212,7 +218,8 @@ class FoldErrors:
     validation, test : (settings, r) share of wrong labels
     n_support : (settings, r)
     weights : (settings, r, p) share of each kernel of the pool in the sum of |alpha|
-    unfinished : (settings, r) where libsvm stopped at its limit of steps
+    unfinished : (settings, r) where libsvm stopped at its limit of steps, or where a linear program
+        is beyond its solver's precision; errors are infinite then, and the setting is never chosen
     """
 
     settings: list[Any]
@@ -233,6 +240,11 @@ class FoldErrors:
     def best(self) -> int:
         """The setting of least mean validation error: one for all runs."""
         return int(self.validation.mean(axis=1).argmin())
+
+    @property
+    def solvable(self) -> bool:
+        """Whether any setting can be solved in all runs."""
+        return bool(np.isfinite(self.validation).all(axis=1).any())
 
 
 def paper_folds(n: int, random_state: Any = None) -> list[Parts]:
@@ -300,11 +312,14 @@ def paper_run(
     pools = pools_of(model._pool(), model.one_kernel)
     settings = settings_of(len(pools), model.lams, model.betas)
     train, *others = run
-    errors, support, weights = model._errors(examples, codes, train, others, settings, pools)
+    refused: list[int] = []
+    errors, support, weights = model._errors(
+        examples, codes, train, others, settings, pools, refused
+    )
+    unfinished = np.isin(np.arange(len(settings)), refused)[:, None]
     return FoldErrors(
-        settings, errors[:, :1], errors[:, 1:], support[:, None], weights[:, None],
-        np.zeros((len(settings), 1), dtype=bool),
-    )  # fmt: skip
+        settings, errors[:, :1], errors[:, 1:], support[:, None], weights[:, None], unfinished
+    )
 
 
 def _svc_run(

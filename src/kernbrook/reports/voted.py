@@ -153,7 +153,7 @@ def weight_figure(table: VotedTable, family: str) -> Figure:
         axes.set_xticks(places, _places(table, family))
         axes.tick_params(axis="x", length=0)
         axes.tick_params(axis="y", labelleft=n % drawing.PANELS == 0 or len(by_data) == 4)
-    picture.supxlabel({"polynomial": "degree", "gaussian": "gamma, power of ten"}[family])
+    picture.supxlabel({"polynomial": "degree", "gaussian": "gamma (power of ten)"}[family])
     picture.supylabel("share of the coefficients")
     return picture
 

@@ -37,10 +37,11 @@ TOLERANCE = 1e-10  # of the simplex method; the least that HiGHS takes
 NEGLIGIBLE = 1e-12  # entries that the model leaves out; the least that HiGHS takes
 SAFETY = 1e-12  # the dual is shrunk by this more, so that it stays feasible under other rounding
 SMALL = 1e-11  # coefficients that move no score by more count as 0
-# Where rows are nearly alike, the simplex method may not get back from the costs or bounds that it
-# perturbs: then from scratch, without perturbing, by the primal method, and less exactly.
+# Entries as small as NEGLIGIBLE mislead the solver's own scaling; where rows are nearly alike, the
+# simplex method may not get back from the costs or bounds that it perturbs. Then from scratch:
+# without scaling, without perturbing, by the primal method, and less exactly.
 RETRIES: tuple[dict[str, Any], ...] = (
-    {},
+    {"simplex_scale_strategy": 0},
     {"dual_simplex_cost_perturbation_multiplier": 0.0},
     {"simplex_strategy": 4, "primal_simplex_bound_perturbation_multiplier": 0.0},
     {
