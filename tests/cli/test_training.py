@@ -115,6 +115,7 @@ def test_settings(kernbrook):
         (["wdbc", "--model", "."], 1, "not an ordinary file"),
         (["absent.svm", "--model", "m"], 1, "absent.svm: no such file"),
         (["wdbc", "--model", "m", "--recipe", "spam"], 1, "did you mean spa?"),
+        (["wdbc", "--model", "m", "--recipe", "l2-svm"], 1, "kb.recipes.make('l2-svm').fit(X, y)"),
         (["wdbc", "--model", "m", "--set", "step"], 1, "expected NAME=VALUE, got 'step'"),
         (["wdbc", "--model", "m", "--set", "stepp=1"], 1, "no parameter 'stepp'; it has"),
         (["wdbc", "--model", "m", "--set", "discount=7"], 1, "discount"),

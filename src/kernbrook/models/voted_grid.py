@@ -23,13 +23,10 @@ from kernbrook.models.voted import (
     chosen,
     signs,
 )
+from kernbrook.models.voted_recipes import COSTS, POWERS
 from kernbrook.voted import Columns, Program, complexities, penalties
 from kernbrook.voted.examples import Examples, Floats
 from kernbrook.voted.expansion import Expansion
-
-POWERS = tuple(10.0**-i for i in range(7))  # the paper's grid of lam and of beta
-COSTS = tuple(10.0**i for i in range(-4, 8))  # and of the L2-SVM's C
-PATIENCE = 10**6  # steps of libsvm: at C = 10^7 it might not end
 
 
 @dataclass(frozen=True)
