@@ -267,7 +267,7 @@ REFUSED = [
     (kb.OnlineMKClassifier([MyKernel(gamma=1)]), r"kernels\[0\] is MyKernel\(gamma=1\)"),
     (kb.OnlineMKClassifier(learner=kb.Perceptron), "learner is <class .*Perceptron"),
     (kb.OnlineMKClassifier(random_state=b"7"), "random_state is b'7', which a file cannot hold"),
-    (kb.OnlineMKClassifier(kernels={"a": 1}), "kernels is {'a': 1}, which a file cannot hold"),
+    (kb.OnlineMKClassifier(kernels={1: 1}), "kernels is {1: 1}, which a file cannot hold"),
     (MyModel(), r"expected one of OnlineMKClassifier, OnlineMKRegressor, .*, got MyModel\(\)"),
     (kb.OnlineMKClassifier, "expected one of OnlineMKClassifier"),
     (None, "expected one of .*, got None"),

@@ -113,6 +113,10 @@ def test_sparse_is_dense(unit_length):
     np.testing.assert_allclose(
         sparse.decision_function(sp.csr_matrix(X)), dense.decision_function(X), atol=1e-6
     )
+    for model in (dense, sparse):
+        np.testing.assert_allclose(
+            model.decision_function(X), model.decision_function(sp.coo_matrix(X)), rtol=1e-9
+        )
     assert sp.issparse(sparse.support_vectors_)
     np.testing.assert_allclose(sparse.support_vectors_.toarray(), X[sparse.support_] / (
         np.linalg.norm(X[sparse.support_], axis=1, keepdims=True) if unit_length else 1
@@ -125,6 +129,9 @@ def test_unit_length_of_huge_and_tiny_rows():
     a = small(unit_length=True).fit(X, y)
     b = small(unit_length=True).fit(X * sizes, y)
     np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-6)
+    c = small(unit_length=True).fit(sp.csr_matrix(X * sizes), y)  # rows stay in order
+    np.testing.assert_allclose(a.decision_function(X), c.decision_function(X), atol=1e-6)
+    assert c.support_vectors_.has_sorted_indices
 
 
 def test_the_cache_changes_nothing():

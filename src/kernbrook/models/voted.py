@@ -114,6 +114,10 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
                 raise InputError("unit_length: is for vectors, but X is a list of objects")
             return Examples(objects)
         X = validate_data(self, X, reset=fitting, accept_sparse="csr", dtype=np.float64, order="C")
+        if not fitting:  # dense or sparse as the support vectors are
+            stored_sparse = sp.issparse(self._expansion.points.items)
+            if sp.issparse(X) != stored_sparse:
+                X = sp.csr_matrix(X) if stored_sparse else X.toarray()
         if sp.issparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
@@ -269,8 +273,14 @@ def as_objects(X: Any) -> list[Any] | None:
 def of_unit_length(X: Any) -> Any:
     """The rows of X divided by their lengths; rows of zeros stay."""
     if sp.issparse(X):
-        lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-        return sp.csr_matrix(sp.diags(1.0 / np.where(lengths > 0, lengths, 1.0)) @ X)
+        X = X.copy()
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        sizes = np.zeros(X.shape[0])
+        np.maximum.at(sizes, row, np.abs(X.data))
+        X.data /= np.where(sizes > 0, sizes, 1.0)[row]
+        lengths = np.sqrt(np.bincount(row, X.data**2, minlength=X.shape[0]))
+        X.data /= np.where(lengths > 0, lengths, 1.0)[row]
+        return X
     largest = np.abs(X).max(axis=1, initial=0.0, keepdims=True)
     X = X / np.where(largest > 0, largest, 1.0)  # no overflow, and no underflow, in the squares
     lengths = np.linalg.norm(X, axis=1, keepdims=True)

@@ -157,11 +157,15 @@ class VotedKernelClassifierCV(VotedClassifier):
             self.complexity, best.lam, best.beta, self.s, tol=self.tol,
             unit_length=self.unit_length, cache_size=self.cache_size,
         )  # fmt: skip
-        fitted = self.best_estimator_.fit(X, y)
-        self._expansion = fitted._expansion
-        for name in ("kernels_", "complexities_", "penalties_", "objective_", "gap_", "dual_"):
-            setattr(self, name, getattr(fitted, name))
+        self._take_over(self.best_estimator_.fit(X, y))
         return self
+
+    def _take_over(self, best: VotedKernelClassifier) -> None:
+        """Predict as the best model does, and show what it learned."""
+        self._expansion = best._expansion
+        for name, value in vars(best).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
 
     def _errors(
         self, examples: Examples, codes: NDArray[np.intp], train: NDArray[np.intp],
