@@ -100,7 +100,9 @@ def test_strings():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"lams": []}, "lams, betas: expected numbers"),
+        ({"lams": []}, r"lams: expected a sequence of numbers, got \[\]"),
+        ({"betas": 0.1}, "betas: expected a sequence of numbers, got 0.1"),
+        ({"one_kernel": "no"}, "one_kernel: expected True or False, got 'no'"),
         ({"lams": [0.0], "betas": [0.1, 0.0]}, "would cost nothing"),
         ({"betas": [-1.0]}, "beta: expected a finite number from 0"),
         ({"tol": -1}, "tol"),

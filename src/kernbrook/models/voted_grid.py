@@ -19,6 +19,7 @@ from kernbrook.models.voted import (
     VotedClassifier,
     VotedKernelClassifier,
     cache_bytes,
+    check_flags,
     check_positive,
     chosen,
     signs,
@@ -40,9 +41,12 @@ class Setting:
 
 def settings_of(pools: int, lams: Iterable[float], betas: Iterable[float]) -> list[Setting]:
     """A grid in the order of preference between equals: the larger lam, then the larger beta."""
-    lams, betas = sorted(lams, reverse=True), sorted(betas, reverse=True)
-    if not lams or not betas:
-        raise InputError(f"lams, betas: expected numbers, got {lams} and {betas}")
+    falling = []
+    for name, values in (("lams", lams), ("betas", betas)):
+        falling.append(sorted(values, reverse=True) if isinstance(values, Iterable) else [])
+        if not falling[-1]:
+            raise InputError(f"{name}: expected a sequence of numbers, got {values!r}")
+    lams, betas = falling
     return [Setting(i, lam, beta) for lam in lams for beta in betas for i in range(pools)]
 
 
@@ -135,6 +139,7 @@ class VotedKernelClassifierCV(VotedClassifier):
         y : (n,) labels
         """
         check_positive(tol=self.tol)
+        check_flags(one_kernel=self.one_kernel)
         examples, codes = self._labelled(X, y)
         pools = pools_of(self._pool(), self.one_kernel)
         settings = settings_of(len(pools), self.lams, self.betas)
