@@ -1,4 +1,4 @@
-"""The examples run and show what they say."""
+"""The examples run and show what they say; so does the README's code on voted kernels."""
 
 import re
 import subprocess
@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+import kernbrook as kb
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,3 +36,17 @@ def test_voted_strings():
         r"  0\.\d\d  edit_similarity\(x, z\)\n  0\.\d\d  shared_end\(x, z\)", done.stdout
     )
     assert re.search(r"^  arrow .*arr", done.stdout, re.MULTILINE)
+
+
+def test_the_readme_on_voted_kernels(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("rapidfuzz")
+    text = beside_the_tests("README.md").read_text()
+    code = re.search(r"```python\n(from sklearn.*?edit_similarity.*?)```", text, re.DOTALL)[1]
+    monkeypatch.chdir(tmp_path)
+    names = {"kb": kb}
+    exec(code, names)
+    score, stored, gap = capsys.readouterr().out.split()[:3]
+    assert float(score) > 0.9
+    assert int(stored) < 20
+    assert float(gap) < 1e-6
+    assert kb.load("words.kb").predict(["kennel"]).tolist() == ["kernel"]
