@@ -214,14 +214,21 @@ class Program:
         return True
 
     def _run(self) -> bool:
-        """Solve the model; False if that cannot be done."""
-        for again in (False, True):
-            if again:
-                self._model.clearSolver()
-            self._model.run()
-            if self._model.getModelStatus() == highspy.HighsModelStatus.kOptimal:
-                return True
-        return False
+        """Solve the model; False if that cannot be done.
+
+        The second time from scratch, and without the solver's own scaling: entries as small as
+        NEGLIGIBLE mislead it.
+        """
+        solved = highspy.HighsModelStatus.kOptimal
+        self._model.run()
+        if self._model.getModelStatus() == solved:
+            return True
+        _, usual = self._model.getOptionValue("simplex_scale_strategy")
+        self._model.clearSolver()
+        self._model.setOptionValue("simplex_scale_strategy", 0)
+        self._model.run()
+        self._model.setOptionValue("simplex_scale_strategy", usual)
+        return self._model.getModelStatus() == solved
 
     def _point(self, bounds: Floats) -> tuple[Floats, Floats]:
         """(n,) u and the coefficients of the columns held, each times the size of its column."""
