@@ -24,6 +24,15 @@ def gaussian_clouds(n=120, d=4, seed=0):
     return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
 
 
+def far_apart(n=40, d=3, seed=0):
+    """Two classes with a wide gap between them, all within a box of side 2."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, d))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    X[:, 0] = (X[:, 0] + y) / 2
+    return X, y
+
+
 def sparse_counts(n=150, d=30, seed=1):
     rng = np.random.default_rng(seed)
     X = np.where(rng.random((n, d)) < 0.15, rng.integers(1, 4, (n, d)), 0).astype(float)

@@ -166,6 +166,7 @@ def test_one_class_against_the_rest() -> None:
         (["compare", "nosuch.csv"], 1, "nosuch.csv"),
         (["compare", "wdbc", "--recipes", "omkc-xx"], 1, "unknown recipe 'omkc-xx'"),
         (["compare", "wdbc", "--recipes", ""], 1, "unknown recipe ''"),
+        (["compare", "wdbc", "--recipes", "spa,vkr-pdim"], 1, "vkr-pdim learns from all data at"),
         (["compare", "wdbc:5"], 1, "labels of two classes or more, found 1"),
         (["compare", "wdbc", "--orders", "nosuch.npz"], 1, "nosuch.npz: no such file"),
         (["compare", "wdbc", "--report", "nosuchfolder/x.html"], 1, "there is no folder"),
@@ -224,6 +225,7 @@ def test_listings() -> None:
     recipes = kernbrook("recipes").stdout
     assert "omkc-dd              classes  OMKC(D,D)\n" in recipes
     assert "mean                 numbers  mean so far\n" in recipes
+    assert "vkr-trace            classes  VKRc (batch)\n" in recipes
 
 
 def test_a_pipe_that_closes_early_is_no_error(csv_file: Path) -> None:

@@ -321,6 +321,7 @@ def test_a_trained_model(kernbrook, flowers):
         (["new", "flowers.csv", "--recipe", "spam", "--classes", "a,b"], 1, "did you mean spa?"),
         (["new", "flowers.csv", "--recipe", "spa", "--classes", "a"], 1, "labels or more, got a"),
         (["new", "flowers.csv", "--recipe", "majority", "--classes", "a,b"], 1, "does not ask for"),
+        (["new", "flowers.csv", "--recipe", "l1-svm", "--classes", "a,b"], 1, "all data at once"),
         (["new", "absent.csv", *NEW], 1, "absent.csv: no such file"),
         (["new", "flowers.csv", *NEW, "--label", "b"], 1, "unknown column 'b'"),
         (["new", "flowers.csv", *NEW, "--n-features", "9"], 1, "expected 9 features, found 3"),

@@ -115,6 +115,7 @@ def test_settings(kernbrook):
         (["wdbc", "--model", "."], 1, "not an ordinary file"),
         (["absent.svm", "--model", "m"], 1, "absent.svm: no such file"),
         (["wdbc", "--model", "m", "--recipe", "spam"], 1, "did you mean spa?"),
+        (["wdbc", "--model", "m", "--recipe", "l2-svm"], 1, "kb.recipes.make('l2-svm').fit(X, y)"),
         (["wdbc", "--model", "m", "--set", "step"], 1, "expected NAME=VALUE, got 'step'"),
         (["wdbc", "--model", "m", "--set", "stepp=1"], 1, "no parameter 'stepp'; it has"),
         (["wdbc", "--model", "m", "--set", "discount=7"], 1, "discount"),
@@ -619,6 +620,19 @@ def test_models_of_other_origin(kernbrook, tmp_path):
     assert "on 300 labelled rows" in err
     kernbrook("train", "new.csv", "--model", "trivial", "--recipe", "majority")
     assert set(kernbrook("predict", "trivial", "bare.csv")[1].split()) <= {"-1", "1"}
+    pool = [kb.Linear(), kb.Gaussian(sigma=1)]
+    for batch in (
+        kb.VotedKernelClassifier(pool),
+        kb.VotedKernelClassifierCV(pool, lams=[0.01], betas=[0.01]),
+    ):
+        kb.save(batch.fit(X, y), "batch")
+        expected = [str(label) for label in batch.predict(X)]
+        assert kernbrook("predict", "batch", "bare.csv")[1].splitlines() == expected
+        assert "does not ask for labels" in kernbrook("label", "batch", "bare.csv")[2]
+        assert (
+            "`train` did not write"
+            in kernbrook("train", "new.csv", "--model", "batch", "--resume")[2]
+        )
     pandas = pytest.importorskip("pandas")
     kb.save(kb.OnlineMKClassifier().fit(pandas.DataFrame(X, columns=list("abc")), y), "named")
     assert kernbrook("predict", "named", "bare.csv")[::2] == (0, "")

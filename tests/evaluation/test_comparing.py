@@ -238,6 +238,7 @@ class Unread(ArrayStream):
         (["spa", "mean"], {}, "for classes spa and for numbers mean"),
         (["amkl-aks"], {"ratio": 2}, "ratio must lie"),
         (["spa", "raker", "spam"], {}, "unknown recipe 'spam'"),
+        (["spa", "vkr-trace"], {}, "vkr-trace learns from all data at once, not from a stream; in"),
     ],
 )
 def test_what_is_wrong_is_found_before_the_data_are_read(recipes, overrides, message):

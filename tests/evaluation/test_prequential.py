@@ -281,6 +281,13 @@ def test_bad_input(wrong, message):
         wrong(kb.recipes.make("omkc-dd"), X, y)
 
 
+def test_batch_models_are_refused():
+    X, y = hard_streams.gaussian_clouds(50)
+    for model in (kb.VotedKernelClassifier(), kb.recipes.make("l2-svm")):
+        with pytest.raises(InputError, match=f"{type(model).__name__} learns from all data at onc"):
+            kb.prequential(model, X, y)
+
+
 def test_bad_input_of_numbers():
     X, y = hard_streams.gaussian_clouds(50)
     named = np.where(y > 0, "yes", "no")

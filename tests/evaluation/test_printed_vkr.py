@@ -29,7 +29,6 @@ from kernbrook.evaluation.reproducing import reproduce
 from kernbrook.evaluation.voted_records import VotedTable
 from kernbrook.evaluation.voted_tables import run_grids, waveform01
 from kernbrook.models.voted_grid import paper_protocol
-from kernbrook.models.voted_recipes import RECIPES
 from kernbrook.reports import reproduction_json
 from kernbrook.voted import Program
 
@@ -100,7 +99,7 @@ def test_cells_are_those_of_the_protocol(small):
         if cell.recipe == "l2-svm":
             model, kernels = SVC(), pool
         else:
-            model, kernels = RECIPES[cell.recipe][1](kernels=list(pool), unit_length=False), ()
+            model, kernels = kb.recipes.make(cell.recipe, kernels=list(pool), unit_length=False), ()
         draws = [paper_protocol(model, X, y, state_of(0, draw), kernels) for draw in (0, 1)]
         tested = np.concatenate([100 * draw.test[draw.best] for draw in draws])
         sizes = np.concatenate([draw.n_support[draw.best] for draw in draws])

@@ -168,6 +168,8 @@ def test_what_is_refused_before_work(tmp_path):
     unread._pieces = lambda: pytest.fail("read")
     refused(unread, make("spa", discount=7.0), "discount must lie")
     unread.chunks = lambda rows: pytest.fail("read")
+    refused(unread, kb.VotedKernelClassifierCV(), "learns from all data at once, not from a stre")
+    refused(unread, make("l2-svm"), r"GridSearchCV learns .*: use its fit\(X, y\)")
     refused(unread, kb.OnlineMKRegressor(learner=kb.Ridge(-1.0)), "regularization must be")
 
 

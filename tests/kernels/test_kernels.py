@@ -229,7 +229,7 @@ BAD = [
     (lambda: kb.Callable(lambda A, B: A)(X, Z), r"expected an array of shape \(23, 14\)"),
     (lambda: kb.Precomputed(np.ones((2, 3))), r"expected a square matrix, got shape \(2, 3\)"),
     (lambda: kb.Precomputed(np.full((2, 2), np.nan)), "NaN or infinite"),
-    (lambda: kb.Precomputed(np.eye(2))([[0]], [[2]]), "2 is no row of an? 2 x 2 matrix"),
+    (lambda: kb.Precomputed(np.eye(2))([[0]], [[2]]), "2 is no row of a 2 x 2 matrix"),
     (lambda: kb.Precomputed(np.eye(2))([[0.5]], [[0]]), "0.5 is no row"),
     (lambda: kb.Precomputed(np.eye(2))([[-1]], [[0]]), "-1 is no row"),
     (lambda: kb.Precomputed(np.eye(2))([[0, 1]], [[0]]), "one column of row numbers"),

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookError
+from kernbrook.evaluation.tasks import recipes_for
 
 X, Y = hard_streams.gaussian_clouds(160, 4)
 POOL = [kb.Linear(), kb.Polynomial(2, 1.0), kb.Gaussian(sigma=1.5), kb.Gaussian(gamma=0.1)]
@@ -29,8 +30,8 @@ def parts(module):
 
 
 def variants():
-    """Every recipe for classes, every learner, combiner, selection at its defaults or drawing."""
-    for name in filter(lambda name: kb.recipes.task(name) == "classes", kb.recipes.names()):
+    """Every online recipe for classes; learners, combiners, selections at their defaults."""
+    for name in recipes_for("classes"):
         yield name, lambda name=name: kb.recipes.make(name, random_state=3)
     for part in [*parts(kb.learners), *parts(kb.combiners)]:
         if part is kb.combiners.AdaRaker:
@@ -266,7 +267,7 @@ REFUSED = [
     (kb.OnlineMKClassifier([MyKernel(gamma=1)]), r"kernels\[0\] is MyKernel\(gamma=1\)"),
     (kb.OnlineMKClassifier(learner=kb.Perceptron), "learner is <class .*Perceptron"),
     (kb.OnlineMKClassifier(random_state=b"7"), "random_state is b'7', which a file cannot hold"),
-    (kb.OnlineMKClassifier(kernels={"a": 1}), "kernels is {'a': 1}, which a file cannot hold"),
+    (kb.OnlineMKClassifier(kernels={1: 1}), "kernels is {1: 1}, which a file cannot hold"),
     (MyModel(), r"expected one of OnlineMKClassifier, OnlineMKRegressor, .*, got MyModel\(\)"),
     (kb.OnlineMKClassifier, "expected one of OnlineMKClassifier"),
     (None, "expected one of .*, got None"),

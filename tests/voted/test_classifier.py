@@ -113,6 +113,10 @@ def test_sparse_is_dense(unit_length):
     np.testing.assert_allclose(
         sparse.decision_function(sp.csr_matrix(X)), dense.decision_function(X), atol=1e-6
     )
+    for model in (dense, sparse):
+        np.testing.assert_allclose(
+            model.decision_function(X), model.decision_function(sp.coo_matrix(X)), rtol=1e-9
+        )
     assert sp.issparse(sparse.support_vectors_)
     np.testing.assert_allclose(sparse.support_vectors_.toarray(), X[sparse.support_] / (
         np.linalg.norm(X[sparse.support_], axis=1, keepdims=True) if unit_length else 1
@@ -125,6 +129,9 @@ def test_unit_length_of_huge_and_tiny_rows():
     a = small(unit_length=True).fit(X, y)
     b = small(unit_length=True).fit(X * sizes, y)
     np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-6)
+    c = small(unit_length=True).fit(sp.csr_matrix(X * sizes), y)  # rows stay in order
+    np.testing.assert_allclose(a.decision_function(X), c.decision_function(X), atol=1e-6)
+    assert c.support_vectors_.has_sorted_indices
 
 
 def test_the_cache_changes_nothing():
@@ -167,14 +174,29 @@ def test_not_symmetric():
 
 def test_precomputed():
     X, y = clouds(90, 3)
-    matrix = lopsided(X, X)
+    functions = [lopsided, lambda A, B: (A @ B.T + 1) ** 2]
+    matrices = [kb.Precomputed(function(X, X)) for function in functions]
     rows = np.arange(90)[:, None]
     train, test = rows[:60], rows[60:]
-    model = small(kernels=kb.Precomputed(matrix), complexity="max").fit(train, y[:60])
-    same = small(kernels=lopsided, complexity="max").fit(X[:60], y[:60])
-    np.testing.assert_allclose(
-        model.decision_function(test), same.decision_function(X[60:]), atol=1e-7
-    )
+    for some in (slice(0, 1), slice(0, 2)):
+        model = small(kernels=matrices[some], complexity="max").fit(train, y[:60])
+        same = small(kernels=functions[some], complexity="max").fit(X[:60], y[:60])
+        np.testing.assert_allclose(
+            model.decision_function(test), same.decision_function(X[60:]), atol=1e-6
+        )
+    assert cross_val_score(model, rows, y, cv=3).mean() > 0.7
+    for X, words in (
+        (rows[1:] + 1, "Precomputed: 90 is no row of a 90 x 90 matrix"),
+        (rows[1:] + 0.5, "Precomputed: 1.5 is no row"),
+        (np.ones((89, 90)), r"X must be one column of row numbers, got \(89, 90\)"),
+    ):
+        with pytest.raises(InputError, match=words):
+            small(kernels=matrices).fit(X, y[1:])
+    mean = kb.Mean([kb.Linear(), matrices[0]])
+    with pytest.raises(InputError, match="is for vectors, but the kernel mean of 2 kernels takes"):
+        small(kernels=[kb.Linear(), mean], unit_length=True).fit(rows, y)
+    with pytest.raises(InputError, match=r"the kernel K\[x, z\] is not symmetric; take"):
+        small(kernels=matrices).fit(rows, y)
 
 
 def color_names():
@@ -221,6 +243,10 @@ def test_objects_of_any_kind():
         kb.VotedKernelClassifier(shared, unit_length=True).fit(sets, y)
     with pytest.raises(InputError, match=r"kernel x\.z: takes vectors, but X is a list of obj"):
         kb.VotedKernelClassifier(kb.Linear()).fit(sets, y)
+    with pytest.raises(InputError, match=r"<lambda>\(x, z\): expected an array of numbers: .*'a'"):
+        kb.VotedKernelClassifier(lambda A, B: [["a"] * 80] * 80).fit(sets, y)
+    with pytest.raises(NonFiniteError, match=r"NaN, expected sizes below 1e100$"):
+        kb.VotedKernelClassifier(lambda A, B: np.full((80, 80), np.nan)).fit(sets, y)
     with pytest.raises(InputError, match=r"lists of 80 and 80 objects, got shape \(3,\)"):
         kb.VotedKernelClassifier(lambda A, B: np.ones(3)).fit(sets, y)
     with pytest.raises(InputError, match="X has 80 rows but y has 79"):
@@ -228,6 +254,23 @@ def test_objects_of_any_kind():
     vectors = small().fit(*clouds())
     with pytest.raises(InputError, match="X: expected what `fit` was given, an array of numbers"):
         vectors.predict(["a", "b"])
+
+
+def test_what_is_no_string():
+    pytest.importorskip("rapidfuzz")
+    model = kb.VotedKernelClassifier(edit_similarity, "max").fit(["ab", "xyz"], [0, 1])
+    for X, words in (
+        ([], r"a list of objects, got \[\]"),
+        ("abc", "a list of objects, got 'abc'"),
+        ([1, 2], r"a list of objects, got \[1, 2\]"),
+        (["a", 2], "edit_similarity: expected strings, got 2 at place 1"),
+        (["a", None], "edit_similarity: expected strings, got None at place 1"),
+        ([b"a"], "edit_similarity: expected strings, got b'a' at place 0"),
+    ):
+        with pytest.raises(InputError, match=words):
+            model.predict(X)
+    with pytest.raises(InputError, match="edit_similarity: expected strings, got array"):
+        kb.VotedKernelClassifier(edit_similarity).fit(*clouds())
 
 
 def test_without_rapidfuzz(monkeypatch):
@@ -244,7 +287,12 @@ BAD = [
     ({"beta": np.nan}, "beta: expected a finite number from 0, got nan"),
     ({"solver": "qp"}, "solver: expected 'lp' or 'cd', got 'qp'"),
     ({"tol": 0}, "tol: expected a positive number"),
-    ({"max_iter": -3}, "max_iter: expected a positive number"),
+    ({"solver": "cd", "max_iter": -3}, "max_iter: expected an integer from 1, got -3"),
+    ({"max_iter": 2.5}, "max_iter: expected an integer from 1, got 2.5"),
+    ({"unit_length": "no"}, "unit_length: expected True or False, got 'no'"),
+    ({"kernels": "precomputed"}, r"expected Precomputed\(matrix\), with row numbers of shape \(n"),
+    ({"kernels": np.eye(3)}, r"an array of shape \(3, 3\); kernel values go in as Precomputed"),
+    ({"kernels": [np.eye(3)]}, r"an array of shape \(3, 3\); kernel values go in as Precomputed"),
     ({"cache_size": -1}, "cache_size: expected megabytes from 0"),
     ({"complexity": "size"}, "complexity: expected 'trace'"),
     ({"complexity": "local", "s": 2}, "s: expected a share"),

@@ -1,5 +1,7 @@
 """Grids: cross-validation, the paper's protocol, the recipes."""
 
+from functools import partial
+
 import hard_streams
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from voted_problems import POLYNOMIALS, clouds, columns_of, ionosphere, of_lengt
 
 import kernbrook as kb
 from kernbrook.errors import InputError
+from kernbrook.evaluation.tasks import recipes_for
 from kernbrook.models.voted_grid import paper_folds, paper_protocol, settings_of, solve_grid
 from kernbrook.models.voted_recipes import RECIPES
 
@@ -97,7 +100,9 @@ def test_strings():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"lams": []}, "lams, betas: expected numbers"),
+        ({"lams": []}, r"lams: expected a sequence of numbers, got \[\]"),
+        ({"betas": 0.1}, "betas: expected a sequence of numbers, got 0.1"),
+        ({"one_kernel": "no"}, "one_kernel: expected True or False, got 'no'"),
         ({"lams": [0.0], "betas": [0.1, 0.0]}, "would cost nothing"),
         ({"betas": [-1.0]}, "beta: expected a finite number from 0"),
         ({"tol": -1}, "tol"),
@@ -159,11 +164,19 @@ def test_protocol_of_the_l2_svm(data):
 # -- recipes ------------------------------------------------------------------------------------
 
 
+def test_which_recipes_are_batch():
+    batch = [name for name in kb.recipes.names() if kb.recipes.batch(name)]
+    assert batch == list(RECIPES) == ["vkr-trace", "vkr-pdim", "vkr-local", "l1-svm", "l2-svm"]
+    assert not {*recipes_for("classes"), *recipes_for("numbers")} & set(batch)
+    for name in batch:
+        assert (kb.recipes.title(name), kb.recipes.task(name)) == (RECIPES[name][0], "classes")
+
+
 @pytest.mark.parametrize("name", RECIPES)
 def test_recipes(name, data):
     X, y = data
-    _, build, library = RECIPES[name]
-    model = clone(build())
+    model = clone(kb.recipes.make(name))
+    build = partial(kb.recipes.make, name)
     if name == "l2-svm":
         assert len(model.param_grid["svc__kernel"]) == 10
         assert model.param_grid["svc__C"] == [10.0**i for i in range(-4, 8)]
@@ -178,8 +191,10 @@ def test_recipes(name, data):
         assert set(model.lams) == ({0.0} if name == "l1-svm" else set(model.betas))
         model = build(kernels=POLYNOMIALS[:2], betas=[0.01, 0.001], cv=3).fit(X, y)
     assert model.score(X, y) > 0.9
-    scaled = build(kernels=POLYNOMIALS[:2], **library)
+    scaled = build("library", kernels=POLYNOMIALS[:2])
     assert not getattr(scaled, "unit_length", False)
+    if name == "l2-svm":
+        np.testing.assert_array_equal(scaled.estimator[0].transform(3 * X), 3 * X)
 
 
 def test_gaussians_that_are_nearly_alike():

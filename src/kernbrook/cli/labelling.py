@@ -111,9 +111,9 @@ def _model(path: Path, recipe: str | None, seed: int) -> tuple[Any, Source | Non
     from kernbrook.evaluation.checkpoints import load_checkpoint
     from kernbrook.evaluation.labelling import check_same_settings, with_policy
     from kernbrook.evaluation.sources import Source
-    from kernbrook.models import recipes as book
+    from kernbrook.evaluation.tasks import make_online
 
-    made = None if recipe is None else with_policy(book.make(recipe, random_state=seed))
+    made = None if recipe is None else with_policy(make_online(recipe, random_state=seed))
     if not path.exists():
         if made is None:
             raise InputError(

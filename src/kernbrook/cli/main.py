@@ -280,11 +280,16 @@ def data() -> None:
 
 @app.command()
 def recipes() -> None:
-    """List the recipes, and whether they predict classes or numbers."""
+    """List the recipes, and whether they predict classes or numbers.
+
+    Those marked batch learn from all data at once: they go with `reproduce`, and in Python with
+    fit and predict, but not with `compare`, `train` and `label`.
+    """
     from kernbrook.models import recipes as book
 
     for name in book.names():
-        typer.echo(f"{name:20} {book.task(name):7}  {book.title(name)}")
+        note = " (batch)" if book.batch(name) else ""
+        typer.echo(f"{name:20} {book.task(name):7}  {book.title(name)}{note}")
 
 
 def _check_targets(*paths: Path | None) -> None:

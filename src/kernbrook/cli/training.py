@@ -73,7 +73,7 @@ def train(
     without. It also learns rows that were appended to the data since.
     """
     from kernbrook.evaluation.sources import open_source
-    from kernbrook.evaluation.tasks import check_settings
+    from kernbrook.evaluation.tasks import check_settings, make_online
     from kernbrook.evaluation.training import check_target
     from kernbrook.evaluation.training import train as run
     from kernbrook.models import recipes as book
@@ -82,7 +82,7 @@ def train(
     _check_targets(json)
     check_target(model, resume, overwrite)
     _check_not_read("--model", model, data)
-    estimator = book.make(recipe, **_settings(settings, budget), random_state=seed)
+    estimator = make_online(recipe, **_settings(settings, budget), random_state=seed)
     check_settings(estimator)
     if classes is not None and book.task(recipe) == "numbers":
         raise InputError(f"--classes: {recipe} predicts numbers")

@@ -26,6 +26,7 @@ from kernbrook.evaluation.tasks import (
     check_numbers,
     check_settings,
     classes_of,
+    make_online,
     recipes_for,
     task_of_labels,
 )
@@ -134,7 +135,7 @@ def task_of_recipes(names: Sequence[str], overrides: dict[str, Any] | None = Non
     if not names:
         raise InputError("recipes: expected one or more names, got none")
     for name in names:
-        check_settings(book.make(name, **(overrides or {})))
+        check_settings(make_online(name, **(overrides or {})))
     by_task: dict[Task, list[str]] = {}
     for name in names:
         by_task.setdefault(book.task(name), []).append(name)

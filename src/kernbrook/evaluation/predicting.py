@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.errors import InputError, ModelFileError
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
@@ -26,8 +28,10 @@ def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | N
         As `kb.load`, or the model has not learned anything.
     """
     model, checkpoint = load_checkpoint(path)
-    if not hasattr(model, "labels_asked_"):
-        raise ModelFileError(path, "a model that has not learned anything")
+    try:
+        check_is_fitted(model)
+    except NotFittedError as error:
+        raise ModelFileError(path, "a model that has not learned anything") from error
     if checkpoint is not None:
         return model, checkpoint.source, checkpoint
     names = getattr(model, "feature_names_in_", None)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 from kernbrook.evaluation.records import History, Record
-from kernbrook.evaluation.tasks import added, classes_of, losses
+from kernbrook.evaluation.tasks import added, check_online, classes_of, losses
 from kernbrook.models.tasks import task_of
 from kernbrook.streams import Stream
 
@@ -51,7 +51,8 @@ def prequential(
     Raises
     ------
     InputError
-        Shapes or labels that do not fit, or an order that is not a permutation of row numbers.
+        The estimator has no `learn`, shapes or labels do not fit, or an order is not a
+        permutation of row numbers.
 
     Notes
     -----
@@ -66,6 +67,7 @@ def prequential(
     >>> record.predictions.shape, record.labels_asked
     ((400,), 400)
     """
+    check_online(estimator)
     task = task_of(estimator)
     if task == "numbers" and classes is not None:
         raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")

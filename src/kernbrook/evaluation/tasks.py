@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from kernbrook.errors import InputError
 from kernbrook.models import recipes as book
-from kernbrook.models.tasks import Task, task_of
+from kernbrook.models.tasks import Task, is_batch, task_of
 from kernbrook.streams import Stream
 
 CHUNK = 4096  # rows read at a time
@@ -91,14 +91,40 @@ def fitting(task: Task) -> str:
 
 
 def recipes_for(task: Task) -> tuple[str, ...]:
-    """The names of the recipes for a task.
+    """The names of the recipes for a task that learn from streams.
 
     Examples
     --------
     >>> recipes_for("classes")[-2:]
     ('majority', 'last-label')
     """
-    return tuple(name for name in book.names() if book.task(name) == task)
+    names = (name for name in book.names() if not book.batch(name))
+    return tuple(name for name in names if book.task(name) == task)
+
+
+def make_online(name: str, **overrides: Any) -> Any:
+    """The estimator of a recipe that learns from streams.
+
+    Raises
+    ------
+    InputError
+        It is a batch recipe, or as `recipes.make`.
+    """
+    if book.batch(name):
+        raise InputError(
+            f"{name} learns from all data at once, not from a stream; in Python: "
+            f"kb.recipes.make({name!r}).fit(X, y), or run `kernbrook reproduce vkr-table-1`"
+        )
+    return book.make(name, **overrides)
+
+
+def check_online(estimator: Any) -> None:
+    """InputError where an estimator does not learn from streams."""
+    if is_batch(estimator):
+        raise InputError(
+            f"{type(estimator).__name__} learns from all data at once, not from a stream: "
+            "use its fit(X, y)"
+        )
 
 
 def check_settings(estimator: Any, width: int = 1) -> None:
@@ -106,6 +132,7 @@ def check_settings(estimator: Any, width: int = 1) -> None:
 
     A copy of it learns no rows of `width` features.
     """
+    check_online(estimator)
     labels: dict[str, Any] = {} if task_of(estimator) == "numbers" else {"classes": [0, 1]}
     clone(estimator).learn(np.empty((0, width)), np.empty(0), **labels)
 

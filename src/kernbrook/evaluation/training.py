@@ -128,8 +128,8 @@ def train(
     """
     going_on = check_target(path, resume, overwrite)
     source = source or Source(stream.n_features)
-    Writer().values(estimator.get_params(deep=False))  # refuses what no file can hold, before work
     check_settings(estimator, stream.n_features)
+    Writer().values(estimator.get_params(deep=False))  # refuses what no file can hold, before work
     known = None
     if going_on:
         estimator, known = _resumed(path, estimator, source)

@@ -21,9 +21,10 @@ from kernbrook.evaluation.held_out_tables import Plan, each, other_lengths
 from kernbrook.evaluation.published import PrintedRow
 from kernbrook.evaluation.voted_records import GridPoint, Setting, VotedCell, VotedTable
 from kernbrook.kernels import Gaussian, Kernel, Polynomial
+from kernbrook.models import recipes as book
 from kernbrook.models.voted import of_unit_length
-from kernbrook.models.voted_grid import PATIENCE, FoldErrors, Parts, paper_folds, paper_run
-from kernbrook.models.voted_recipes import RECIPES
+from kernbrook.models.voted_grid import FoldErrors, Parts, paper_folds, paper_run
+from kernbrook.models.voted_recipes import PATIENCE
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.generators import Waveform
 
@@ -131,8 +132,10 @@ class _Wanted:
     def model(self) -> Any:
         if self.printed.recipe == "l2-svm":
             return SVC(max_iter=PATIENCE)
-        build = RECIPES[self.printed.recipe][1]
-        return build(kernels=list(self.kernels), unit_length=False)  # the data have it
+        kernels = list(self.kernels)
+        return book.make(
+            self.printed.recipe, kernels=kernels, unit_length=False
+        )  # the data have it
 
 
 @dataclass(frozen=True)

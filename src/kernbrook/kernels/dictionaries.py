@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.kernels.functions import Callable, Gaussian, Kernel, Polynomial
 
@@ -51,6 +53,11 @@ def resolve(kernels: Any) -> tuple[Kernel, ...]:
     16
     """
     if isinstance(kernels, str):
+        if kernels == "precomputed":
+            raise InputError(
+                "kernels: for a matrix of kernel values expected Precomputed(matrix), with row "
+                "numbers of shape (n, 1) as X; got 'precomputed'"
+            )
         if kernels not in DICTIONARIES:
             raise UnknownNameError("kernel dictionary", kernels, DICTIONARIES)
         return DICTIONARIES[kernels]()
@@ -58,7 +65,8 @@ def resolve(kernels: Any) -> tuple[Kernel, ...]:
         kernels = [kernels]
     if not isinstance(kernels, Sequence) or len(kernels) == 0:
         raise InputError(
-            f"kernels: expected a dictionary's name, a kernel or a list of kernels, got {kernels!r}"
+            "kernels: expected a dictionary's name, a kernel or a list of kernels, got "
+            f"{_found(kernels)}"
         )
     return tuple(_kernel(kernel) for kernel in kernels)
 
@@ -68,4 +76,12 @@ def _kernel(kernel: Any) -> Kernel:
         return kernel
     if callable(kernel) and not isinstance(kernel, type):
         return Callable(kernel)
-    raise InputError(f"kernels: expected a kernel or a function of two arrays, got {kernel!r}")
+    raise InputError(
+        f"kernels: expected a kernel or a function of two arrays, got {_found(kernel)}"
+    )
+
+
+def _found(kernels: Any) -> str:
+    if isinstance(kernels, np.ndarray):
+        return f"an array of shape {kernels.shape}; kernel values go in as Precomputed(matrix)"
+    return repr(kernels)

@@ -362,7 +362,7 @@ class Precomputed(Kernel):
         wrong = (rows != X[:, 0]) | (rows < 0) | (rows >= n)
         if wrong.any():
             raise InputError(
-                f"Precomputed: {X[wrong.argmax(), 0]:g} is no row of an {n} x {n} matrix"
+                f"Precomputed: {X[wrong.argmax(), 0]:g} is no row of a {n} x {n} matrix"
             )
         return rows
 

@@ -1,8 +1,9 @@
 """Values as JSON with tensors beside it, and back: plain data and kernbrook's own public classes.
 
 In the JSON a number, a string, true, false, null and a list stand for themselves, and an object
-with one key for anything else: {"float": "inf"}, {"tuple": [...]}, {"array": name of a tensor},
-{"labels": {"dtype", "values"}}, or {"kernels.Gaussian": {parameter: value}}.
+with one key for anything else: {"float": "inf"}, {"tuple": [...]}, {"dict": {...}}, {"array": name
+of a tensor}, {"labels": {"dtype", "values"}}, {"function": name of one of kernbrook's own}, or
+{"kernels.Gaussian": {parameter: value}}.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from kernbrook.kernels import Callable, Kernel
 
 # Modules whose public classes may stand in a file.
 _FAMILIES = ("kernels", "learners", "combiners", "labels")
+_FUNCTIONS = {"edit_similarity": "kernbrook.voted"}  # and functions, with their modules
 _LABELS = re.compile(r"[<>=|]?U\d{1,6}|object")
 _NUMBERS = "biuf"
 
@@ -40,6 +42,10 @@ def _known() -> dict[str, type[Any]]:
     return known
 
 
+def _function(name: str) -> Any:
+    return getattr(import_module(_FUNCTIONS[name]), name)
+
+
 class Writer:
     """Turns values into JSON, and their arrays into tensors."""
 
@@ -48,8 +54,8 @@ class Writer:
         self._names: dict[int, tuple[Any, str]] = {}  # by identity; the array is kept alive
         self._kinds = {kind: name for name, kind in _known().items()}
 
-    def values(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: self.value(value, name) for name, value in values.items()}
+    def values(self, values: Mapping[str, Any], place: str = "") -> dict[str, Any]:
+        return {name: self.value(value, f"{place}{name}") for name, value in values.items()}
 
     def value(self, value: Any, where: str) -> Any:
         """JSON of a value; `where` names it in tensors and errors."""
@@ -62,13 +68,20 @@ class Writer:
         if isinstance(value, (list, tuple)):
             items = [self.value(item, f"{where}[{i}]") for i, item in enumerate(value)]
             return items if isinstance(value, list) else {"tuple": items}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return {"dict": self.values(value, f"{where}.")}
         if isinstance(value, np.ndarray):
             return self._array_or_labels(value, where)
-        if isinstance(value, Callable) or (
-            callable(value) and not isinstance(value, (Kernel, type))
-        ):
-            shown = value if isinstance(value, Callable) else Callable(value)
-            raise InputError(f"save: {where} is the Python function {shown}; no file can hold it")
+        function = value.function if isinstance(value, Callable) else value
+        if callable(function) and not isinstance(function, (Kernel, type)):
+            known = getattr(function, "__name__", None)
+            if known not in _FUNCTIONS or function is not _function(known):
+                shown = value if isinstance(value, Callable) else Callable(value)
+                raise InputError(
+                    f"save: {where} is the Python function {shown}; no file can hold it"
+                )
+            if function is value:
+                return {"function": known}
         name = self._kinds.get(type(value))
         if name is None:
             hint = ", use an int" if isinstance(value, np.random.RandomState) else ""
@@ -120,6 +133,12 @@ class Reader:
         ((kind, body),) = node.items()
         if kind == "tuple":
             return tuple(map(self.value, body))
+        if kind == "dict":
+            return {key: self.value(value) for key, value in body.items()}
+        if kind == "function":
+            if body not in _FUNCTIONS:
+                raise UnknownNameError("function in the file", body, _FUNCTIONS)
+            return _function(body)
         if kind == "float":
             return float({"inf": "inf", "-inf": "-inf", "nan": "nan"}[body])
         if kind == "array":
@@ -136,9 +155,10 @@ class Reader:
         return self._kernels[key]
 
     def _object(self, kind: str, parameters: dict[str, Any]) -> Any:
-        if self._known[kind] is Callable:
+        values = {k: self.value(v) for k, v in parameters.items()}
+        if self._known[kind] is Callable and not callable(values.get("function")):
             raise InputError("a kernel that is a Python function cannot come from a file")
-        return built(self._known[kind], {k: self.value(v) for k, v in parameters.items()})
+        return built(self._known[kind], values)
 
     def _labels(self, dtype: str, values: list[Any]) -> NDArray[Any]:
         if not _LABELS.fullmatch(dtype):

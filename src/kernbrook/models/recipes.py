@@ -2,6 +2,8 @@
 
 A recipe named after a paper's algorithm is in table mode by default: its settings are those that
 the paper's tables were made with. `mode="library"` takes the constructors' defaults instead.
+
+Those of `voted_recipes` are batch: they have `fit` and `predict`, and run on no stream.
 """
 
 from __future__ import annotations
@@ -28,8 +30,9 @@ from kernbrook.learners import (
 )
 from kernbrook.models.classifier import OnlineMKClassifier
 from kernbrook.models.regression_recipes import RECIPES as OF_NUMBERS
-from kernbrook.models.tasks import Task, task_of
+from kernbrook.models.tasks import Task, is_batch, task_of
 from kernbrook.models.trivial import TrivialClassifier, TrivialRegressor
+from kernbrook.models.voted_recipes import RECIPES as OF_ALL_DATA
 
 _MODES = ("table", "library")
 
@@ -244,6 +247,7 @@ _RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "bpegasos-smallest": ("BPegasos(smallest)", _bpegasos("smallest"), {}),
     "bpegasos-project": ("BPegasos(projection)", _bpegasos("project"), {}),
     "bpegasos-merge": ("BPegasos(merging)", _bpegasos("merge"), {}),
+    **OF_ALL_DATA,
     "majority": ("majority so far", _trivial(TrivialClassifier, "majority"), {}),
     "last-label": ("last label", _trivial(TrivialClassifier, "last-label"), {}),
     **OF_NUMBERS,
@@ -286,8 +290,20 @@ def task(name: str) -> Task:
     return task_of(make(name))
 
 
+@cache
+def batch(name: str) -> bool:
+    """Whether a recipe learns from all data at once, by `fit`, and from no stream.
+
+    Examples
+    --------
+    >>> batch("vkr-trace"), batch("omkc-dd")
+    (True, False)
+    """
+    return is_batch(make(name))
+
+
 def make(name: str, mode: str = "table", **overrides: Any) -> Any:
-    """An estimator, ready for `partial_fit` or `prequential`.
+    """An estimator, ready for `partial_fit` or `prequential`; of a batch recipe, for `fit`.
 
     Parameters
     ----------

@@ -3,8 +3,9 @@
 The file's metadata have one entry, `kernbrook`: a JSON object of `format`, `version`, `written_by`
 (a version of kernbrook), `model`, and `sha256` of the model and the arrays. A file from training
 has `training` besides, which the digest covers: how far that has come. How the values of a model
-are put in JSON is said in `encoding`. Loading makes objects of kernbrook's own public classes and
-nothing else: no code runs, and no name is imported, because a file says so.
+are put in JSON is said in `encoding`. A grid of voted classifiers has its best model as a whole
+within it. Loading makes objects of kernbrook's own public classes and nothing else: no code runs,
+and no name is imported, because a file says so.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import math
 import re
 from collections.abc import Mapping
 from hashlib import sha256
+from importlib import import_module
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -32,7 +34,6 @@ from kernbrook.models.classifier import OnlineMKClassifier
 from kernbrook.models.encoding import Reader, Writer, built
 from kernbrook.models.machine import OnlineMachine
 from kernbrook.models.points import check_array
-from kernbrook.models.regressor import OnlineMKRegressor
 from kernbrook.models.runs import Run, Setting, make_run
 from kernbrook.models.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.streams.scaling import OnlineScaler
@@ -40,9 +41,14 @@ from kernbrook.streams.scaling import OnlineScaler
 FORMAT = "kernbrook-model"
 VERSION = 1  # of the format; goes up when a file of the new kind means nothing to the old code
 
-_ESTIMATORS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (OnlineMKClassifier, OnlineMKRegressor, TrivialClassifier, TrivialRegressor)
+# With their modules: the solvers of voted classifiers are imported where there is such a model.
+_ESTIMATORS = {
+    "OnlineMKClassifier": "classifier",
+    "OnlineMKRegressor": "regressor",
+    "TrivialClassifier": "trivial",
+    "TrivialRegressor": "trivial",
+    "VotedKernelClassifier": "voted",
+    "VotedKernelClassifierCV": "voted_grid",
 }
 _FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was learned
 _DERIVED = "kernels_"  # follows from the parameters
@@ -57,7 +63,8 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : OnlineMKClassifier, OnlineMKRegressor or a trivial one, fitted or not
+    estimator : OnlineMKClassifier, OnlineMKRegressor or a trivial one, VotedKernelClassifier or
+        VotedKernelClassifierCV, fitted or not
     path : an ordinary file, existing or not, in an existing folder; no suffix is added
 
     Raises
@@ -72,6 +79,9 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
     A RandomState is refused before learning begins. Afterwards the seed drawn from it is part of
     what was learned, so learning goes on with the same draws; the parameter `random_state` of
     the loaded model is then None.
+
+    Of a model of objects the support objects are written, where they are plain data such as
+    strings. A Python function as kernel is refused, but for `kernbrook.voted.edit_similarity`.
 
     Examples
     --------
@@ -96,22 +106,8 @@ def write(
 
     In the same file, so that the two are replaced together and never disagree.
     """
-    name = type(estimator).__name__
-    if _ESTIMATORS.get(name) is not type(estimator):
-        raise InputError(f"save: expected one of {', '.join(_ESTIMATORS)}, got {estimator!r}")
-    run = vars(estimator).get("_run")
-    parameters = estimator.get_params(deep=False)
-    if run is not None and isinstance(parameters.get("random_state"), np.random.RandomState):
-        parameters["random_state"] = None
     writer = Writer()
-    model = {
-        "estimator": name,
-        "parameters": writer.values(parameters),
-        "fitted": writer.values(
-            {k: v for k, v in vars(estimator).items() if _FITTED.fullmatch(k) and k != _DERIVED}
-        ),
-        "run": None if run is None else _write_run(estimator, run, writer),
-    }
+    model = _description(estimator, writer)
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -124,6 +120,33 @@ def write(
     # One entry: safetensors writes several in any order, and the same model is the same bytes.
     metadata = {"kernbrook": json.dumps(header, allow_nan=False)}
     write_bytes(path, as_bytes(writer.tensors, metadata=metadata))
+
+
+def _description(estimator: Any, writer: Writer, place: str = "") -> dict[str, Any]:
+    """The model in JSON; `place` goes before the names of its tensors."""
+    name = type(estimator).__name__
+    if name not in _ESTIMATORS or _kind(name) is not type(estimator):
+        raise InputError(f"save: expected one of {', '.join(_ESTIMATORS)}, got {estimator!r}")
+    held = vars(estimator)
+    run, best = held.get("_run"), held.get("best_estimator_")
+    parameters = estimator.get_params(deep=False)
+    if run is not None and isinstance(parameters.get("random_state"), np.random.RandomState):
+        parameters["random_state"] = None
+    elsewhere = {_DERIVED, "best_estimator_", *(vars(best) if best is not None else ())}
+    fitted = {k: v for k, v in held.items() if _FITTED.fullmatch(k) and k not in elsewhere}
+    model = {
+        "estimator": name,
+        "parameters": writer.values(parameters, place),
+        "fitted": writer.values(fitted, place),
+        "run": None if run is None else _write_run(estimator, run, writer),
+    }
+    if best is not None:
+        model["best"] = _description(best, writer, "best.")
+    elif "_expansion" in held:
+        from kernbrook.models.voted_saving import write_expansion
+
+        model["expansion"] = write_expansion(estimator, writer)
+    return model
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -155,7 +178,11 @@ def read(path: str | PathLike[str]) -> tuple[Any, dict[str, Any] | None]:
     """`load`, with what `write` was told of the training, or None."""
     try:
         model, tensors, training = _read(Path(path))
-        return _estimator(model, Reader(tensors)), training
+        reader = Reader(tensors)
+        estimator = _estimator(model, reader)
+        for name in tensors.keys() - reader.used:
+            raise InputError(f"the tensor {name!r} belongs to nothing")
+        return estimator, training
     except MemoryError:
         raise
     except Exception as error:  # known classes refuse values each in its own way
@@ -326,10 +353,15 @@ def _read_scaler(estimator: OnlineMachine, width: int, reader: Reader) -> Online
     return scaler
 
 
+def _kind(name: str) -> type[Any]:
+    found: type[Any] = getattr(import_module(f"kernbrook.models.{_ESTIMATORS[name]}"), name)
+    return found
+
+
 def _estimator(model: dict[str, Any], reader: Reader) -> Any:
     if model["estimator"] not in _ESTIMATORS:
         raise UnknownNameError("estimator in the file", model["estimator"], _ESTIMATORS)
-    kind = _ESTIMATORS[model["estimator"]]
+    kind = _kind(model["estimator"])
     estimator = built(kind, {k: reader.value(v) for k, v in model["parameters"].items()})
     for name, value in model["fitted"].items():
         if not _FITTED.fullmatch(name) or hasattr(kind, name) or name == _DERIVED:
@@ -337,12 +369,18 @@ def _estimator(model: dict[str, Any], reader: Reader) -> Any:
         setattr(estimator, name, reader.value(value))
     if kind in (TrivialClassifier, TrivialRegressor):
         _check_trivial(estimator)
-    elif model["run"] is None and model["fitted"]:
+    elif model["fitted"] and model["run"] is None and not {"best", "expansion"} & model.keys():
         raise InputError("it has learned something, but has no state")
     if model["run"] is not None:
         _read_run(estimator, model["run"], reader)
-    for name in reader.tensors.keys() - reader.used:
-        raise InputError(f"the tensor {name!r} belongs to nothing")
+    if "best" in model:
+        from kernbrook.models.voted_saving import read_best
+
+        read_best(estimator, _estimator(model["best"], reader))
+    if "expansion" in model:
+        from kernbrook.models.voted_saving import read_expansion
+
+        read_expansion(estimator, model["expansion"], reader)
     return estimator
 
 

@@ -1,4 +1,4 @@
-"""What a model predicts: classes or numbers."""
+"""What a model predicts, classes or numbers, and whether it learns from a stream."""
 
 from __future__ import annotations
 
@@ -20,3 +20,15 @@ def task_of(estimator: Any) -> Task:
     """
     tagged = hasattr(estimator, "__sklearn_tags__")
     return "numbers" if tagged and is_regressor(estimator) else "classes"
+
+
+def is_batch(estimator: Any) -> bool:
+    """Whether an estimator needs all data at once: it has `fit`, and no `learn`.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> is_batch(kb.VotedKernelClassifier()), is_batch(kb.OnlineMKClassifier())
+    (True, False)
+    """
+    return not hasattr(estimator, "learn")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Number
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from kernbrook.checks import is_number
+from kernbrook.checks import is_number, is_whole
 from kernbrook.errors import InputError
-from kernbrook.kernels import Kernel, Polynomial, resolve
+from kernbrook.kernels import Kernel, Polynomial, Precomputed, resolve
 from kernbrook.models.points import canonical
 from kernbrook.voted import Columns, Program, Solution, complexities, descend, penalties
 from kernbrook.voted.examples import Examples, Floats
@@ -30,6 +31,8 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
 
     kernels: Any
     unit_length: bool
+    kernels_: tuple[Kernel, ...]
+    dual_: Floats
     _expansion: Expansion
 
     def decision_function(self, X: Any) -> Floats:
@@ -80,9 +83,16 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
     # -- inside -----------------------------------------------------------------------------
 
     def _pool(self) -> tuple[Kernel, ...]:
+        check_flags(unit_length=self.unit_length)
         if self.kernels is None:
             return tuple(Polynomial(degree, offset=1) for degree in range(1, 11))
-        return resolve(self.kernels)
+        pool = resolve(self.kernels)
+        for kernel in pool if self.unit_length else ():
+            if any(isinstance(part, Precomputed) for _, part in kernel.parts()):
+                raise InputError(
+                    f"unit_length: is for vectors, but the kernel {kernel} takes row numbers"
+                )
+        return pool
 
     def _labelled(self, X: Any, y: Any) -> tuple[Examples, NDArray[np.intp]]:
         """The training examples, and the numbers of their classes; sets `classes_`."""
@@ -107,15 +117,16 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
             self.__dict__.pop("n_features_in_", None)
             self.__dict__.pop("feature_names_in_", None)
         elif self._expansion.points.are_objects != (objects is not None):
-            raise InputError("X: expected what `fit` was given, " + (
-                "a list of objects" if objects is None else "an array of numbers"
-            ))  # fmt: skip
+            expected = "a list of objects" if objects is None else "an array of numbers"
+            raise InputError(f"X: expected what `fit` was given, {expected}, got {shortened(X)}")
         if objects is not None:
             if self.unit_length:
                 raise InputError("unit_length: is for vectors, but X is a list of objects")
             return Examples(objects)
         X = validate_data(self, X, reset=fitting, accept_sparse="csr", dtype=np.float64, order="C")
         X = canonical(X)
+        if not fitting and sp.issparse(X) != sp.issparse(self._expansion.points.items):
+            X = X.toarray() if sp.issparse(X) else sp.csr_matrix(X)  # as the support vectors are
         return Examples(of_unit_length(X) if self.unit_length else X)
 
     def __sklearn_tags__(self) -> Any:
@@ -136,7 +147,8 @@ class VotedKernelClassifier(VotedClassifier):
     kernels : str, kernel, function or list of these
         As `kernels` of `OnlineMKClassifier`; by default the polynomials (x.z + 1)^k, k = 1 ... 10.
         They need not be positive definite, nor symmetric. Where X is a list of objects, functions
-        of two lists, which give an (n, m) array.
+        of two lists, which give an (n, m) array. Of matrices of kernel values, one or several
+        `Precomputed(matrix)`: X is then one column, the row numbers of the examples.
     complexity : "trace", "pdim", "local", "max", (p,) numbers, or function
         "trace": kappa_k sqrt(Tr K_k) / n, with kappa_k^2 = max K_k(x, x). "pdim", for polynomials:
         kappa_k^2 sqrt(C(d + k, k)). "local": sqrt((2/n) sum_j min(s lambda_1, lambda_j)) with the
@@ -228,7 +240,9 @@ class VotedKernelClassifier(VotedClassifier):
         """
         if self.solver not in SOLVERS:
             raise InputError(f"solver: expected 'lp' or 'cd', got {self.solver!r}")
-        check_positive(tol=self.tol, max_iter=self.max_iter)
+        check_positive(tol=self.tol)
+        if not (is_whole(self.max_iter) and self.max_iter > 0):
+            raise InputError(f"max_iter: expected an integer from 1, got {self.max_iter!r}")
         examples, codes = self._labelled(X, y)
         columns = Columns(self._pool(), examples, cache_bytes(self.cache_size))
         sizes = complexities(self.complexity, columns, self.s)
@@ -268,8 +282,14 @@ def as_objects(X: Any) -> list[Any] | None:
 def of_unit_length(X: Any) -> Any:
     """The rows of X divided by their lengths; rows of zeros stay."""
     if sp.issparse(X):
-        lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-        return sp.csr_matrix(sp.diags(1.0 / np.where(lengths > 0, lengths, 1.0)) @ X)
+        X = X.copy()
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        sizes = np.zeros(X.shape[0])
+        np.maximum.at(sizes, row, np.abs(X.data))
+        X.data /= np.where(sizes > 0, sizes, 1.0)[row]
+        lengths = np.sqrt(np.bincount(row, X.data**2, minlength=X.shape[0]))
+        X.data /= np.where(lengths > 0, lengths, 1.0)[row]
+        return X
     largest = np.abs(X).max(axis=1, initial=0.0, keepdims=True)
     X = X / np.where(largest > 0, largest, 1.0)  # no overflow, and no underflow, in the squares
     lengths = np.linalg.norm(X, axis=1, keepdims=True)
@@ -299,6 +319,12 @@ def cache_bytes(cache_size: float) -> float:
     if not (is_number(cache_size) and cache_size >= 0):
         raise InputError(f"cache_size: expected megabytes from 0, got {cache_size!r}")
     return float(cache_size) * 1e6
+
+
+def check_flags(**parameters: Any) -> None:
+    for name, value in parameters.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise InputError(f"{name}: expected True or False, got {value!r}")
 
 
 def check_positive(**parameters: Any) -> None:

@@ -21,18 +21,17 @@ from kernbrook.models.voted import (
     VotedClassifier,
     VotedKernelClassifier,
     cache_bytes,
+    check_flags,
     check_positive,
     chosen,
     signs,
 )
+from kernbrook.models.voted_recipes import COSTS, POWERS
 from kernbrook.voted import Columns, Program, complexities, penalties
 from kernbrook.voted.examples import Examples, Floats, values
 from kernbrook.voted.expansion import Expansion
 
-POWERS = tuple(10.0**-i for i in range(7))  # the paper's grid of lam and of beta
-COSTS = tuple(10.0**i for i in range(-4, 8))  # and of the L2-SVM's C
 Parts = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
-PATIENCE = 10**5  # steps of libsvm: at C = 10^7 it might not end
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,12 @@ class Setting:
 
 def settings_of(pools: int, lams: Iterable[float], betas: Iterable[float]) -> list[Setting]:
     """A grid in the order of preference between equals: the larger lam, then the larger beta."""
-    lams, betas = sorted(lams, reverse=True), sorted(betas, reverse=True)
-    if not lams or not betas:
-        raise InputError(f"lams, betas: expected numbers, got {lams} and {betas}")
+    falling = []
+    for name, grid in (("lams", lams), ("betas", betas)):
+        falling.append(sorted(grid, reverse=True) if isinstance(grid, Iterable) else [])
+        if not falling[-1]:
+            raise InputError(f"{name}: expected a sequence of numbers, got {grid!r}")
+    lams, betas = falling
     return [Setting(i, lam, beta) for lam in lams for beta in betas for i in range(pools)]
 
 
@@ -149,6 +151,7 @@ class VotedKernelClassifierCV(VotedClassifier):
         y : (n,) labels
         """
         check_positive(tol=self.tol)
+        check_flags(one_kernel=self.one_kernel)
         examples, codes = self._labelled(X, y)
         pools = pools_of(self._pool(), self.one_kernel)
         settings = settings_of(len(pools), self.lams, self.betas)
@@ -171,11 +174,15 @@ class VotedKernelClassifierCV(VotedClassifier):
             self.complexity, best.lam, best.beta, self.s, tol=self.tol,
             unit_length=self.unit_length, cache_size=self.cache_size,
         )  # fmt: skip
-        fitted = self.best_estimator_.fit(X, y)
-        self._expansion = fitted._expansion
-        for name in ("kernels_", "complexities_", "penalties_", "objective_", "gap_", "dual_"):
-            setattr(self, name, getattr(fitted, name))
+        self._take_over(self.best_estimator_.fit(X, y))
         return self
+
+    def _take_over(self, best: VotedKernelClassifier) -> None:
+        """Predict as the best model does, and show what it learned."""
+        self._expansion = best._expansion
+        for name, value in vars(best).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
 
     def _errors(
         self, examples: Examples, codes: NDArray[np.intp], train: NDArray[np.intp],

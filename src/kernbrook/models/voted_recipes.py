@@ -1,20 +1,25 @@
 """Voted kernel regularization and what its paper compares it with, as named recipes.
 
 In table mode every example is divided by its length first, as in the paper's tables.
+
+Solvers and grids are imported when one is built: whoever lists or runs other recipes does not wait.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, Normalizer
-from sklearn.svm import SVC
+from typing import TYPE_CHECKING, Any
 
 from kernbrook.kernels import Polynomial, resolve
-from kernbrook.models.voted_grid import COSTS, PATIENCE, POWERS, VotedKernelClassifierCV
+
+if TYPE_CHECKING:
+    from sklearn.model_selection import GridSearchCV
+
+    from kernbrook.models.voted_grid import VotedKernelClassifierCV
+
+POWERS = tuple(10.0**-i for i in range(7))  # the paper's grid of lam and of beta
+COSTS = tuple(10.0**i for i in range(-4, 8))  # and of the L2-SVM's C
+PATIENCE = 10**5  # steps of libsvm: at C = 10^7 it might not end
 
 
 def _polynomials(kernels: Any) -> Any:
@@ -31,6 +36,8 @@ def _vkr(complexity: str) -> Callable[..., VotedKernelClassifierCV]:
         cv: Any = 5,
         unit_length: bool = True,
     ) -> VotedKernelClassifierCV:
+        from kernbrook.models.voted_grid import VotedKernelClassifierCV
+
         return VotedKernelClassifierCV(
             _polynomials(kernels), complexity, lams, betas, s, cv=cv, unit_length=unit_length
         )
@@ -45,6 +52,8 @@ def _l1_svm(
     cv: Any = 5,
     unit_length: bool = True,
 ) -> VotedKernelClassifierCV:
+    from kernbrook.models.voted_grid import VotedKernelClassifierCV
+
     pool = _polynomials(kernels)
     return VotedKernelClassifierCV(
         pool, "max", [0.0], betas, one_kernel=True, cv=cv, unit_length=unit_length
@@ -58,6 +67,11 @@ def _l2_svm(
     cv: Any = 5,
     unit_length: bool = True,
 ) -> GridSearchCV:
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, Normalizer
+    from sklearn.svm import SVC
+
     scaling = Normalizer() if unit_length else FunctionTransformer()
     grid = {"svc__kernel": list(resolve(_polynomials(kernels))), "svc__C": list(costs)}
     return GridSearchCV(make_pipeline(scaling, SVC(max_iter=PATIENCE)), grid, cv=cv)

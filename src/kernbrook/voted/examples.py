@@ -85,7 +85,8 @@ def values(kernels: Sequence[Kernel], A: Examples, B: Examples) -> Iterator[Floa
             largest = np.abs(result).max(initial=0.0)
         if not largest < LARGEST:
             found = "NaN" if np.isnan(largest) else f"a value of size {largest:.3g}"
-            raise NonFiniteError(f"kernel {kernel}: {found}, expected sizes below 1e100; {SCALING}")
+            advice = "" if A.are_objects else f"; {SCALING}"
+            raise NonFiniteError(f"kernel {kernel}: {found}, expected sizes below 1e100{advice}")
         yield result
 
 
@@ -115,7 +116,11 @@ class _Pairs:
                 f"kernel {kernel}: takes vectors, but X is a list of objects; give functions of "
                 "two lists"
             )
-        result = np.asarray(kernel.function(self.A.items, self.B.items), dtype=np.float64)
+        found = kernel.function(self.A.items, self.B.items)
+        try:
+            result = np.asarray(found, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"kernel {kernel}: expected an array of numbers: {error}") from error
         if result.shape != (len(self.A), len(self.B)):
             raise InputError(
                 f"kernel {kernel}: expected an array of shape {(len(self.A), len(self.B))} for "

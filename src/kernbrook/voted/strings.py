@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.errors import InputError
+
 
 def edit_similarity(A: Sequence[str], B: Sequence[str]) -> NDArray[np.float64]:
     """1 - (edit distance) / (length of the longer), for all pairs of two lists of strings.
@@ -21,6 +23,8 @@ def edit_similarity(A: Sequence[str], B: Sequence[str]) -> NDArray[np.float64]:
 
     Raises
     ------
+    InputError
+        Something in the lists is no string.
     ImportError
         rapidfuzz is not installed; the message says how to get it.
 
@@ -42,5 +46,9 @@ def edit_similarity(A: Sequence[str], B: Sequence[str]) -> NDArray[np.float64]:
         raise ImportError(
             "edit_similarity needs rapidfuzz: pip install 'kernbrook[strings]'"
         ) from error
+    for strings in (A, B):
+        for i, string in enumerate(strings):
+            if not isinstance(string, str):
+                raise InputError(f"edit_similarity: expected strings, got {string!r} at place {i}")
     scorer = Levenshtein.normalized_similarity
     return np.asarray(cdist(A, B, scorer=scorer, dtype=np.float64))

@@ -1,0 +1,237 @@
+"""Voted classifiers in files: they predict the same bits; a dishonest file is refused in words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from models.test_model_files import at, put, rewrite, say
+from sklearn.base import clone
+from voted_problems import POLYNOMIALS, clouds
+
+import kernbrook as kb
+from kernbrook.errors import InputError, ModelFileError
+from kernbrook.voted import edit_similarity
+
+X, Y = clouds(70, 3)
+FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
+NAMES = np.where(Y > 0, "yes", "no")
+THREE = np.where(X[:, 0] > 1, 2, Y > 0).astype(int)
+WORDS = [a + b for a in ("black", "dark", "deep") for b in ("ened", "er", "en", "est", "ly")]
+WORDS += [a + b for a in ("white", "pale", "light") for b in ("ned", "r", "n", "st", "ly")]
+SHADES = np.repeat(["dark", "light"], 15)
+POOL = [kb.Linear(), kb.Gaussian(sigma=1), kb.Mean([kb.Cauchy(gamma=1), kb.Laplacian(sigma=2)])]
+
+
+def single(kernels=POOL, **parameters):
+    return kb.VotedKernelClassifier(kernels, **{"beta": 0.001} | parameters)
+
+
+def grid(kernels=POOL, **parameters):
+    given = {"lams": [0.1, 0.01], "betas": (0.01, 0.001), "cv": 3} | parameters
+    return kb.VotedKernelClassifierCV(kernels, **given)
+
+
+MATRIX = kb.Precomputed(np.tanh(X @ np.roll(X, 1, axis=1).T))
+ROWS = np.arange(70)[:, None]
+SPARSE = sp.csr_matrix(np.where(X > 0.5, X, 0.0))
+CASES = {
+    "dense": (single(), X, Y),
+    "default kernels": (single(None, unit_length=True), X, NAMES),
+    "a frame": (single(), FRAME, NAMES),
+    "sparse": (single(), SPARSE, NAMES),
+    "sparse, unit length": (single(unit_length=True), SPARSE, Y),
+    "three classes": (single(), X, THREE),
+    "nothing in use": (single(beta=10.0), X, Y),
+    "descent": (single(solver="cd", max_iter=20), X, Y),
+    "own complexities": (single(complexity=np.array([1.0, 2.0, 3.0])), X, Y),
+    "a matrix": (single(MATRIX, complexity="max"), ROWS, Y),
+    "strings": (single(edit_similarity, complexity="max"), WORDS, SHADES),
+    "strings in an array": (
+        single(kb.Callable(edit_similarity, "edit"), complexity="max"), np.array(WORDS), SHADES
+    ),
+    "grid": (grid(), FRAME, NAMES),
+    "grid, three classes": (grid(unit_length=True), SPARSE, THREE),
+    "grid, one kernel": (grid(one_kernel=True), X, Y),
+    "grid of strings": (
+        grid(edit_similarity, complexity="max", lams=[0.0], one_kernel=True), WORDS, SHADES
+    ),
+}  # fmt: skip
+
+
+def assert_same(a, b, where=""):
+    """The same values and types, all the way down."""
+    assert type(a) is type(b), where
+    if isinstance(a, np.ndarray):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype), where
+        assert a.tolist() == b.tolist() if a.dtype.kind == "O" else a.tobytes() == b.tobytes()
+    elif sp.issparse(a):
+        assert a.shape == b.shape
+        assert (a != b).nnz == 0
+    elif isinstance(a, (list, tuple)):
+        for i, (one, other) in enumerate(zip(a, b, strict=True)):
+            assert_same(one, other, f"{where}[{i}]")
+    elif isinstance(a, dict):
+        assert_same(list(a.items()), list(b.items()), where)
+    elif isinstance(a, kb.VotedKernelClassifier):
+        assert_same_model(a, b)
+    elif isinstance(a, kb.Precomputed):
+        assert_same(a.matrix, b.matrix)
+    else:
+        assert a == b, where
+
+
+def assert_same_model(a, b):
+    assert type(a) is type(b)
+    if "Precomputed" not in repr(a):
+        assert repr(a) == repr(b)
+    names = {name for name in vars(a) if name.endswith("_")}
+    assert names == {name for name in vars(b) if name.endswith("_")}
+    names |= {"support_", "support_vectors_", "dual_coef_", "n_support_stored_", "n_terms_"}
+    for name in names | {"kernel_weights_"}:
+        assert_same(getattr(a, name), getattr(b, name), name)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_loaded_model_is_the_same(name, tmp_path):
+    model, data, y = CASES[name]
+    if "strings" in name:
+        pytest.importorskip("rapidfuzz")
+    fresh, file = clone(model), tmp_path / "model"
+    kb.save(fresh, file)
+    assert repr(kb.load(file)) == repr(fresh)
+    model.fit(data, y)
+    kb.save(model, file)
+    loaded = kb.load(file)
+    assert_same_model(loaded, model)
+    assert loaded.decision_function(data).tobytes() == model.decision_function(data).tobytes()
+    assert loaded.predict(data).tolist() == model.predict(data).tolist()
+    again = tmp_path / "again"
+    kb.save(loaded, again)
+    assert again.read_bytes() == file.read_bytes()
+    assert loaded.fit(data, y).objective_ == pytest.approx(model.objective_, rel=1e-6)
+
+
+def test_a_loaded_model_refuses_what_the_saved_one_did(tmp_path):
+    kb.save(single().fit(FRAME, NAMES), tmp_path / "model")
+    loaded = kb.load(tmp_path / "model")
+    with pytest.raises(ValueError, match="feature names should match"):
+        loaded.predict(FRAME[["b", "a", "c"]])
+    with pytest.raises(InputError, match="X: expected what `fit` was given, an array of numbers"):
+        loaded.predict(["a"])
+
+
+def test_what_is_shared_is_written_once(tmp_path):
+    matrix = np.random.default_rng(0).random((300, 300))
+    kernel = kb.Precomputed(matrix @ matrix.T)
+    model = grid(kernel, one_kernel=True).fit(np.arange(70)[:, None], Y)
+    kb.save(model, tmp_path / "model")
+    assert (tmp_path / "model").stat().st_size < 1.1 * matrix.nbytes
+
+
+def shared(A, B):
+    return np.array([[len(a & b) for b in B] for a in A], dtype=float)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (single(shared), r"kernels is the Python function shared\(x, z\); no file can hold it"),
+        (single(complexity=lambda kernel, X: 1.0), "complexity is the Python function"),
+        (kb.recipes.make("l2-svm"), "expected one of .*VotedKernelClassifierCV, got GridSearchCV"),
+        (single({1: 2}), r"kernels is \{1: 2\}, which a file cannot hold"),
+    ],
+)
+def test_what_no_file_can_hold(model, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        kb.save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_objects_that_no_file_can_hold(tmp_path):
+    pytest.importorskip("rapidfuzz")
+    sets = [frozenset(word) for word in WORDS]
+    model = single(kb.Callable(shared)).fit(sets, SHADES)
+    with pytest.raises(InputError, match=r"kernels is the Python function shared\(x, z\)"):
+        kb.save(model, tmp_path / "model")
+    model.set_params(kernels=edit_similarity)  # the model itself keeps its kernel
+    with pytest.raises(InputError, match=r"kernels_\[0\] is the Python function shared"):
+        kb.save(model, tmp_path / "model")
+
+
+@pytest.fixture
+def saved(tmp_path):
+    kb.save(single().fit(FRAME, NAMES), tmp_path / "model")
+    return tmp_path / "model"
+
+
+EXPANSION = "expansion"
+WRONG = [
+    (lambda m, t, d: m.pop("expansion") and None, "it has learned something, but has no state"),
+    (lambda m, t, d: t.pop("dual_") * 0, "'dual_' is missing"),
+    (lambda m, t, d: t.pop("support.X") * 0, "'support.X' is missing"),
+    (lambda m, t, d: t.update(extra=np.zeros(2)), "'extra' belongs to nothing"),
+    (lambda m, t, d: m["fitted"].pop("n_iter_") * 0, "not a description of a model"),
+    (put("support.X", lambda a: a[:-1]), r"support.X: expected float64 of shape"),
+    (put("support.X", lambda a: a[:, 1:]), r"support.X: expected float64 of shape"),
+    (at("support.X", (0, 0), np.nan), "support.X: NaN or infinity"),
+    (put("support.coefficients", lambda a: a[:, 1:]), "coefficients: expected float64"),
+    (at("support.coefficients", (0, 0), np.inf), "coefficients: NaN or infinity"),
+    (put("support.numbers", lambda a: a[1:]), "numbers: expected int64"),
+    (put("support.numbers", lambda a: a[::-1]), "expected rising numbers of the training points"),
+    (at("support.numbers", 0, -1), "expected rising numbers"),
+    (at("support.numbers", -1, 70), "expected rising numbers"),
+    (put("dual_", lambda a: a[:, None]), r"dual_: expected float64 of shape \(70,\)"),
+    (put("penalties_", lambda a: a[1:]), r"penalties_: expected float64 of shape \(3,\)"),
+    (say("fitted", "objective_", value="low"), "objective_: expected float64"),
+    (say("fitted", "n_iter_", value=0.5), "n_iter_: expected an integer, got 0.5"),
+    (say("fitted", "n_features_in_", value=2), "n_features_in_, feature_names_in_: got 2 and"),
+    (say("fitted", "support_", value=1), "'support_' is nothing that VotedKernelClassifier"),
+    (say("fitted", "_expansion", value=1), "'_expansion' is nothing"),
+    (lambda m, t, d: m["fitted"]["classes_"]["labels"].update(values=["yes"]), "expected two lab"),
+    (say(EXPANSION, "sparse", value=True), "is missing"),
+    (say(EXPANSION, "kernels", value=[]), "expansion: expected kernels"),
+    (say(EXPANSION, "kernels", value=[{"function": "edit_similarity"}]), "expected kernels"),
+    (say(EXPANSION, "objects", value=["a"]), "objects: expected a list, and no features"),
+    (say("estimator", value="OnlineMKClassifier"), "unknown parameter of OnlineMKClassifier"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(WRONG)))
+def test_a_file_that_says_something_wrong(number, saved):
+    change, message = WRONG[number]
+    rewrite(saved, change)
+    with pytest.raises(ModelFileError, match=message):
+        kb.load(saved)
+
+
+OF_A_GRID = [
+    (lambda m, t, d: m.pop("best") and None, "has no state"),
+    (
+        lambda m, t, d: m["best"].pop("expansion") and None,
+        "it has learned something, but has no state",
+    ),
+    (lambda m, t, d: m["best"].update(fitted={}, expansion={}), "not a description of a model"),
+    (lambda m, t, d: m["best"].update(estimator="TrivialClassifier"), "TrivialClassifier"),
+    (put("errors_", lambda a: a[1:]), "errors_: expected float64"),
+    (put("n_support_", lambda a: a[:, 1:]), "n_support_: expected int64"),
+    (lambda m, t, d: m["fitted"]["grid_"].pop() and None, "errors_: expected float64"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(OF_A_GRID)))
+def test_a_grid_that_says_something_wrong(number, tmp_path):
+    change, message = OF_A_GRID[number]
+    kb.save(grid(POLYNOMIALS[:2]).fit(X, Y), tmp_path / "model")
+    rewrite(tmp_path / "model", change)
+    with pytest.raises(ModelFileError, match=message):
+        kb.load(tmp_path / "model")
+
+
+def test_any_changed_byte(saved):
+    data = saved.read_bytes()
+    for place in np.random.default_rng(0).integers(len(data), size=60).tolist():
+        wrong = bytearray(data)
+        wrong[place] ^= 1 << (place % 8)
+        saved.write_bytes(wrong)
+        with pytest.raises(ModelFileError):
+            kb.load(saved)
