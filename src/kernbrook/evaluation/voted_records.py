@@ -44,7 +44,8 @@ class VotedCell:
     error, error_std : ours, over the five runs of each draw (ddof = 1)
     n_support, n_support_std : the same of the training points in use
     p_value : of voted kernel regularization: that its errors are no less than those of the better
-        of the two other algorithms (paired one-sided t-test over the runs); None where all
+        of the two other algorithms (paired one-sided t-test over the runs, of several draws
+        with the correction of Nadeau and Bengio, 2003, for what they share); None where all
         differences are 0
     weights : (p,) mean share of each kernel in the sum of |alpha|, of voted kernel regularization
     frontier : settings that err less on the validation part than every one with fewer support
