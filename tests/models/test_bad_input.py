@@ -150,6 +150,13 @@ def test_bad_parameters(parameters, message):
     )
 
 
+def test_row_numbers_are_not_scaled():
+    rows = np.arange(4.0)[:, None]
+    model = make(kernels=kb.Precomputed(np.eye(4)), scaling="maximum")
+    with pytest.raises(InputError, match=r"scaling: is for vectors, but the kernel .* row numbers"):
+        model.learn(rows, [0, 1, 0, 1])
+
+
 def test_unknown_names():
     with pytest.raises(UnknownNameError, match=r"unknown kernel dictionary 'omkc17'.*omkc16"):
         make(kernels="omkc17").fit(X, Y)

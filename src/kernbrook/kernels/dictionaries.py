@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.kernels.functions import Callable, Gaussian, Kernel, Polynomial
+from kernbrook.kernels.functions import Callable, Gaussian, Kernel, Polynomial, Precomputed
 
 
 def omkc16() -> tuple[Kernel, ...]:
@@ -69,6 +69,13 @@ def resolve(kernels: Any) -> tuple[Kernel, ...]:
             f"{_found(kernels)}"
         )
     return tuple(_kernel(kernel) for kernel in kernels)
+
+
+def check_vectors(option: str, kernels: Sequence[Kernel]) -> None:
+    """InputError where an option that changes vectors goes with a kernel of row numbers."""
+    for kernel in kernels:
+        if any(isinstance(part, Precomputed) for _, part in kernel.parts()):
+            raise InputError(f"{option}: is for vectors, but the kernel {kernel} takes row numbers")
 
 
 def _kernel(kernel: Any) -> Kernel:

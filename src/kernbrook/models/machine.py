@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
+from kernbrook.kernels.dictionaries import check_vectors
 from kernbrook.models.points import DenseRows, Flags, Floats, Rows, SparseRows, canonical
 from kernbrook.models.runs import Run, Setting, make_run
 from kernbrook.streams.scaling import OnlineScaler
@@ -194,6 +195,8 @@ class OnlineMachine(BaseEstimator):
         """Set everything up for the first example."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         kernels = resolve(self.kernels)
+        if self.scaling is not None:
+            check_vectors("scaling", kernels)
         sparse = sp.issparse(X) and self.scaling != "moments"
         self._run = make_run(
             kernels, self.learner, self.combiner, self.selection, self.labels,

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from kernbrook.checks import is_number, is_whole
 from kernbrook.errors import InputError
-from kernbrook.kernels import Kernel, Polynomial, Precomputed, resolve
+from kernbrook.kernels import Kernel, Polynomial, resolve
+from kernbrook.kernels.dictionaries import check_vectors
 from kernbrook.models.points import canonical
 from kernbrook.voted import Columns, Program, Solution, complexities, descend, penalties
 from kernbrook.voted.examples import Examples, Floats
@@ -87,11 +88,8 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
         if self.kernels is None:
             return tuple(Polynomial(degree, offset=1) for degree in range(1, 11))
         pool = resolve(self.kernels)
-        for kernel in pool if self.unit_length else ():
-            if any(isinstance(part, Precomputed) for _, part in kernel.parts()):
-                raise InputError(
-                    f"unit_length: is for vectors, but the kernel {kernel} takes row numbers"
-                )
+        if self.unit_length:
+            check_vectors("unit_length", pool)
         return pool
 
     def _labelled(self, X: Any, y: Any) -> tuple[Examples, NDArray[np.intp]]:
