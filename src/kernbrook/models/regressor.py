@@ -44,7 +44,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     kernels_ : (m,) tuple of kernels
     kernel_weights_ : (m,) weights, summing to 1
     expert_weights_ : (e,) the same, by expert
-    expert_errors_ : (e,) mean squared error of each expert so far, before each label was seen
+    expert_errors_ : (e,) squared error of each expert before each label was seen, times its sample
+        weight; mean over the labels seen
     n_support_stored_, n_support_active_ : as for `OnlineMKClassifier`; 0 on features
     labels_asked_ : labels looked at so far
     n_rounds_ : examples met so far
