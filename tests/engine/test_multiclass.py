@@ -13,8 +13,9 @@ from naive import kernels as naive_kernels
 from naive import multiclass as naive
 
 import kernbrook as kb
+from kernbrook.models.making import make_run
 from kernbrook.models.points import DenseRows
-from kernbrook.models.runs import Setting, make_run
+from kernbrook.models.runs import Setting
 
 SEED = 5
 B = 9

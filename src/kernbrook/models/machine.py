@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
 from kernbrook.kernels.dictionaries import check_vectors
+from kernbrook.models.making import make_run
 from kernbrook.models.points import DenseRows, Flags, Floats, Rows, SparseRows, canonical
-from kernbrook.models.runs import Run, Setting, make_run
+from kernbrook.models.runs import Run, Setting
 from kernbrook.streams.scaling import OnlineScaler
 
 

@@ -19,12 +19,9 @@ from kernbrook._jit.group_norm import group_norm_rounds, group_norm_weights
 from kernbrook._jit.learning import N_PARAMETERS
 from kernbrook._jit.rounds import Machine, Progress, expert_rounds
 from kernbrook._jit.zero import ZERO
-from kernbrook.combiners import AdaRaker, BestOfPrefix, FixedShare, GroupNorm, MLPoly, Selection
-from kernbrook.errors import InputError
+from kernbrook.combiners import GroupNorm
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout, lay_out
-from kernbrook.labels import AllLabels
-from kernbrook.learners import Perceptron, Ridge
 from kernbrook.models.committee import Committee, settled
 from kernbrook.models.engine import BLOCK, Engine
 from kernbrook.models.points import Flags, Floats, Rows, SupportVectors
@@ -393,103 +390,3 @@ class GroupNormRun(ExpansionRun):
             ],
             dtype=bool,
         )  # fmt: skip
-
-
-def make_run(
-    kernels: tuple[Kernel, ...],
-    learner: Any,
-    combiner: Any,
-    selection: Any,
-    labels: Any,
-    setting: Setting,
-) -> Run:
-    """The run that the choices ask for; None is the default of each.
-
-    Raises
-    ------
-    InputError
-        A choice is not of its kind, or choices that do not go together.
-    """
-    default = MLPoly("squared") if setting.regression else FixedShare()
-    combiner = _choice("combiner", combiner, default)
-    selection = _choice("selection", selection, Selection())
-    policy = AllLabels() if isinstance(labels, str) and labels == "all" else labels
-    if getattr(policy, "choice", None) != "labels" or isinstance(policy, type):
-        raise InputError(
-            f"labels: expected 'all' or a policy such as Disagreement(), got {labels!r}"
-        )
-    if policy.of_classes and setting.regression:
-        raise InputError(f"labels: {policy!r} looks at margins, which numbers do not have")
-    if isinstance(selection, BestOfPrefix) and policy.of_opinions:
-        raise InputError(f"labels: {policy!r} compares experts, and BestOfPrefix has one in use")
-    if isinstance(combiner, GroupNorm):
-        if setting.regression:
-            raise InputError("combiner: GroupNorm is for classes")
-        if learner is not None:
-            raise InputError("learner: GroupNorm is its own learner; leave learner=None")
-        if selection.codes()[0] != 0:
-            raise InputError(f"selection: GroupNorm uses all kernels, got {selection!r}")
-        if policy.of_variances:
-            raise InputError(f"labels: {policy!r} needs the variances of Ridge")
-        return GroupNormRun(kernels, combiner, policy, setting)
-    learners = _learners(learner, setting)
-    if policy.of_variances and not all(hasattr(one, "has_variance") for one in learners):
-        raise InputError(f"labels: {policy!r} needs the variances of Ridge, got {learner!r}")
-    stores = {one.store for one in learners}
-    if len(stores) > 1:
-        raise InputError(
-            f"learner: {', '.join(sorted(stores))} do not go into one pool, got {learner!r}"
-        )
-    (store,) = stores
-    if store != "expansion" and isinstance(selection, BestOfPrefix):
-        raise InputError(f"selection: BestOfPrefix does not go with {learner!r}")
-    if isinstance(combiner, AdaRaker):
-        combiner.row()  # its levels, before they are compared
-        if store != "features" or len(learners) != combiner.levels:
-            raise InputError(
-                f"combiner: {combiner!r} needs as many learners as levels, on features, "
-                f"got {learner!r}"
-            )
-    committee = Committee.of(kernels, learners, combiner, selection, policy, setting.regression)
-    return _run_in(store)(committee, setting)
-
-
-def _learners(given: Any, setting: Setting) -> tuple[Any, ...]:
-    """The learners of a pool, each checked; one by itself is a pool too."""
-    pool = given if isinstance(given, (list, tuple)) else [given]
-    if not pool:
-        raise InputError("learner: expected one learner or more, got none")
-    learners = tuple(
-        _choice("learner", one, Ridge() if setting.regression else Perceptron()) for one in pool
-    )
-    for one in learners:
-        of_numbers = getattr(one, "of_numbers", False) and not one.only_classes
-        if setting.regression and not of_numbers:
-            raise InputError(f"learner: {one!r} is for classes, not for numbers")
-        if not setting.regression and not getattr(one, "of_classes", True):
-            raise InputError(f"learner: {one!r} is for numbers, not for classes")
-    return learners
-
-
-def _run_in(store: str) -> Callable[..., Run]:
-    """The run of learners that learn in that store. Imported when used: each compiles its own."""
-    if store == "slots":
-        from kernbrook.models.budget_runs import BudgetRun
-
-        return BudgetRun
-    if store == "features":
-        from kernbrook.models.feature_runs import FeatureRun
-
-        return FeatureRun
-    if store == "expansion by gradients":
-        from kernbrook.models.gradient_runs import GradientRun
-
-        return GradientRun
-    return ExpertRun
-
-
-def _choice(name: str, given: Any, default: Any) -> Any:
-    choice = default if given is None else given
-    if isinstance(choice, type) or getattr(choice, "choice", None) != name:
-        raise InputError(f"{name}: expected an object such as {default!r}, got {given!r}")
-    return choice

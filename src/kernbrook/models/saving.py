@@ -33,8 +33,9 @@ from kernbrook.kernels import resolve
 from kernbrook.models.classifier import OnlineMKClassifier
 from kernbrook.models.encoding import Reader, Writer, built
 from kernbrook.models.machine import OnlineMachine
+from kernbrook.models.making import make_run
 from kernbrook.models.points import check_array
-from kernbrook.models.runs import Run, Setting, make_run
+from kernbrook.models.runs import Run, Setting
 from kernbrook.models.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.streams.scaling import OnlineScaler
 
