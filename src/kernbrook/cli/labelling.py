@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kernbrook.cli.main import _check_targets, _console, app
-from kernbrook.cli.training import Data, _check_not_read
+from kernbrook.cli.common import Data, check_not_read, check_targets, terminal
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from kernbrook.streams import Stream
 
 
-@app.command("label")
 def label_data(
     model: Annotated[Path, typer.Argument(help="The model's file; with --recipe a new one.")],
     data: Data,
@@ -65,19 +63,19 @@ def label_data(
     from kernbrook.evaluation.answers import as_label, named_classes
     from kernbrook.evaluation.labelling import label as run
 
-    _check_targets(questions, answers)
+    check_targets(questions, answers)
     if (questions is None) != (answers is None):
         raise InputError("--questions, --answers: one needs the other")
     for option, path in (("MODEL", model), ("--questions", questions), ("--answers", answers)):
         if path is not None:
-            _check_not_read(option, path, data)
+            check_not_read(option, path, data)
     stopping = _Stopping()
     with stopping.on_signals():
         estimator, source, checkpoint = _model(model, recipe, seed)
         names = None if classes is None else [name.strip() for name in classes.split(",")]
         known = named_classes(estimator, names)
         stream, source = _opened(data, source, label, n_features, seed)
-        person = Person(_console(stderr=True), stream, source, known)
+        person = Person(terminal(stderr=True), stream, source, known)
         if questions is None or answers is None:
             ask = person.ask
         else:

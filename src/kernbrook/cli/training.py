@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from kernbrook.cli.main import Json, _check_targets, _console, _show, app
+from kernbrook.cli.common import Data, Json, check_not_read, check_targets, show_result, terminal
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 
     from kernbrook.evaluation.training import Training
 
-Data = Annotated[
-    str,
-    typer.Argument(help="A file (svmlight, CSV; plain, .gz, .bz2, .xz) or a name: see `data`."),
-]
 
-
-@app.command()
 def train(
     data: Data,
     model: Annotated[Path, typer.Option(help="The file to write the model to.")],
@@ -79,9 +73,9 @@ def train(
     from kernbrook.models import recipes as book
     from kernbrook.reports.training import training_json, training_table
 
-    _check_targets(json)
+    check_targets(json)
     check_target(model, resume, overwrite)
-    _check_not_read("--model", model, data)
+    check_not_read("--model", model, data)
     estimator = make_online(recipe, **_settings(settings, budget), random_state=seed)
     check_settings(estimator)
     if classes is not None and book.task(recipe) == "numbers":
@@ -112,7 +106,7 @@ def train(
             err=True,
         )
         raise typer.Exit(stopping.code)
-    _show(
+    show_result(
         json,
         lambda: training_json(result, stream.name, recipe),
         lambda width: training_table(result, stream.name, book.title(recipe)),
@@ -121,7 +115,6 @@ def train(
     typer.echo(f"{model} was complete, nothing new" if already else f"wrote {model}", err=True)
 
 
-@app.command()
 def predict(
     model: Annotated[Path, typer.Argument(help="A file that `train` or kb.save wrote.")],
     data: Data,
@@ -157,7 +150,7 @@ def predict(
     if to_file:
         check_writable(output)
         for path in (data, str(model)):
-            _check_not_read("--output", output, path)
+            check_not_read("--output", output, path)
     machine, source, checkpoint = load_learned(model)
     if scores:
         check_scores(machine)
@@ -213,11 +206,6 @@ def _value(text: str) -> Any:
     return text
 
 
-def _check_not_read(option: str, target: Path, source: str) -> None:
-    if target.exists() and os.path.exists(source) and os.path.samefile(target, source):
-        raise InputError(f"{option}: {target} is read by this command, and would be replaced")
-
-
 class _Stopping:
     """Ctrl-C or a polite kill: after the first chunk it waits for the end of the one in work."""
 
@@ -262,7 +250,7 @@ def _bar(
     from rich.progress import BarColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
 
-    console = _console(stderr=True)
+    console = terminal(stderr=True)
     if hidden or not console.is_terminal:
         yield None
         return

@@ -1,0 +1,95 @@
+"""What the commands share: options, checks of paths, results and progress."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kernbrook.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Data = Annotated[
+    str,
+    typer.Argument(help="A file (svmlight, CSV; plain, .gz, .bz2, .xz) or a name: see `data`."),
+]
+Json = Annotated[
+    Path | None, typer.Option("--json", help="Write the result as JSON; - for standard output.")
+]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; one a core by default.")]
+Orders = Annotated[
+    Path | None,
+    typer.Option(help="The orders themselves: .npz of integer arrays (p, n), by data name."),
+]
+Report = Annotated[Path | None, typer.Option(help="Write a page with figures to this .html file.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the orders and of the recipes' draws.")]
+
+
+def check_targets(*paths: Path | None) -> None:
+    """Refuse now what would fail after the work: a folder that is not there."""
+    for path in paths:
+        if path is not None and str(path) != "-" and not path.absolute().parent.is_dir():
+            raise InputError(f"cannot write {path}: there is no folder {path.absolute().parent}")
+
+
+def check_not_read(option: str, target: Path, source: str) -> None:
+    if target.exists() and os.path.exists(source) and os.path.samefile(target, source):
+        raise InputError(f"{option}: {target} is read by this command, and would be replaced")
+
+
+def show_result(
+    json: Path | None, as_json: Callable[[], Any], as_table: Callable[[int], Any]
+) -> None:
+    """The table on standard output, or the JSON object; or the table there and JSON in a file.
+
+    The table comes first: a file that cannot be written must not cost the result.
+    """
+    to_stdout = json is not None and str(json) == "-"
+    if not to_stdout:
+        console = terminal()
+        console.print(as_table(console.width))
+    if json is not None:
+        from json import dumps
+
+        from kernbrook.atomic import write_text
+
+        text = dumps(as_json(), allow_nan=False, ensure_ascii=False)
+        if to_stdout:
+            typer.echo(text)
+        else:
+            write_text(json, text + "\n")
+
+
+def terminal(stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, 100)
+    return console
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, int], Callable[[int], None]]]:
+    """A bar on standard error where that is a terminal; nothing otherwise."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    console = terminal(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Remaining(),
+        console=console, disable=not console.is_terminal, transient=True,
+    )  # fmt: skip
+    with bar:
+
+        def announce(name: str, rounds: int) -> Callable[[int], None]:
+            task = bar.add_task(f"{name}: rounds", total=rounds or None)
+            return lambda done: bar.advance(task, done)
+
+        yield announce
