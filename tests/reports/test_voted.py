@@ -71,14 +71,14 @@ def test_the_table():
     lines = text.splitlines()
     assert max(map(len, lines)) <= 140
     row = next(line for line in lines if line.strip().startswith("L2 SVM"))
-    wanted = "L2 SVM 8.50 ± 0.25 8.00 ± 1.25 31.0 ± 2.0 300.0 ± 3.2! degree 3, C 100000 12.5"
+    wanted = "L2 SVM 8.50 ± 0.25 8.00 ± 1.25 31.0 ± 2.0 300.0 ± 3.2! degree 3, C 1e5 12.5"
     assert " ".join(row.split()) == wanted
     assert "0.04**" in text
     assert "0.30" in text
     assert "30.00 ± 1.25!" in text
     for part in ("german, polynomial", "pima, gaussian", "not present: musk", "a remark"):
         assert part in text
-    assert "gamma 1e-06, beta 0.1" in text
+    assert "gamma 1e-6, beta 0.1" in text
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])
@@ -125,7 +125,7 @@ def test_the_page(tmp_path):
     write_voted_report(table(), page)
     text = page.read_text("utf-8")
     assert text.count("<svg") == 4
-    for part in ("Weights by width", "a remark", "not present: musk", "degree 3, C 100000"):
+    for part in ("Weights by width", "a remark", "not present: musk", "degree 3, C 1e5"):
         assert part in text
     again = tmp_path / "again.html"
     write_voted_report(table(), again)

@@ -347,7 +347,7 @@ def write_voted_report(table: VotedTable, path: str | PathLike[str]) -> None:
     """
     below = (
         "Test errors in per cent, and training points in use; means over the runs ± one standard "
-        f"deviation. {CELL_NOTES[0]}; {CELL_NOTES[1]}."
+        f"deviation. {'; '.join(CELL_NOTES)}."
     )
     sections = []
     for family, (kernels, number) in _FAMILIES.items():
@@ -369,7 +369,8 @@ def write_voted_report(table: VotedTable, path: str | PathLike[str]) -> None:
                     weight_figure(table, family),
                 ),
             ]
-    sections += _numbers(table, below, *voted_columns(table))
+    columns, heads = voted_columns(table, digits=0)
+    sections += _numbers(table, below, columns[:-1], heads)  # a page has no room for seconds
     write_page("Voted kernel regularization", sections, path, subtitle=table.description)
 
 

@@ -23,7 +23,7 @@ from kernbrook.reports.summary import (
     starred,
     study_columns,
 )
-from kernbrook.reports.voted import CELL_NOTES, voted_columns
+from kernbrook.reports.voted import CELL_NOTES, SECONDS_NOTE, voted_columns
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -304,7 +304,8 @@ def voted_table(reproduction: VotedTable, *, width: int = 80) -> Table:
     columns = _first_that_fits([*layouts, untimed, untimed[:-1]], width)
     heads = voted_columns(reproduction)[1]
     best = [cell.level == 5 for cell in reproduction.cells]
-    return _published(reproduction, columns, *CELL_NOTES, heads=heads, best=best)
+    notes = (*CELL_NOTES, SECONDS_NOTE)
+    return _published(reproduction, columns, *notes, heads=heads, best=best)
 
 
 def _published(

@@ -22,8 +22,9 @@ STARS = {5: "**", 10: "*"}
 CELL_NOTES = (
     "! more than two printed deviations; p: of a paired t-test that it errs less than the better "
     "of L1 SVM and L2 SVM, ** at 5 %, * at 10 %",
-    "chosen: of least mean validation error; seconds: of the whole grid, five runs",
+    "chosen: of least mean validation error",
 )
+SECONDS_NOTE = "seconds: of the whole grid, five runs"
 OVER = 2.5  # times the greatest chosen error: what errs more runs off the figure
 FLOOR = 0.5  # support vectors, on a logarithmic axis
 
@@ -53,7 +54,7 @@ def voted_columns(
         groups.numbers("\np", (_tested(cell) for cell in cells)),
         groups.numbers("#SV\nprinted", _where_printed(printed_sizes, digits)),
         groups.numbers("\nours", _marked(sizes, (c.n_support_agrees for c in cells))),
-        Column("chosen", chosen.cells),
+        Column("chosen", chosen.cells, "code"),
         groups.numbers("seconds", (c.seconds for c in cells), seconds),
     ]
     return columns, groups.heads
@@ -65,11 +66,11 @@ def chosen_text(chosen: Sequence[Setting]) -> str:
     Examples
     --------
     >>> chosen_text([{"lam": 0.01, "beta": 1e-6}])
-    'lam 0.01, beta 1e-06'
+    'lam 0.01, beta 1e-6'
     >>> chosen_text([{"degree": 3.0, "C": 100.0}, {"degree": 2.0, "C": 1.0}] * 2)
     'degree 3, C 100 (2 of 4)'
     """
-    texts = [", ".join(f"{name} {value:g}" for name, value in one.items()) for one in chosen]
+    texts = [", ".join(f"{name} {_short(value)}" for name, value in one.items()) for one in chosen]
     text, times = Counter(texts).most_common(1)[0]
     return text if times == len(texts) else f"{text} ({times} of {len(texts)})"
 
@@ -193,6 +194,12 @@ def _where_printed(
     """Cells as of `aligned`, None where nothing is printed."""
     texts = iter(aligned([(mean, std) for mean, std in pairs if mean is not None], digits))
     return [None if mean is None else next(texts) for mean, _ in pairs]
+
+
+def _short(value: float) -> str:
+    text, power = f"{value:g}", f"{value:.0e}"
+    text = power if len(power) < len(text) and float(power) == value else text
+    return text.replace("e-0", "e-").replace("e+0", "e")
 
 
 def _marked(texts: Sequence[str], agrees: Iterable[bool | None]) -> list[str]:
