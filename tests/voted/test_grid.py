@@ -6,6 +6,7 @@ import hard_streams
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
@@ -55,6 +56,23 @@ def test_the_choice_is_that_of_single_fits(data):
     np.testing.assert_array_equal(model.decision_function(X), again.decision_function(X))
     assert model.objective_ == again.objective_
     assert model.n_support_stored_ == model.best_estimator_.n_support_stored_
+
+
+def test_settings_that_cannot_be_solved_are_left_out(tmp_path):
+    X, y = clouds(40, 3)
+    wild = kb.Polynomial(9, offset=1)
+    parameters = {"lams": [0.0], "betas": [1e-3], "one_kernel": True, "cv": 2, "unit_length": False}
+    model = grid(kernels=[POLYNOMIALS[0], wild], **parameters)
+    message = r"1 of 2 settings are left out, such as lam=0, beta=0.001: kernel \(x.z \+ 1\)\^9: .*"
+    with pytest.warns(FitFailedWarning, match=message):
+        model.fit(300 * X, y)
+    np.testing.assert_array_equal(np.isinf(model.errors_), [[False] * 2, [True] * 2])
+    assert model.kernels_ == (POLYNOMIALS[0],)
+    kb.save(model, tmp_path / "model.kb")
+    loaded = kb.load(tmp_path / "model.kb")
+    np.testing.assert_array_equal(loaded.errors_, model.errors_)
+    with pytest.raises(InputError, match=r"lam=0, beta=0.001: kernel \(x.z \+ 1\)\^9"):
+        grid(kernels=[wild], **parameters).fit(300 * X, y)
 
 
 def test_ties_go_to_the_larger_lam_then_beta():

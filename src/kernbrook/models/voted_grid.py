@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
@@ -56,12 +56,11 @@ def settings_of(pools: int, lams: Iterable[float], betas: Iterable[float]) -> li
 
 def solve_grid(
     columns: Columns, codes: NDArray[np.intp], settings: Sequence[Setting], pool: int,
-    complexity: Any, s: float, tol: float, refused: list[int] | None = None,
-) -> Iterator[tuple[int, Expansion]]:  # fmt: skip
-    """Solve the settings of one pool: their numbers, each with what it found.
+    complexity: Any, s: float, tol: float,
+) -> Iterator[tuple[int, Expansion | InputError]]:  # fmt: skip
+    """Solve the settings of one pool: their numbers, each with what it found, or why it cannot be.
 
-    Along the path lam falls, and beta goes up and down: neighbours differ in one of them. Where
-    `refused` is given, settings beyond the solver's precision are put there, not raised.
+    Along the path lam falls, and beta goes up and down: neighbours differ in one of them.
     """
     sizes = complexities(complexity, columns, s)
     programs = [Program(columns, sign, tol) for sign in signs(codes)]
@@ -76,12 +75,10 @@ def solve_grid(
         try:
             solutions = [program.solve(prices) for program in programs]
         except InputError as error:
-            if refused is not None:
-                refused.append(number)
-                continue
             at = settings[number]
-            raise InputError(f"lam={at.lam:g}, beta={at.beta:g}: {error}") from error
-        yield number, Expansion.of(columns, solutions)
+            yield number, InputError(f"lam={at.lam:g}, beta={at.beta:g}: {error}")
+        else:
+            yield number, Expansion.of(columns, solutions)
 
 
 class VotedKernelClassifierCV(VotedClassifier):
@@ -103,7 +100,8 @@ class VotedKernelClassifierCV(VotedClassifier):
     lam_, beta_ : the choice of least mean error; of equals, the larger lam, then the larger beta
     best_estimator_ : VotedKernelClassifier with these, fitted to all the data
     grid_ : list of dicts with lam, beta, and kernel where one is chosen
-    errors_ : (settings, folds) share of wrong labels
+    errors_ : (settings, folds) share of wrong labels; infinite where the setting is beyond the
+        solver's precision: it is left out then, with a FitFailedWarning
     n_support_ : (settings, folds) training points in use
     and those of `VotedKernelClassifier`
 
@@ -159,9 +157,18 @@ class VotedKernelClassifierCV(VotedClassifier):
         folds = list(splitter.split(np.zeros((len(examples), 1)), codes))
         self.errors_ = np.empty((len(settings), len(folds)))
         self.n_support_ = np.empty((len(settings), len(folds)), dtype=np.int64)
+        refused: dict[int, InputError] = {}
         for fold, (train, test) in enumerate(folds):
-            errors, support, _ = self._errors(examples, codes, train, [test], settings, pools)
+            errors, support, _, out = self._errors(examples, codes, train, [test], settings, pools)
             self.errors_[:, fold], self.n_support_[:, fold] = errors[:, 0], support
+            refused |= out
+        if len(refused) == len(settings):
+            raise refused[0]
+        if refused:
+            warnings.warn(
+                f"{len(refused)} of {len(settings)} settings are left out, such as "
+                f"{next(iter(refused.values()))}", FitFailedWarning, stacklevel=2,
+            )  # fmt: skip
         best = settings[int(self.errors_.mean(axis=1).argmin())]
         self.lam_, self.beta_ = best.lam, best.beta
         self.grid_ = [
@@ -187,28 +194,30 @@ class VotedKernelClassifierCV(VotedClassifier):
     def _errors(
         self, examples: Examples, codes: NDArray[np.intp], train: NDArray[np.intp],
         tests: Sequence[NDArray[np.intp]], settings: Sequence[Setting],
-        pools: Sequence[Sequence[Kernel]], refused: list[int] | None = None,
-    ) -> tuple[Floats, NDArray[np.int64], Floats]:  # fmt: skip
+        pools: Sequence[Sequence[Kernel]],
+    ) -> tuple[Floats, NDArray[np.int64], Floats, dict[int, InputError]]:  # fmt: skip
         """(settings, tests) errors, (settings,) support points and (settings, p) shares of the
-        kernels, of one training set; infinite errors where `refused`, as in `solve_grid`."""
+        kernels, of one training set; of what cannot be solved infinite errors, and why."""
         if len(np.unique(codes[train])) < len(np.unique(codes)):
             raise InputError("y: a training part of the cross-validation lacks one of the classes")
         learned, asked = examples.take(train), [examples.take(test) for test in tests]
         errors = np.full((len(settings), len(tests)), np.inf)
         support = np.zeros(len(settings), dtype=np.int64)
         weights = np.zeros((len(settings), len(pools[0])))
+        refused: dict[int, InputError] = {}
         for i, pool in enumerate(pools):
             columns = Columns(pool, learned, cache_bytes(self.cache_size))
-            path = solve_grid(
-                columns, codes[train], settings, i, self.complexity, self.s, self.tol, refused
-            )
+            path = solve_grid(columns, codes[train], settings, i, self.complexity, self.s, self.tol)
             for number, found in path:
+                if isinstance(found, InputError):
+                    refused[number] = found
+                    continue
                 support[number], weights[number] = len(found.support), found.weights
                 for t, test in enumerate(tests):
                     scores = found.scores(asked[t])
                     scores = scores[:, 0] if scores.shape[1] == 1 else scores
                     errors[number, t] = np.mean(chosen(scores) != codes[test])
-        return errors, support, weights
+        return errors, support, weights, refused
 
 
 def pools_of(kernels: Sequence[Kernel], one_kernel: bool) -> list[tuple[Kernel, ...]]:
@@ -319,11 +328,10 @@ def paper_run(
     pools = pools_of(model._pool(), model.one_kernel)
     settings = settings_of(len(pools), model.lams, model.betas)
     train, *others = run
-    refused: list[int] = []
-    errors, support, weights = model._errors(
-        examples, codes, train, others, settings, pools, refused
+    errors, support, weights, refused = model._errors(
+        examples, codes, train, others, settings, pools
     )
-    unfinished = np.isin(np.arange(len(settings)), refused)[:, None]
+    unfinished = np.isin(np.arange(len(settings)), list(refused))[:, None]
     return FoldErrors(
         settings, errors[:, :1], errors[:, 1:], support[:, None], weights[:, None], unfinished
     )
