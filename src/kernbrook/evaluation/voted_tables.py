@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
@@ -170,8 +168,7 @@ def _run(
     """The whole grid on one training part; on one thread, so that sums are those of any machine."""
     begin = time.perf_counter()
     try:
-        with threadpool_limits(1), warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a remark says it
+        with threadpool_limits(1):
             found = paper_run(model, X, y, parts, kernels)
     except InputError as error:
         raise InputError(f"{what}: {error}") from error
