@@ -13,7 +13,7 @@ def _install(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """The test suite, doctests included; data sets by KERNBROOK_DATA."""
     _install(session)
-    session.run("python", "-m", "pytest", *session.posargs)
+    session.run("python", "-m", "pytest", "-n", "2", *session.posargs)
 
 
 @nox.session
