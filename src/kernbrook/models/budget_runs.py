@@ -32,8 +32,6 @@ class BudgetRun(ExpertRun):
     slots after every block.
     """
 
-    block = BUDGET_BLOCK
-
     def __init__(self, committee: Committee, setting: Setting):
         kernels, learners = committee.kernels, committee.learners
         if len(learners) > 1:
@@ -76,7 +74,7 @@ class BudgetRun(ExpertRun):
             )
         block = partial(self._block, self.machine_that(given))
         try:
-            return by_blocks(self.block, self.scores, block, rows, labels, importance)
+            return by_blocks(BUDGET_BLOCK, self.scores, block, rows, labels, importance)
         finally:
             if not self.torn:
                 self._write_support()

@@ -64,7 +64,7 @@ class Run:
             asking=np.zeros(N_POLICY_STATE),
         )
 
-    block: int  # examples scored together
+    block: int  # examples scored together; learning may take fewer
     stored: str  # what `arrays` are called in a file
     sparse: bool  # whether it takes rows in CSR
     width: int  # features of an example
