@@ -172,6 +172,11 @@ class Column:
     kind: Literal["text", "number", "code", "long", "bar"] = "text"
 
 
+def mark(agrees: bool | None) -> str:
+    """An exclamation mark where ours disagrees with print; else a blank of its width."""
+    return "!" if agrees is False else " "
+
+
 def numbers(header: str, values: Iterable[T | None], form: Callable[[T], str] = str) -> Column:
     """A column of numbers as `form` writes them, blank where there is None.
 

@@ -296,13 +296,13 @@ def voted_table(reproduction: VotedTable, *, width: int = 80) -> Table:
     -------
     a table for `rich.console.Console.print`
     """
-    layouts = [
-        voted_columns(reproduction, digits=digits, deviations=deviations)[0]
+    found = [
+        voted_columns(reproduction, digits=digits, deviations=deviations)
         for digits, deviations in ((1, True), (0, True), (0, False))
     ]
+    layouts, heads = [columns for columns, _ in found], found[0][1]
     untimed = layouts[-1][:-1]
     columns = _first_that_fits([*layouts, untimed, untimed[:-1]], width)
-    heads = voted_columns(reproduction)[1]
     best = [cell.level == 5 for cell in reproduction.cells]
     notes = (*CELL_NOTES, SECONDS_NOTE)
     return _published(reproduction, columns, *notes, heads=heads, best=best)
@@ -338,7 +338,7 @@ def _regression_columns(groups: Groups, cells: Sequence[RegressionCell]) -> list
 def _accuracy_columns(groups: Groups, cells: Sequence[AccuracyCell]) -> list[Column]:
     """Columns of test accuracy."""
     printed = [(c.accuracy_printed, c.accuracy_printed_std) for c in cells]
-    differences = (f"{c.accuracy - c.accuracy_printed:+.1f}{_mark(c.agrees)}" for c in cells)
+    differences = (f"{c.accuracy - c.accuracy_printed:+.1f}{mark(c.agrees)}" for c in cells)
     return [
         Column("algorithm", groups.names),
         groups.numbers("B", (c.budget for c in cells)),
@@ -370,14 +370,14 @@ def _reproduction_columns(
         groups.numbers("mistakes %\nprinted", starred(printed, (c.best_printed for c in cells))),
         groups.numbers("\nours", starred(ours, (c.best for c in cells))),
         groups.numbers(
-            "\ndiff.", cells, lambda c: f"{c.error - c.error_printed:+.2f}{_mark(c.error_agrees)}"
+            "\ndiff.", cells, lambda c: f"{c.error - c.error_printed:+.2f}{mark(c.error_agrees)}"
         ),
         groups.numbers("#SV\nprinted", of_printed),
         groups.numbers("\nours", of_ours),
         groups.numbers(
             "\ndiff. %",
             cells,
-            lambda c: _relative(c.n_support, c.n_support_printed) + _mark(c.n_support_agrees),
+            lambda c: _relative(c.n_support, c.n_support_printed) + mark(c.n_support_agrees),
         ),
     ]
     if times and any(c.seconds_printed is not None for c in cells):
@@ -386,11 +386,6 @@ def _reproduction_columns(
             groups.numbers("\nours", (c.seconds for c in cells), seconds),
         ]
     return columns
-
-
-def _mark(agrees: bool | None) -> str:
-    """What stands behind a difference; blank of the same width where it is small."""
-    return "!" if agrees is False else " "
 
 
 def _relative(ours: float, printed: float) -> str:

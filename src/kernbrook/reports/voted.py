@@ -11,7 +11,7 @@ import numpy as np
 from kernbrook.errors import InputError
 from kernbrook.reports import drawing
 from kernbrook.reports.drawing import Pen, in_house_style
-from kernbrook.reports.summary import Column, Groups, aligned, seconds
+from kernbrook.reports.summary import Column, Groups, aligned, mark, seconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -203,9 +203,7 @@ def _short(value: float) -> str:
 
 
 def _marked(texts: Sequence[str], agrees: Iterable[bool | None]) -> list[str]:
-    return [
-        text + ("!" if fine is False else " ") for text, fine in zip(texts, agrees, strict=True)
-    ]
+    return [text + mark(fine) for text, fine in zip(texts, agrees, strict=True)]
 
 
 def _tested(cell: VotedCell) -> str | None:
