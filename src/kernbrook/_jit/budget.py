@@ -341,9 +341,21 @@ def put(slots, e, s, kept, step, label, rival, diagonal, place, row, round_):
 
 
 @njit(cache=True, nogil=True)
+def holds(slots, e, keys, t):
+    """Does expert e hold a row with the key of the t-th row of the block?
+
+    keys : (n + b,) of the stored points and the block
+    """
+    found = False
+    for s in range(slots.filled[e]):
+        found |= keys[slots.place[e, s]] == keys[t]
+    return found
+
+
+@njit(cache=True, nogil=True)
 def learn_alone(
-    machine, uses, parts, slots, experts, rounds, stored, block, pairs, values, labels, importance,
-    counters, scores, sizes,
+    machine, uses, parts, slots, experts, rounds, keys, known, block, pairs, values, labels,
+    importance, counters, scores, sizes,
 ):  # fmt: skip
     """Some experts learn from some examples of the block, whatever the others do.
 
@@ -355,6 +367,7 @@ def learn_alone(
     machine, parts, slots = borrowed(machine), borrowed(parts), borrowed(slots)
     pairs, values, scores, sizes = borrowed((pairs, values, scores, sizes))
     b = values.shape[1]
+    stored = keys.shape[0] - b
     lo, hi = rounds
     column, diagonal = np.empty((1, b)), np.empty((1, b))
     own = np.empty((pairs.shape[0], 1, b))  # of every example with itself
@@ -372,6 +385,7 @@ def learn_alone(
         for t in range(lo, hi):
             now[1] = counters[1] + t
             scores_of(alpha, scales[e], filled[e], rows[t], own_scores[t], own_sizes[t])
+            known[e, t] = known[e, t] and holds(slots, e, keys, stored + t)
             if importance[t] <= 0.0:
                 continue
             s, kept, step, rival = learn_example(
@@ -397,7 +411,7 @@ def learn_alone(
 
 @njit(cache=True, nogil=True)
 def budget_rounds(
-    machine, progress, uses, parts, slots, stored, block, pairs, values, labels, importance,
+    machine, progress, uses, parts, slots, keys, known, block, pairs, values, labels, importance,
     scores, sizes, decisions, asked,
 ):  # fmt: skip
     """One block of rounds of experts under a budget: vote, weigh, and learn where not done.
@@ -409,7 +423,10 @@ def budget_rounds(
     parts : the experts' kernels
     slots : what the experts hold; None where `learn_alone` has done the learning, and filled in
         scores and sizes
-    stored : number of stored points; block rows are numbered from there
+    keys : (n + b,) int of the n stored points and the block, equal for equal rows; block rows are
+        numbered from n
+    known : (e, b) bool, whether an expert holds a row that is equal to one of the block at its
+        turn; on entry whether it may. The combiner does not learn from such a row
     block : (features (b, d), squared norms (b,), their transpose, reach of the kernels), with
         d = 0 where no points are merged
     pairs : (channels, b, b) pair values of the block with itself
@@ -450,11 +467,14 @@ def budget_rounds(
             for e in range(n_experts):
                 if updates[e]:
                     learn_alone(
-                        machine, uses, parts, held, (e, e + 1), (t, t + 1), stored, block, pairs,
-                        values, labels, importance, counters, scores, sizes,
+                        machine, uses, parts, held, (e, e + 1), (t, t + 1), keys, known, block,
+                        pairs, values, labels, importance, counters, scores, sizes,
                     )  # fmt: skip
-        update_weights(
-            machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
-            progress.state,
-        )  # fmt: skip
+                elif known[e, t]:
+                    known[e, t] = holds(held, e, keys, keys.shape[0] - b + t)
+        if not known[:, t].any():
+            update_weights(
+                machine.combiner, machine.combiner_parameters, progress.log_weights, losses,
+                counted, progress.state,
+            )  # fmt: skip
         finish_round(machine, progress, asked[t], decisions[t], labels[t])

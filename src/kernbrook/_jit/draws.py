@@ -21,7 +21,7 @@ _30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
 
 @njit(inline="always")
-def _mix(z):
+def mix(z):
     """The finaliser of SplitMix64 (Steele, Lea, Flood, 2014)."""
     z = (z ^ (z >> _30)) * _MIX_A
     z = (z ^ (z >> _27)) * _MIX_B
@@ -31,7 +31,7 @@ def _mix(z):
 @njit(cache=True, nogil=True)
 def uniform(seed, round_, slot):
     """A number in [0, 1), a function of its three arguments only."""
-    z = _mix(np.uint64(seed) + _STEP)
-    z = _mix(z + np.uint64(round_) * _STEP)
-    z = _mix(z + np.uint64(slot) * _STEP)
+    z = mix(np.uint64(seed) + _STEP)
+    z = mix(z + np.uint64(round_) * _STEP)
+    z = mix(z + np.uint64(slot) * _STEP)
     return np.float64(z >> _11) * (1.0 / 9007199254740992.0)

@@ -16,8 +16,8 @@ SMALL = 2.0**-64  # a smaller scale moves into the coefficients: a power of 2, s
 
 @njit(cache=True, nogil=True)
 def gradient_rounds(
-    machine, progress, scale, shifts, budget, plan, pairs, scores, sizes, labels, importance,
-    decisions, asked, coefficients,
+    machine, progress, keys, known, scale, shifts, budget, plan, pairs, scores, sizes, labels,
+    importance, decisions, asked, coefficients,
 ):  # fmt: skip
     """One block of rounds in which every expert descends its own loss.
 
@@ -26,6 +26,9 @@ def gradient_rounds(
 
     Parameters
     ----------
+    keys : (n + b,) int of the n and the block, equal for equal rows
+    known : (b,) bool, whether a row is equal to one that the experts sum over; on entry whether it
+        is under no budget, or may be under one. The combiner does not learn from it
     scale : (e,) changed
     shifts : (e,) out: how often `scale` grew by 1 / SMALL, and coefficients shrank by SMALL; those
         of the support vectors that are not in `coefficients` are still to be
@@ -71,6 +74,10 @@ def gradient_rounds(
         if not asked[t]:
             finish_round(machine, progress, asked[t], decisions[t], labels[t])
             continue
+        if budget > 0 and known[t]:
+            known[t] = False
+            for j in range(max(count - budget, 0), count):
+                known[t] |= keys[labelled[j]] == keys[n + t]
         labelled[count] = n + t
         count += 1
         expert_losses(
@@ -104,10 +111,13 @@ def gradient_rounds(
                     change = -step * importance[t] * gradient[c] / scale[e]
                     coefficients[n + t, e * classes + c] = change
                     added = True
-        update_weights(
-            machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
-            progress.state,
-        )  # fmt: skip
+        if not known[t]:
+            update_weights(
+                machine.combiner, machine.combiner_parameters, progress.log_weights, losses,
+                counted, progress.state,
+            )  # fmt: skip
         finish_round(machine, progress, asked[t], decisions[t], labels[t])
         if added and budget == 0:
+            for later in range(t + 1, b):
+                known[later] |= keys[later] == keys[t]
             add_points(plan, pairs, t, t + 1, t + 1, b, coefficients, scores, sizes, values)

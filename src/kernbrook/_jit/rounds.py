@@ -271,14 +271,16 @@ def would_ask(machine, progress, scores, sizes, variances, out):
 
 @njit(cache=True, nogil=True)
 def expert_rounds(
-    machine, progress, plan, pairs, scores, sizes, labels, importance, decisions, asked,
-    coefficients,
+    machine, progress, keys, known, plan, pairs, scores, sizes, labels, importance, decisions,
+    asked, coefficients,
 ):  # fmt: skip
     """One block of rounds in which every expert learns from its own score.
 
     Parameters
     ----------
     machine, progress : what the run does and what it has learned
+    keys, known : (b,) int and bool: equal for equal rows, and whether such a row is stored, from
+        which the combiner does not learn; brought up to date round by round
     plan, pairs : the kernels, and the block's pair values with itself, (channels, b, b)
     scores, sizes : (e c, b) kernel sums of the support vectors before the block, the c scores of
         an expert one after the other; brought up to date round by round
@@ -335,10 +337,13 @@ def expert_rounds(
                     own = coefficients[t, e * classes : (e + 1) * classes]
                     add_step(own, labels[t], rival, step)
                     added = True
-        update_weights(
-            machine.combiner, machine.combiner_parameters, progress.log_weights, losses, counted,
-            progress.state,
-        )  # fmt: skip
+        if not known[t]:
+            update_weights(
+                machine.combiner, machine.combiner_parameters, progress.log_weights, losses,
+                counted, progress.state,
+            )  # fmt: skip
         finish_round(machine, progress, asked[t], decisions[t], labels[t])
         if added:
+            for later in range(t + 1, b):
+                known[later] |= keys[later] == keys[t]
             add_points(plan, pairs, t, t + 1, t + 1, b, coefficients, scores, sizes, values)

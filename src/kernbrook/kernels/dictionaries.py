@@ -71,10 +71,16 @@ def resolve(kernels: Any) -> tuple[Kernel, ...]:
     return tuple(_kernel(kernel) for kernel in kernels)
 
 
+def of_vectors(kernels: Sequence[Kernel]) -> bool:
+    """Whether all kernels are of vectors, and none of row numbers."""
+    parts = (part for kernel in kernels for _, part in kernel.parts())
+    return not any(isinstance(part, Precomputed) for part in parts)
+
+
 def check_vectors(option: str, kernels: Sequence[Kernel]) -> None:
     """InputError where an option that changes vectors goes with a kernel of row numbers."""
     for kernel in kernels:
-        if any(isinstance(part, Precomputed) for _, part in kernel.parts()):
+        if not of_vectors([kernel]):
             raise InputError(f"{option}: is for vectors, but the kernel {kernel} takes row numbers")
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernbrook._jit.asking import ALL
 from kernbrook._jit.budget import Parts, Slots, budget_rounds, learn_alone, slot_values, uses
@@ -20,7 +21,7 @@ from kernbrook.kernels.planning import Layout, lay_out
 from kernbrook.models.committee import Committee
 from kernbrook.models.engine import share
 from kernbrook.models.points import Block, DenseRows, Flags, Floats, Labels, Rows, SupportVectors
-from kernbrook.models.runs import ExpertRun, Setting, by_blocks
+from kernbrook.models.runs import ExpertRun, Setting, copied
 
 BUDGET_BLOCK = 128  # examples processed together: later ones see more of the block's own changes
 
@@ -28,9 +29,11 @@ BUDGET_BLOCK = 128  # examples processed together: later ones see more of the bl
 class BudgetRun(ExpertRun):
     """One expert a kernel, each within the learner's budget; see `ExpertRun`.
 
-    The stored points are those that some expert holds; `support.coefficients` follows from the
-    slots after every block.
+    The stored points, `held`, are those that some expert holds, without coefficients: these, and
+    so `support`, follow from the slots where they are asked for.
     """
+
+    learned_together = BUDGET_BLOCK
 
     def __init__(self, committee: Committee, setting: Setting):
         kernels, learners = committee.kernels, committee.learners
@@ -42,13 +45,15 @@ class BudgetRun(ExpertRun):
         m, budget = len(kernels), learner.slots()
         self.grows = budget is None
         budget = 0 if budget is None else budget
-        self.torn = False  # true where an interruption left a block half learned
         self.parts = one_by_one(kernels, self.engine.layout)
         self.uses = uses(self.machine)
         keeps = learner.keeps(kernels)
         grams = budget if "gram" in keeps else 0
         factors = budget if "factor" in keeps else 0
         self.owns = own
+        self.judges_stored |= own
+        self.held = SupportVectors(0, self.width, self.sparse)
+        self._written: tuple[Slots, SupportVectors] | None = None
         self.slots = Slots(
             alpha=np.zeros((m, setting.scores, budget)),
             diagonal=np.zeros((m, budget)),
@@ -64,22 +69,7 @@ class BudgetRun(ExpertRun):
             norms=np.zeros((m, budget if own else 0)),
         )
 
-    def learn(
-        self, rows: Rows, labels: Labels, importance: Floats, given: bool = False
-    ) -> tuple[Floats, Flags]:
-        if self.torn:
-            raise InputError(
-                "the model was interrupted in the middle of a block and cannot go on; load its "
-                "last saved state, or fit again"
-            )
-        block = partial(self._block, self.machine_that(given))
-        try:
-            return by_blocks(BUDGET_BLOCK, self.scores, block, rows, labels, importance)
-        finally:
-            if not self.torn:
-                self._write_support()
-
-    def _block(
+    def _after(
         self,
         machine: Machine,
         rows: Rows,
@@ -87,12 +77,12 @@ class BudgetRun(ExpertRun):
         importance: Floats,
         decisions: Floats,
         asked: Flags,
-    ) -> None:
+    ) -> dict[str, Any]:
         stored = self._points()
         self._check_polynomials(rows, stored)
+        progress, slots, b = copied(self.progress), copied(self.slots), len(rows)
         if self.grows:
-            self.make_room(int(self.slots.filled.max()) + len(rows))
-        slots, b = self.slots, len(rows)
+            slots = with_room(slots, int(slots.filled.max()) + b)
         n = len(stored)
         m, c, budget = slots.alpha.shape
         threads = self.engine.threads(2 * b * int(slots.filled.sum()))
@@ -115,67 +105,79 @@ class BudgetRun(ExpertRun):
 
         lanes = -(-b // (8 * threads)) * 8
         share(threads, meet, range(0, b, lanes))
-        self.torn = True
+        keys, known = self.known(rows, stored.keys, inside=True)
+        keys, known = np.concatenate([stored.keys, keys]), np.tile(known, (m, 1))
         alone = machine.policy == ALL and not machine.selection & UPDATE_DRAWN
         alone = alone and bool((labels >= 0).all())
         if alone:
-            counters = self.progress.counters.copy()
+            counters = progress.counters.copy()
 
             def learn(first: int) -> None:
                 learn_alone(
-                    machine, self.uses, self.parts, slots, (first, min(first + each, m)), (0, b), n,
-                    features, own, values, labels, importance, counters, scores, sizes,
+                    machine, self.uses, self.parts, slots, (first, min(first + each, m)), (0, b),
+                    keys, known, features, own, values, labels, importance, counters, scores, sizes,
                 )  # fmt: skip
 
             each = -(-m // threads)
             share(threads, learn, range(0, m, each))
         budget_rounds(
-            machine, self.progress, self.uses, self.parts, None if alone else slots, n,
+            machine, progress, self.uses, self.parts, None if alone else slots, keys, known,
             features, own, values, labels, importance, scores, sizes, decisions, asked,
         )  # fmt: skip
-        if not self.owns:
-            self._keep_what_is_used(rows, n)
-        self.torn = False
+        self._check_sizes(sizes, slots)
+        changed = {"progress": progress, "slots": slots}
+        return changed if self.owns else changed | {"held": self._used(slots, rows, n)}
+
+    def _check_sizes(self, sizes: Floats, slots: Slots) -> None:
+        """Raise NonFiniteError where scores of an expert, or its coefficients, have overflowed."""
+        finite = np.isfinite(sizes).all(axis=(1, 2)) & np.isfinite(slots.alpha).all(axis=(1, 2))
+        if not finite.all():
+            raise NonFiniteError(
+                f"kernel {self.engine.kernels[int(finite.argmin())]}: its sums overflowed; scale "
+                "the features"
+            )
 
     def _points(self) -> Rows:
         """The points that `slots.place` counts from 0."""
         if not self.owns:
-            return self.support.rows
-        points = self.slots.points
-        return DenseRows(points.reshape(-1, points.shape[2]), self.slots.norms.reshape(-1))
+            return self.held.rows
+        points, norms = self.slots.points, self.slots.norms.reshape(-1)
+        return DenseRows(points.reshape(-1, points.shape[2]), norms, np.zeros(len(norms), np.int64))
 
     def make_room(self, needed: int) -> None:
-        """Room for so many slots, at least half as many again as before."""
-        room = self.slots.alpha.shape[2]
-        if needed <= room:
-            return
-        more = max(needed, room * 3 // 2) - room
+        """Room for so many slots."""
+        self.slots = with_room(self.slots, needed)
 
-        def grown(array: Any) -> Any:
-            return np.concatenate([array, np.zeros((*array.shape[:-1], more), array.dtype)], -1)
+    @property
+    def support(self) -> SupportVectors:
+        if self._written is None or self._written[0] is not self.slots:
+            self._written = self.slots, self._with_coefficients()
+        return self._written[1]
 
-        names = ("alpha", "diagonal", "born", "place")
-        self.slots = self.slots._replace(**{k: grown(getattr(self.slots, k)) for k in names})
-
-    def _write_support(self) -> None:
-        """`support`, for prediction and for looking at, from the slots."""
-        slots = self.slots
-        if self.owns:
-            held = np.flatnonzero(np.arange(slots.alpha.shape[2]) < slots.filled[:, None])
-            columns = self.support.coefficients.shape[1]
-            self.engine.support = SupportVectors(columns, self.support.width, False)
-            self.support.append(self._points(), held, np.zeros((len(held), columns)))
-            e = np.repeat(np.arange(len(slots.filled)), slots.filled)
-            s = held % slots.alpha.shape[2]
-            own = slots.scale[e][:, None] * slots.alpha[e, :, s]
-            self.coefficients[np.arange(len(held)), e] = own
-        else:
-            out = self.support.coefficients
+    def _with_coefficients(self) -> SupportVectors:
+        slots, columns = self.slots, len(self.engine.kernels) * self.scores
+        if not self.owns:
+            out = np.empty((self.held.n, columns))
             spread_coefficients(slots.alpha, slots.scale, slots.place, slots.filled, out)
+            return self.held.with_coefficients(out)
+        held = np.flatnonzero(np.arange(slots.alpha.shape[2]) < slots.filled[:, None])
+        coefficients = np.zeros((len(held), len(slots.filled), self.scores))
+        e = np.repeat(np.arange(len(slots.filled)), slots.filled)
+        s = held % slots.alpha.shape[2]
+        coefficients[np.arange(len(held)), e] = slots.scale[e][:, None] * slots.alpha[e, :, s]
+        empty = SupportVectors(columns, self.width, False)
+        return empty.appended(self._points(), held, coefficients.reshape(-1, columns))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {} if self.owns else self.held.arrays()
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        if not self.owns:
+            self.held.restore(arrays)
 
     @property
     def nbytes(self) -> int:
-        return super().nbytes + sum(array.nbytes for array in self.slots)
+        return self.held.nbytes + sum(array.nbytes for array in self.slots)
 
     def check_state(self) -> None:
         """Raise InputError where slots point outside what is stored: compiled code trusts them."""
@@ -206,13 +208,26 @@ class BudgetRun(ExpertRun):
                         "its degree"
                     )
 
-    def _keep_what_is_used(self, rows: Rows, n: int) -> None:
-        """Store the block's rows that some slot holds, and drop the points that none holds."""
-        slots, columns = self.slots, self.support.coefficients.shape[1]
+    def _used(self, slots: Slots, rows: Rows, n: int) -> SupportVectors:
+        """The stored points and rows of the block that some slot holds; changes `slots.place`."""
         used = renumber(slots.place, slots.filled, n + len(rows))
         kept = np.searchsorted(used, n)
-        self.support.keep(used[:kept])
-        self.support.append(rows, used[kept:] - n, np.zeros((len(used) - kept, columns)))
+        added = used[kept:] - n
+        return self.held.kept(used[:kept]).appended(rows, added, np.zeros((len(added), 0)))
+
+
+def with_room(slots: Slots, needed: int) -> Slots:
+    """Slots with room for so many, at least half as many again as before."""
+    room = slots.alpha.shape[2]
+    if needed <= room:
+        return slots
+    more = max(needed, room * 3 // 2) - room
+
+    def grown(array: Any) -> Any:
+        return np.concatenate([array, np.zeros((*array.shape[:-1], more), array.dtype)], -1)
+
+    names = ("alpha", "diagonal", "born", "place")
+    return slots._replace(**{name: grown(getattr(slots, name)) for name in names})
 
 
 def one_by_one(kernels: tuple[Kernel, ...], layout: Layout) -> Parts:

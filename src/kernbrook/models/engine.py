@@ -1,20 +1,15 @@
-"""Exact block processing: blocks in, decisions out, support vectors kept.
-
-The result is that of one example at a time, whatever the sizes of the blocks.
-"""
+"""Sums of kernels between support vectors and a block, by threads."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable as Function
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernbrook._jit.freshness import discard_stale
 from kernbrook._jit.sums import add_points
@@ -62,42 +57,27 @@ def share(threads: int, work: Function[[Any], Any], parts: Sequence[Any]) -> lis
     return list(_pool(os.getpid(), threads).map(work, parts))
 
 
-@contextmanager
-def undone_on_overflow(state: Sequence[NDArray[Any]]) -> Iterator[None]:
-    """Arrays changed inside have their old values again where a NonFiniteError ends it."""
-    before = [array.copy() for array in state]
-    try:
-        yield
-    except NonFiniteError:
-        for array, old in zip(state, before, strict=True):
-            array[...] = old
-        raise
-
-
 class Engine:
-    """Support vectors, the kernels between them and a block, and a sequential pass.
+    """The kernels between support vectors and a block.
 
     Parameters
     ----------
     kernels : (o,) the kernel of each output, for error messages
     layout : of these kernels
-    columns : number of coefficients a support vector has
-    support : the support vectors
     """
 
-    def __init__(self, kernels: tuple[Kernel, ...], layout: Layout, support: SupportVectors):
+    def __init__(self, kernels: tuple[Kernel, ...], layout: Layout):
         self.kernels = kernels
         self.outputs = int(layout.plan.output.max()) + 1
         self.layout = layout
-        self.support = support
 
-    def sums(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Kernel sums of the stored support vectors, and of their terms' sizes, (o, b) each."""
+    def sums(self, support: SupportVectors, rows: Rows) -> tuple[Floats, Floats]:
+        """Kernel sums of the support vectors, and of their terms' sizes, (o, b) each."""
         b = len(rows)
-        threads = self.threads(self.support.n * b)
+        threads = self.threads(support.n * b)
         lanes = min(-(-b // (16 * threads)) * 16, LANES)  # whole vectors
         parts = [rows.part(lo, min(lo + lanes, b)) for lo in range(0, b, lanes)]
-        results = share(threads, self._lane_sums, parts)
+        results = share(threads, partial(self._lane_sums, support), parts)
         scores, sizes = (np.concatenate(sums, axis=1) for sums in zip(*results, strict=True))
         return scores, sizes
 
@@ -105,13 +85,11 @@ class Engine:
         """Threads for work on so many pairs; Python kernels are computed in turn."""
         return 1 if self.layout.given else threads_for(pairs)
 
-    def _lane_sums(self, rows: Rows) -> tuple[Floats, Floats]:
+    def _lane_sums(self, support: SupportVectors, rows: Rows) -> tuple[Floats, Floats]:
         """`sums` for the examples that one thread takes."""
         b = len(rows)
         block = Block(rows, self.layout)
-        n = self.support.n
-        points = self.support.rows
-        coefficients = self.support.coefficients
+        n, points, coefficients = support.n, support.rows, support.coefficients
         scores = np.zeros((self.outputs, b))
         sizes = np.zeros_like(scores)
         channels = len(self.layout.channels)
@@ -126,37 +104,6 @@ class Engine:
                 coefficients[start : start + len(part)], scores, sizes, values,
             )  # fmt: skip
         return scores, sizes
-
-    def learn(
-        self,
-        rows: Rows,
-        round_pass: Function[[Floats, Floats, Floats, Floats, slice], None],
-        state: Sequence[NDArray[Any]],
-    ) -> None:
-        """Run `round_pass(pairs, scores, sizes, coefficients, where)` over the rows by blocks.
-
-        `where` is the block's slice of the rows; `coefficients` (b, columns), zeros, is filled
-        in, and the examples with a coefficient that is not 0 become support vectors. `state` are
-        the arrays that the pass changes.
-
-        Raises
-        ------
-        NonFiniteError
-            A kernel overflowed; what was learned before this block stays, and nothing of it.
-        """
-        for start in range(0, len(rows), BLOCK):
-            where = slice(start, min(start + BLOCK, len(rows)))
-            part = rows.part(where.start, where.stop)
-            scores, sizes = self.sums(part)
-            pairs = Block(part, self.layout).own_pairs()
-            self.check_finite(sizes)
-            coefficients = np.zeros((len(part), self.support.coefficients.shape[1]))
-            with undone_on_overflow(state):
-                round_pass(pairs, scores, sizes, coefficients, where)
-                self.check_finite(sizes)
-            added = np.flatnonzero(coefficients.any(axis=1))
-            if len(added):
-                self.support.append(part, added, coefficients[added])
 
     def check_finite(self, sizes: Floats) -> None:
         """Raise NonFiniteError, naming the kernel, where sums of sizes (o, b) have overflowed."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,10 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel, Monomials, RandomFeatures
 from kernbrook.kernels.features import SHIFT_INVARIANT, Features
 from kernbrook.models.committee import Committee
-from kernbrook.models.engine import share, threads_for, undone_on_overflow
+from kernbrook.models.engine import share, threads_for
 from kernbrook.models.feature_maps import PoolMap, draw, restore
 from kernbrook.models.points import Flags, Floats, Rows
-from kernbrook.models.runs import Run, Seated, Setting, as_targets, by_blocks
+from kernbrook.models.runs import Run, Seated, Setting, as_targets, copied
 
 FEATURE_BLOCK = 256  # examples processed together: their features stay in the caches
 
@@ -35,14 +34,12 @@ FEATURE_BLOCK = 256  # examples processed together: their features stay in the c
 class FeatureRun(Seated, Run):
     """Experts on the features of their kernels; those of one kernel share its features."""
 
-    block = FEATURE_BLOCK
+    block = learned_together = FEATURE_BLOCK
     stored = "maps"
 
     def __init__(self, committee: Committee, setting: Setting):
         super().__init__(len(committee.kernels), committee.state_size, setting)
         self.committee = committee
-        self.sparse = setting.sparse
-        self.width = setting.width
         learners = committee.learners
         each = len(committee.kernels) // len(learners)
         wanted = [
@@ -81,34 +78,30 @@ class FeatureRun(Seated, Run):
         maps = (array for one in self.pool.maps for array in one.arrays().values())
         return sum(array.nbytes for array in (*self.memory, *maps))
 
-    def learn(
-        self, rows: Rows, labels: Any, importance: Floats, given: bool = False
-    ) -> tuple[Floats, Flags]:
-        block = partial(self._block, self.machine_that(given))
-        return by_blocks(self.block, self.scores, block, rows, as_targets(labels), importance)
-
-    def _block(
+    def _after(
         self,
         machine: Machine,
         rows: Rows,
-        targets: Floats,
+        labels: Any,
         importance: Floats,
         decisions: Floats,
         asked: Flags,
-    ) -> None:
+    ) -> dict[str, Any]:
+        targets = as_targets(labels)
         alone = machine.policy == ALL and not machine.selection & UPDATE_DRAWN
         alone = alone and not np.isnan(targets).any()
         features = self._features(rows)
         arrays = self._empty(len(rows))
-        with undone_on_overflow((*self.progress, *self.memory)):
-            with np.errstate(all="ignore"):
-                if alone:
-                    self._steps(PREDICT | LEARN, machine, features, targets, importance, arrays)
-                feature_rounds(
-                    machine, self.progress, self.table, self.memory, features, targets, importance,
-                    alone, *arrays, decisions, asked,
-                )  # fmt: skip
-            self._check_finite(arrays[0], *self.memory)
+        progress, memory = copied(self.progress), copied(self.memory)
+        with np.errstate(all="ignore"):
+            if alone:
+                self._steps(PREDICT | LEARN, machine, memory, features, targets, importance, arrays)
+            feature_rounds(
+                machine, progress, self.table, memory, features, targets, importance, alone,
+                *arrays, decisions, asked,
+            )  # fmt: skip
+        self._check_finite(arrays[0], *memory)
+        return {"progress": progress, "memory": memory}
 
     def _check_finite(self, scores: Floats, *others: Floats) -> None:
         """Raise NonFiniteError where scores (e, ...), or other numbers, have overflowed."""
@@ -146,6 +139,7 @@ class FeatureRun(Seated, Run):
         self,
         what: int,
         machine: Machine,
+        memory: Memory,
         features: Floats,
         targets: Floats,
         importance: Floats,
@@ -156,8 +150,6 @@ class FeatureRun(Seated, Run):
         threads = threads_for(b * int((self.table.dim * (self.table.rows + 1)).sum()))
         each = max(1, experts // (4 * threads)) if threads > 1 else experts
         learned = int(self.progress.counters[ASKED])
-        # Read-only where a model was mapped into memory; prediction does not write to it.
-        memory = Memory(*(np.require(array, requirements="W") for array in self.memory))
 
         def steps(first: int) -> None:
             expert_steps(
@@ -170,7 +162,10 @@ class FeatureRun(Seated, Run):
     def scored(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
         nothing = np.zeros(len(rows))
         arrays = self._empty(len(rows))
-        self._steps(PREDICT, self.machine, self._features(rows), nothing, nothing, arrays)
+        # Read-only where a model was mapped into memory; prediction does not write to it.
+        memory = Memory(*(np.require(array, requirements="W") for array in self.memory))
+        features = self._features(rows)
+        self._steps(PREDICT, self.machine, memory, features, nothing, nothing, arrays)
         scores = arrays[0].transpose(0, 2, 1)
         self._check_finite(scores)
         return scores, np.zeros_like(scores), arrays[1]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernbrook._jit.gradient_rounds import SMALL, gradient_rounds
 from kernbrook._jit.rounds import Machine
 from kernbrook.errors import InputError
 from kernbrook.models.committee import Committee
-from kernbrook.models.engine import undone_on_overflow
+from kernbrook.models.engine import BLOCK
 from kernbrook.models.points import Block, Flags, Floats, Rows
-from kernbrook.models.runs import ExpertRun, Setting, as_targets, by_blocks
+from kernbrook.models.runs import ExpertRun, Setting, as_targets, copied
 
 WINDOW_BLOCK = 128  # examples processed together under a budget
 
@@ -39,19 +36,23 @@ class GradientRun(ExpertRun):
         if len(budgets) > 1:
             raise InputError(f"learner: one budget for all of a pool, got {committee.learners}")
         self.budget = budgets.pop()
+        self.learned_together = BLOCK if self.budget is None else WINDOW_BLOCK
 
     @property
     def coefficients(self) -> Floats:
         return super().coefficients * self.scale[:, None]
 
-    def learn(
-        self, rows: Rows, labels: Any, importance: Floats, given: bool = False
-    ) -> tuple[Floats, Flags]:
-        targets = as_targets(labels)
-        if self.budget is None:
-            return super().learn(rows, targets, importance, given)
-        block = partial(self._window, self.machine_that(given))
-        return by_blocks(WINDOW_BLOCK, self.scores, block, rows, targets, importance)
+    def _after(
+        self,
+        machine: Machine,
+        rows: Rows,
+        labels: Any,
+        importance: Floats,
+        decisions: Floats,
+        asked: Flags,
+    ) -> dict[str, Any]:
+        block = rows, as_targets(labels), importance, decisions, asked
+        return (super()._after if self.budget is None else self._window)(machine, *block)
 
     def _window(
         self,
@@ -61,54 +62,60 @@ class GradientRun(ExpertRun):
         importance: Floats,
         decisions: Floats,
         asked: Flags,
-    ) -> None:
+    ) -> dict[str, Any]:
         """A block under a budget: the sums are over the last labelled examples, afresh."""
-        n, b, support, layout = self.support.n, len(rows), self.support, self.engine.layout
+        n, b, held, layout = self.held.n, len(rows), self.held, self.engine.layout
         block = Block(rows, layout)
         pairs = np.empty((len(layout.channels), n + b, b))
         if n:
             stored = np.empty((len(layout.channels), n, b))
-            block.pairs(support.rows, stored)
+            block.pairs(held.rows, stored)
             pairs[:, :n] = stored
         pairs[:, n:] = block.own_pairs()
         scores = np.zeros((self.engine.outputs, b))
         sizes = np.zeros_like(scores)
         coefficients = np.zeros((n + b, scores.shape[0]))
-        coefficients[:n] = support.coefficients
-        shifts = np.zeros(len(self.scale), dtype=np.int64)
-        with undone_on_overflow(self._state()):
-            gradient_rounds(
-                machine, self.progress, self.scale, shifts, self.budget, layout.plan, pairs,
-                scores, sizes, targets, importance, decisions, asked, coefficients,
-            )  # fmt: skip
-            if not (np.isfinite(coefficients).all() and np.isfinite(self.scale).all()):
-                sizes[:] = np.inf
-            self.engine.check_finite(sizes)
-        held = np.concatenate([np.arange(n), n + np.flatnonzero(asked)])[-self.budget :]
-        kept, new = held[held < n], held[held >= n]
-        support.keep(kept)
-        support.coefficients[:] = coefficients[kept]
-        support.append(rows, new - n, coefficients[new])
+        coefficients[:n] = held.coefficients
+        changed = self._descend(
+            machine, rows, True, layout.plan, pairs, scores, sizes, targets, importance, decisions,
+            asked, coefficients,
+        )  # fmt: skip
+        self.engine.check_finite(sizes)
+        last = np.concatenate([np.arange(n), n + np.flatnonzero(asked)])[-(self.budget or 0) :]
+        kept, new = last[last < n], last[last >= n]
+        held = held.kept(kept).with_coefficients(coefficients[kept])
+        return changed | {"held": held.appended(rows, new - n, coefficients[new])}
 
-    def _rounds(self, given: bool, *arguments: Any) -> None:
-        progress, plan, pairs, scores, sizes, *others = arguments
-        shifts = np.zeros(len(self.scale), dtype=np.int64)
-        machine = self.machine_that(given)
-        sums = plan, pairs, scores, sizes
-        gradient_rounds(machine, progress, self.scale, shifts, 0, *sums, *others)
-        coefficients = others[-1]
-        if not (np.isfinite(coefficients).all() and np.isfinite(self.scale).all()):
-            sizes[:] = np.inf  # for the engine to find, and to undo the block
-        elif shifts.any():
-            self.support.coefficients[:] *= np.repeat(SMALL**shifts, self.scores)
+    def _rounds(self, machine: Machine, rows: Rows, *arguments: Any) -> dict[str, Any]:
+        return self._descend(machine, rows, False, *arguments)
+
+    def _descend(
+        self, machine: Machine, rows: Rows, inside: bool, *arguments: Any
+    ) -> dict[str, Any]:
+        """The compiled pass; sums that have overflowed are infinite afterwards.
+
+        inside : whether `arguments` have the stored examples before the block's
+        """
+        progress, scale = copied(self.progress), self.scale.copy()
+        shifts = np.zeros(len(scale), dtype=np.int64)
+        stored = self.held.rows.keys
+        keys, known = self.known(rows, stored, inside)
+        if inside:
+            keys = np.concatenate([stored, keys])
+        gradient_rounds(machine, progress, keys, known, scale, shifts, self.budget or 0, *arguments)
+        sizes, coefficients = arguments[3], arguments[-1]
+        if not (np.isfinite(coefficients).all() and np.isfinite(scale).all()):
+            sizes[:] = np.inf  # for the caller to find
+        changed: dict[str, Any] = {"progress": progress, "scale": scale}
+        if shifts.any() and not inside:
+            shrunk = self.held.coefficients * np.repeat(SMALL**shifts, self.scores)
+            changed["held"] = self.held.with_coefficients(shrunk)
+        return changed
 
     def check_state(self) -> None:
         """Raise InputError where the scale is none that shrinking could have led to."""
         if not ((self.scale > 0) & (self.scale <= 1)).all():
             raise InputError("scale: expected numbers above 0, at most 1")
-
-    def _state(self) -> Sequence[NDArray[Any]]:
-        return (*self.progress, self.scale)
 
     def scored(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
         scores, sizes, variances = super().scored(rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,20 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
-from kernbrook.kernels.dictionaries import check_vectors
+from kernbrook.kernels.dictionaries import check_vectors, of_vectors
 from kernbrook.models.making import make_run
-from kernbrook.models.points import DenseRows, Flags, Floats, Rows, SparseRows, canonical
-from kernbrook.models.runs import Run, Setting
-from kernbrook.streams.scaling import OnlineScaler
+from kernbrook.models.points import (
+    DenseRows,
+    Flags,
+    Floats,
+    Labels,
+    Rows,
+    SparseRows,
+    canonical,
+    keys_of,
+)
+from kernbrook.models.runs import Run, Setting, slices
+from kernbrook.streams.scaling import LARGEST_FILLED, OnlineScaler
 
 
 class OnlineMachine(BaseEstimator):
@@ -27,9 +37,8 @@ class OnlineMachine(BaseEstimator):
 
     _run: Run
     _of_numbers: bool
-    _scaler: OnlineScaler | None = None
     _learned: tuple[str, ...] = (
-        "_run", "_scaler", "feature_names_in_", "kernels_", "n_features_in_",
+        "_run", "feature_names_in_", "kernels_", "n_features_in_",
     )  # fmt: skip
 
     def __init__(
@@ -40,7 +49,8 @@ class OnlineMachine(BaseEstimator):
         selection: Any = None,
         labels: Any = "all",
         random_state: Any = None,
-        scaling: str | None = None,
+        scaling: str | None = "auto",
+        judge_stored: bool = False,
     ):
         self.kernels = kernels
         self.learner = learner
@@ -49,6 +59,7 @@ class OnlineMachine(BaseEstimator):
         self.labels = labels
         self.random_state = random_state
         self.scaling = scaling
+        self.judge_stored = judge_stored
 
     # -- what a label is, for the kinds to say ------------------------------------------------
 
@@ -78,35 +89,28 @@ class OnlineMachine(BaseEstimator):
         labels = None if callable(y) else self._numbers(y)
         if not hasattr(self, "_run"):
             self._start(X)
-        if labels is not None:
-            with self._scaled(X) as rows:
-                decisions, asked = self._run.learn(rows, labels, importance, given)
-        else:
-            decisions = np.empty((X.shape[0], self._scores))
-            asked = np.zeros(X.shape[0], dtype=bool)
-            for i in range(X.shape[0]):
-                with self._scaled(X[i : i + 1]) as row:
-                    wanted = self._run.would_ask(row)[0]
-                    number = self._answer(y, X, i) if wanted else self._nothing()
-                    told = self._run.learn(row, np.array([number]), importance[i : i + 1], True)
-                decisions[i], asked[i] = told[0][0], told[1][0]
+        run, rows = self._run, self._rows(X, keys_of(X))  # checked before anything is learned
+        decisions = np.empty((X.shape[0], self._scores))
+        asked = np.zeros(X.shape[0], dtype=bool)
+        for where in slices(X.shape[0], run.learned_together if labels is not None else 1):
+            part, scaler = self._next(X, rows, where)
+            if labels is not None:
+                told = labels[where]
+            else:
+                wanted = run.would_ask(part)[0]
+                told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
+            decisions[where], asked[where] = run.learn_block(
+                part, told, importance[where], given or labels is None, scaler=scaler
+            )
         return self._predictions(decisions), asked
 
-    @contextmanager
-    def _scaled(self, X: Any) -> Iterator[Rows]:
-        """X as the run takes it; where it stops early, the scaler knows what the run met."""
-        rows = self._rows(X)  # which checks them, before they are known to the scaler
-        if self._scaler is None:
-            yield rows
-            return
-        before = {name: array.copy() for name, array in self._scaler.arrays().items()}
-        rounds = self._run.rounds
-        try:
-            yield self._rows(self._scaler.learn(X))
-        except BaseException:
-            self._scaler.restore(before)
-            self._scaler.learn(X[: self._run.rounds - rounds])
-            raise
+    def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Rows, OnlineScaler | None]:
+        """Some of the rows as the run takes them next, and the scaler once it has met them."""
+        part = rows.part(where.start, where.stop)
+        if self._run.scaler is None:
+            return part, None
+        scaler = deepcopy(self._run.scaler)
+        return self._rows(scaler.learn(X[where]), part.keys), scaler
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the run takes it."""
@@ -129,8 +133,8 @@ class OnlineMachine(BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C")
         X = canonical(X)
-        rows = self._rows(X)
-        return rows if self._scaler is None else self._rows(self._scaler.transform(X))
+        rows, scaler = self._rows(X), self._run.scaler
+        return rows if scaler is None else self._rows(scaler.transform(X))
 
     # -- what was learned -------------------------------------------------------------------
 
@@ -187,7 +191,7 @@ class OnlineMachine(BaseEstimator):
         """A first call that fails before it has learned anything leaves no trace."""
         try:
             yield
-        except Exception:
+        except BaseException:
             if not hasattr(self, "_run") or self._run.rounds == 0:
                 self._forget()
             raise
@@ -196,16 +200,30 @@ class OnlineMachine(BaseEstimator):
         """Set everything up for the first example."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         kernels = resolve(self.kernels)
-        if self.scaling is not None:
-            check_vectors("scaling", kernels)
-        sparse = sp.issparse(X) and self.scaling != "moments"
-        self._run = make_run(
-            kernels, self.learner, self.combiner, self.selection, self.labels,
-            Setting(X.shape[1], sparse, self._scores, seed, self._of_numbers),
-        )  # fmt: skip
-        self._scaler = None if self.scaling is None else OnlineScaler(self.scaling, X.shape[1])
+        scaling = self._scaling(X.shape[1])
+        sparse = sp.issparse(X) and scaling != "moments"
+        self._run = self._new_run(X.shape[1], sparse, seed)
+        if scaling is not None:
+            self._run.scaler = OnlineScaler(scaling, X.shape[1])
         self.kernels_ = kernels
         self.n_features_in_ = X.shape[1]
+
+    def _scaling(self, width: int) -> str | None:
+        """The method of scaling rows of so many features, or None."""
+        kernels = resolve(self.kernels)
+        if self.scaling is None or (self.scaling == "auto" and not of_vectors(kernels)):
+            return None
+        check_vectors("scaling", kernels)
+        if not isinstance(self.scaling, str) or self.scaling != "auto":
+            return self.scaling
+        return "moments" if width <= LARGEST_FILLED else "maximum"
+
+    def _new_run(self, width: int, sparse: bool, seed: int) -> Run:
+        """The run that the parameters ask for, before its first example."""
+        return make_run(
+            resolve(self.kernels), self.learner, self.combiner, self.selection, self.labels,
+            Setting(width, sparse, self._scores, seed, self._of_numbers, self.judge_stored),
+        )  # fmt: skip
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Features and labels, with all of scikit-learn's checks."""
@@ -244,11 +262,11 @@ class OnlineMachine(BaseEstimator):
             )
         return canonical(X)
 
-    def _rows(self, X: Any) -> Rows:
-        """X in the form that the run keeps rows in."""
+    def _rows(self, X: Any, keys: Labels | None = None) -> Rows:
+        """X in the form that the run keeps rows in; those to be learned from have keys."""
         if self._run.sparse:
-            return SparseRows.of(X if sp.issparse(X) else sp.csr_matrix(X))
-        return DenseRows.of(np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X)
+            return SparseRows.of(X if sp.issparse(X) else sp.csr_matrix(X), keys)
+        return DenseRows.of(np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X, keys)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,9 +9,13 @@ from kernbrook.combiners import AdaRaker, BestOfPrefix, FixedShare, GroupNorm, M
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.labels import AllLabels
-from kernbrook.learners import Perceptron, Ridge
+from kernbrook.learners import BPAS, GradientDescent, Perceptron, Ridge
 from kernbrook.models.committee import Committee
 from kernbrook.models.runs import ExpertRun, GroupNormRun, Run, Setting
+
+# Learners where none are named, by measurement: see the classes that take them.
+OF_CLASSES = (BPAS(budget=2500, aggressiveness=0.5),)
+OF_NUMBERS = (GradientDescent(0.5, "normalized"), Ridge())
 
 
 def make_run(
@@ -29,7 +33,7 @@ def make_run(
     InputError
         A choice is not of its kind, or choices that do not go together.
     """
-    default = MLPoly("squared") if setting.regression else FixedShare()
+    default = MLPoly("linearized", scale_free=True) if setting.regression else FixedShare()
     combiner = _choice("combiner", combiner, default)
     selection = _choice("selection", selection, Selection())
     policy = AllLabels() if isinstance(labels, str) and labels == "all" else labels
@@ -61,7 +65,10 @@ def make_run(
         )
     (store,) = stores
     if store != "expansion" and isinstance(selection, BestOfPrefix):
-        raise InputError(f"selection: BestOfPrefix does not go with {learner!r}")
+        raise InputError(
+            "selection: BestOfPrefix goes with learners that keep all of their support vectors, "
+            f"such as learner=Perceptron(), got {learner!r}"
+        )
     if isinstance(combiner, AdaRaker):
         combiner.row()  # its levels, before they are compared
         if store != "features" or len(learners) != combiner.levels:
@@ -75,12 +82,12 @@ def make_run(
 
 def _learners(given: Any, setting: Setting) -> tuple[Any, ...]:
     """The learners of a pool, each checked; one by itself is a pool too."""
+    if given is None:
+        return OF_NUMBERS if setting.regression else OF_CLASSES
     pool = given if isinstance(given, (list, tuple)) else [given]
     if not pool:
         raise InputError("learner: expected one learner or more, got none")
-    learners = tuple(
-        _choice("learner", one, Ridge() if setting.regression else Perceptron()) for one in pool
-    )
+    learners = tuple(_choice("learner", one, Perceptron()) for one in pool)
     for one in learners:
         of_numbers = getattr(one, "of_numbers", False) and not one.only_classes
         if setting.regression and not of_numbers:
@@ -108,7 +115,7 @@ def _run_in(store: str) -> Callable[..., Run]:
 
 
 def _choice(name: str, given: Any, default: Any) -> Any:
-    choice = default if given is None else given
+    choice = default if given is None and name != "learner" else given
     if isinstance(choice, type) or getattr(choice, "choice", None) != name:
         raise InputError(f"{name}: expected an object such as {default!r}, got {given!r}")
     return choice

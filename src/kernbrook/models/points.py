@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook._jit import pairs as compiled
+from kernbrook._jit.keys import dense_keys, sparse_keys
 from kernbrook._jit.plan import FIRST_GIVEN, INNER, MANHATTAN, SQUARED
 from kernbrook._jit.storage import count_entries, move_dense, move_sparse
 from kernbrook.errors import InputError, NonFiniteError
@@ -30,6 +32,24 @@ def canonical(X: Any) -> Any:
             X.sum_duplicates()
         return X
     return np.ascontiguousarray(X, dtype=np.float64)
+
+
+def keys_of(X: Any) -> Labels:
+    """(n,) a number for each row: equal rows have equal ones, others but by rare chance not.
+
+    X : C-ordered float64 array, or canonical CSR matrix; zeros count as missing in both
+    """
+    if sp.issparse(X):
+        indices, indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        keys = sparse_keys(np.ascontiguousarray(X.data), indices, indptr)
+    else:
+        keys = dense_keys(X)
+    return np.asarray(keys)
+
+
+def _keys_or_none(keys: Labels | None, rows: int) -> Labels:
+    """Rows that are only predicted need no keys."""
+    return np.zeros(rows, dtype=np.int64) if keys is None else keys
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
@@ -53,20 +73,21 @@ def _checked(norms: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class DenseRows:
-    """Rows of a dense array, with their squared norms and, for a block, their transpose."""
+    """Rows of a dense array, with their squared norms, and keys as `keys_of` gives them."""
 
     X: Floats
     norms: Floats
+    keys: Labels
 
     @classmethod
-    def of(cls, X: Floats) -> DenseRows:
-        return cls(X, _checked(compiled.dense_norms(X)))
+    def of(cls, X: Floats, keys: Labels | None = None) -> DenseRows:
+        return cls(X, _checked(compiled.dense_norms(X)), _keys_or_none(keys, len(X)))
 
     def __len__(self) -> int:
         return len(self.X)
 
     def part(self, start: int, stop: int) -> DenseRows:
-        return DenseRows(self.X[start:stop], self.norms[start:stop])
+        return DenseRows(self.X[start:stop], self.norms[start:stop], self.keys[start:stop])
 
     def dense(self) -> Floats:
         return self.X
@@ -74,29 +95,31 @@ class DenseRows:
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Rows start..stop-1 of CSR arrays, with their squared norms."""
+    """Rows of CSR arrays from `start` on, with their squared norms, and keys as `keys_of`."""
 
     data: Floats
     indices: NDArray[np.int64]
     indptr: NDArray[np.int64]
     start: int
     norms: Floats
+    keys: Labels
     width: int
 
     @classmethod
-    def of(cls, X: Any) -> SparseRows:
+    def of(cls, X: Any, keys: Labels | None = None) -> SparseRows:
         data = np.ascontiguousarray(X.data, dtype=np.float64)
         indptr = X.indptr.astype(np.int64)
         norms = _checked(compiled.sparse_norms(data, indptr))
-        return cls(data, X.indices.astype(np.int64), indptr, 0, norms, X.shape[1])
+        keys = _keys_or_none(keys, len(norms))
+        return cls(data, X.indices.astype(np.int64), indptr, 0, norms, keys, X.shape[1])
 
     def __len__(self) -> int:
         return len(self.norms)
 
     def part(self, start: int, stop: int) -> SparseRows:
-        norms = self.norms[start:stop]
+        norms, keys = self.norms[start:stop], self.keys[start:stop]
         return SparseRows(
-            self.data, self.indices, self.indptr, self.start + start, norms, self.width
+            self.data, self.indices, self.indptr, self.start + start, norms, keys, self.width
         )
 
     def csr(self) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
@@ -183,9 +206,9 @@ class Block:
 
 
 class SupportVectors:
-    """The stored points: features, norms and one row of coefficients each.
+    """The stored points: features, norms, keys and one row of coefficients each.
 
-    Dense or sparse is decided by the first block; later ones are converted.
+    What changes them gives new ones, so that a block that is interrupted changes nothing.
 
     Attributes
     ----------
@@ -199,6 +222,7 @@ class SupportVectors:
         self.sparse = sparse
         self._coefficients = np.zeros((0, columns))
         self._norms = np.zeros(0)
+        self._keys = np.zeros(0, dtype=np.int64)
         self._X = np.zeros((0, 0 if sparse else width))
         self._data = np.zeros(0)
         self._indices = np.zeros(0, dtype=np.int64)
@@ -210,62 +234,89 @@ class SupportVectors:
 
     @property
     def rows(self) -> Rows:
-        norms = self._norms[: self.n]
+        norms, keys = self._norms[: self.n], self._keys[: self.n]
         if self.sparse:
-            return SparseRows(self._data, self._indices, self._indptr, 0, norms, self.width)
-        return DenseRows(self._X[: self.n], norms)
+            return SparseRows(self._data, self._indices, self._indptr, 0, norms, keys, self.width)
+        return DenseRows(self._X[: self.n], norms, keys)
 
     @property
     def nbytes(self) -> int:
-        arrays = (self._coefficients, self._norms, self._X, self._data, self._indices, self._indptr)
-        return sum(array.nbytes for array in arrays)
+        dense = self._coefficients, self._norms, self._keys, self._X
+        return sum(array.nbytes for array in (*dense, self._data, self._indices, self._indptr))
 
-    def append(self, rows: Rows, which: NDArray[np.int64], coefficients: Floats) -> None:
-        """Store the rows `which`, with their coefficients (len(which), columns)."""
-        n = self.n + len(which)
-        self._coefficients = _grown(self._coefficients, n)
-        self._coefficients[self.n : n] = coefficients
-        self._norms = _grown(self._norms, n)
-        self._norms[self.n : n] = rows.norms[which]
+    def appended(
+        self, rows: Rows, which: NDArray[np.int64], coefficients: Floats
+    ) -> SupportVectors:
+        """These and the rows `which`, with their coefficients (len(which), columns).
+
+        These stay as they are: what is new goes behind their end, into memory that both share.
+        """
+        n, new = self.n + len(which), copy(self)
+        new._coefficients = _grown(self._coefficients, n)
+        new._coefficients[self.n : n] = coefficients
+        new._norms = _grown(self._norms, n)
+        new._norms[self.n : n] = rows.norms[which]
+        new._keys = _grown(self._keys, n)
+        new._keys[self.n : n] = rows.keys[which]
         if isinstance(rows, DenseRows):
-            self._X = _grown(self._X, n)
-            move_dense(rows.X, which, self._X, self.n)
+            new._X = _grown(self._X, n)
+            move_dense(rows.X, which, new._X, self.n)
         else:
             filled = int(self._indptr[self.n])
             filled += count_entries(rows.indptr, rows.start, which)
-            self._data = _grown(self._data, filled)
-            self._indices = _grown(self._indices, filled)
-            self._indptr = _grown(self._indptr, n + 1)
+            new._data = _grown(self._data, filled)
+            new._indices = _grown(self._indices, filled)
+            new._indptr = _grown(self._indptr, n + 1)
             move_sparse(
                 rows.data, rows.indices, rows.indptr, rows.start, which,
-                self._data, self._indices, self._indptr, self.n,
+                new._data, new._indices, new._indptr, self.n,
             )  # fmt: skip
-        self.n = n
+        new.n = n
+        return new
 
-    def keep(self, which: NDArray[np.int64]) -> None:
-        """Drop all points but these, given by their rising numbers."""
+    def kept(self, which: NDArray[np.int64]) -> SupportVectors:
+        """Of these the points that are given by their rising numbers; these stay as they are."""
         if len(which) == self.n:
-            return
-        n = len(which)
-        self._coefficients[:n] = self._coefficients[which]
-        self._norms[:n] = self._norms[which]
+            return self
+        new = copy(self)
+        new.n = n = len(which)
+        new._coefficients = np.empty_like(self._coefficients)
+        new._coefficients[:n] = self._coefficients[which]
+        new._norms = np.empty_like(self._norms)
+        new._norms[:n] = self._norms[which]
+        new._keys = np.empty_like(self._keys)
+        new._keys[:n] = self._keys[which]
         if self.sparse:
-            csr = self._data, self._indices, self._indptr
-            move_sparse(*csr, 0, which, *csr, 0)
+            new._data, new._indices = np.empty_like(self._data), np.empty_like(self._indices)
+            new._indptr = np.zeros_like(self._indptr)
+            move_sparse(
+                self._data, self._indices, self._indptr, 0, which,
+                new._data, new._indices, new._indptr, 0,
+            )  # fmt: skip
         else:
-            move_dense(self._X, which, self._X, 0)
-        self.n = n
+            new._X = np.empty_like(self._X)
+            move_dense(self._X, which, new._X, 0)
+        return new
 
-    def keep_columns(self, columns: Sequence[int]) -> None:
-        """Set the other columns to 0 and drop the points that nothing uses any more."""
-        others = np.setdiff1d(np.arange(self.coefficients.shape[1]), columns)
-        self.coefficients[:, others] = 0.0
-        self.keep(np.flatnonzero(self.coefficients.any(axis=1)))
+    def with_coefficients(self, coefficients: Floats) -> SupportVectors:
+        """The same points with other coefficients, (n, columns); these stay as they are."""
+        new = copy(self)
+        new._coefficients = coefficients
+        return new
+
+    def only_columns(self, columns: Sequence[int]) -> SupportVectors:
+        """The other columns 0, without the points that nothing uses then."""
+        coefficients = np.zeros_like(self.coefficients)
+        coefficients[:, columns] = self.coefficients[:, columns]
+        used = np.flatnonzero(coefficients.any(axis=1))
+        return self.with_coefficients(coefficients).kept(used)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The part in use of every array, by name; `restore` takes them back."""
         n = self.n
-        arrays = {"coefficients": self._coefficients[:n], "norms": self._norms[:n]}
+        arrays: dict[str, NDArray[Any]] = {
+            "coefficients": self._coefficients[:n], "norms": self._norms[:n], "keys": self._keys[:n]
+        }  # fmt: skip
         if not self.sparse:
             return {**arrays, "X": self._X[:n]}
         filled = int(self._indptr[n])
@@ -282,12 +333,12 @@ class SupportVectors:
         """
         n, filled = (len(arrays.get(name, ())) for name in ("coefficients", "data"))
         shapes: dict[str, tuple[int, ...]] = {
-            "coefficients": (n, self._coefficients.shape[1]), "norms": (n,)
+            "coefficients": (n, self._coefficients.shape[1]), "norms": (n,), "keys": (n,)
         }  # fmt: skip
         form = {"data": (filled,), "indices": (filled,), "indptr": (n + 1,)}
         shapes.update(form if self.sparse else {"X": (n, self.width)})
         for name, shape in shapes.items():
-            kind = np.int64 if name in ("indices", "indptr") else np.float64
+            kind = np.int64 if name in ("keys", "indices", "indptr") else np.float64
             check_array(f"support.{name}", arrays.get(name), shape, kind)
             if not np.isfinite(arrays[name]).all():
                 raise InputError(f"support.{name}: NaN or infinity")

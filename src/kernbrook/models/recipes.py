@@ -1,7 +1,8 @@
 """The papers' algorithms by name: points of the product kernels x learner x combiner x selection.
 
 A recipe named after a paper's algorithm is in table mode by default: its settings are those that
-the paper's tables were made with. `mode="library"` takes the constructors' defaults instead.
+the paper's tables were made with. `mode="library"` takes the constructors' defaults instead. In
+both it scales nothing unless told, by `scaling=`. "kernbrook-..." are our own.
 
 Those of `voted_recipes` are batch: they have `fit` and `predict`, and run on no stream.
 """
@@ -29,7 +30,9 @@ from kernbrook.learners import (
     SparsePA,
 )
 from kernbrook.models.classifier import OnlineMKClassifier
+from kernbrook.models.regression_recipes import OURS
 from kernbrook.models.regression_recipes import RECIPES as OF_NUMBERS
+from kernbrook.models.regressor import OnlineMKRegressor
 from kernbrook.models.tasks import Task, is_batch, task_of
 from kernbrook.models.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.models.voted_recipes import RECIPES as OF_ALL_DATA
@@ -212,6 +215,17 @@ def _bpegasos(upkeep: str) -> Callable[..., OnlineMKClassifier]:
     return build
 
 
+def _kernbrook(
+    kernels: Any = "omkc16",
+    random_state: Any = None,
+    budget: int = 2500,
+    aggressiveness: float = 0.5,
+    scaling: str | None = "auto",
+) -> OnlineMKClassifier:
+    learner = BPAS(budget, aggressiveness)
+    return OnlineMKClassifier(kernels, learner, random_state=random_state, scaling=scaling)
+
+
 def _one_gaussian(kernels: Any) -> Any:
     return [Gaussian(sigma=1.0)] if kernels is None else kernels
 
@@ -223,8 +237,27 @@ def _trivial(kind: type, strategy: str) -> Callable[..., Any]:
     return build
 
 
+Recipe = tuple[str, Callable[..., Any], dict[str, Any]]
+
+
+def _of_papers(recipe: Recipe) -> Recipe:
+    """A recipe whose rows are neither scaled nor left out of any judgement, unless asked for."""
+    title, build, library = recipe
+
+    def builder(scaling: str | None = None, judge_stored: bool = True, **own: Any) -> Any:
+        model = build(**own)
+        center = {"center": False} if isinstance(model, OnlineMKRegressor) else {}
+        return model.set_params(scaling=scaling, judge_stored=judge_stored, **center)
+
+    own = inspect.signature(build).parameters.values()
+    ours = inspect.signature(builder).parameters
+    parameters = [*own, ours["scaling"], ours["judge_stored"]]
+    builder.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return title, builder, {**library, "judge_stored": False}
+
+
 # name -> (title as the papers print it, builder, settings of mode="library")
-_RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
+_OF_CLASSES: dict[str, Recipe] = {
     "omkc-dd": ("OMKC(D,D)", _omkc("all", "all"), {"tie": "margin"}),
     "omkc-ds": ("OMKC(D,S)", _omkc("all", "drawn"), {"tie": "margin"}),
     "omkc-sd": ("OMKC(S,D)", _omkc("drawn", "all"), {"tie": "margin"}),
@@ -247,10 +280,15 @@ _RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "bpegasos-smallest": ("BPegasos(smallest)", _bpegasos("smallest"), {}),
     "bpegasos-project": ("BPegasos(projection)", _bpegasos("project"), {}),
     "bpegasos-merge": ("BPegasos(merging)", _bpegasos("merge"), {}),
+}
+_RECIPES: dict[str, Recipe] = {
+    **{name: _of_papers(recipe) for name, recipe in _OF_CLASSES.items()},
+    "kernbrook-classification": ("kernbrook", _kernbrook, {}),
     **OF_ALL_DATA,
     "majority": ("majority so far", _trivial(TrivialClassifier, "majority"), {}),
     "last-label": ("last label", _trivial(TrivialClassifier, "last-label"), {}),
-    **OF_NUMBERS,
+    **{name: _of_papers(recipe) for name, recipe in OF_NUMBERS.items()},
+    **OURS,
     "mean": ("mean so far", _trivial(TrivialRegressor, "mean"), {}),
     "last-value": ("last value", _trivial(TrivialRegressor, "last-value"), {}),
 }

@@ -20,15 +20,12 @@ def _one_kernel(default: Any) -> Callable[..., OnlineMKRegressor]:
         step: float = 1.0,
         regularization: float = 0.01,
         horizon: int | None = None,
-        scaling: str | None = None,
     ) -> OnlineMKRegressor:
         learner = GradientDescent(
             step, horizon=horizon, regularization=regularization, features=None
         )
         chosen = [default] if kernels is None else kernels
-        return OnlineMKRegressor(
-            chosen, learner, Uniform(), random_state=random_state, scaling=scaling
-        )
+        return OnlineMKRegressor(chosen, learner, Uniform(), random_state=random_state)
 
     return build
 
@@ -40,11 +37,10 @@ def _omkl(
     regularization: float = 0.01,
     weight_step: float = 1.0,
     horizon: int | None = None,
-    scaling: str | None = None,
 ) -> OnlineMKRegressor:
     learner = GradientDescent(step, horizon=horizon, regularization=regularization, features=None)
     combiner = EXP(weight_step, horizon)
-    return OnlineMKRegressor(kernels, learner, combiner, random_state=random_state, scaling=scaling)
+    return OnlineMKRegressor(kernels, learner, combiner, random_state=random_state)
 
 
 def _omkl_b(budget: int | None = 100, **others: Any) -> OnlineMKRegressor:
@@ -62,14 +58,13 @@ def _raker(
     n_components: int = 50,
     normalize: bool = False,
     labels: Any = "all",
-    scaling: str | None = None,
 ) -> OnlineMKRegressor:
     features = RandomFeatures(n_components, normalize=normalize)
     learner = GradientDescent(
         step, horizon=horizon, regularization=regularization, features=features
     )
     combiner = EXP(weight_step, horizon)
-    return OnlineMKRegressor(kernels, learner, combiner, None, labels, random_state, scaling)
+    return OnlineMKRegressor(kernels, learner, combiner, None, labels, random_state)
 
 
 def _omkl_aks(ratio: float = 0.8, **rakers: Any) -> OnlineMKRegressor:
@@ -105,7 +100,6 @@ def _ada_raker(
     n_components: int = 50,
     normalize: bool = False,
     labels: Any = "all",
-    scaling: str | None = None,
 ) -> OnlineMKRegressor:
     features = RandomFeatures(n_components, normalize=normalize)
     combiner = AdaRaker(levels, step, restart)
@@ -120,7 +114,7 @@ def _ada_raker(
         )
         for j in range(levels)
     ]
-    return OnlineMKRegressor(kernels, learners, combiner, None, labels, random_state, scaling)
+    return OnlineMKRegressor(kernels, learners, combiner, None, labels, random_state)
 
 
 def _kernbrook(
@@ -129,7 +123,7 @@ def _kernbrook(
     step: float = 0.5,
     regularization: float = 0.1,
     n_components: int = 50,
-    scaling: str | None = "moments",
+    scaling: str | None = "auto",
     center: bool = True,
 ) -> OnlineMKRegressor:
     features = RandomFeatures(n_components)
@@ -174,6 +168,8 @@ RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "omkl-aks": ("OMKL-AKS", _also(_omkl_aks, _raker), {"normalize": True}),
     "amkl": ("AMKL", _also(_amkl, _raker), {"normalize": True}),
     "amkl-aks": ("AMKL-AKS", _also(_amkl_aks, _raker), {"normalize": True}),
+}
+OURS: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "kernbrook-regression": ("kernbrook", _kernbrook, {}),
     "kernbrook-active": ("kernbrook (active)", _also(_active, _kernbrook), {}),
 }

@@ -81,10 +81,13 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         selection: Any = None,
         labels: Any = "all",
         random_state: Any = None,
-        scaling: str | None = None,
-        center: bool = False,
+        scaling: str | None = "auto",
+        center: bool = True,
+        judge_stored: bool = False,
     ):
-        super().__init__(kernels, learner, combiner, selection, labels, random_state, scaling)
+        super().__init__(
+            kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored
+        )
         self.center = center
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:

@@ -7,8 +7,8 @@ score, positive for class 1; more have one each; numbers have one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kernbrook._jit.asking import ALL, ASKED, CHOSEN, N_COUNTERS, N_POLICY_STATE, ROUND, SEED, wants
 from kernbrook._jit.combining import LOGISTIC, UNIFORM
 from kernbrook._jit.group_norm import group_norm_rounds, group_norm_weights
+from kernbrook._jit.keys import met_before
 from kernbrook._jit.learning import N_PARAMETERS
 from kernbrook._jit.rounds import Machine, Progress, expert_rounds
 from kernbrook._jit.zero import ZERO
@@ -24,7 +25,10 @@ from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout, lay_out
 from kernbrook.models.committee import Committee, settled
 from kernbrook.models.engine import BLOCK, Engine
-from kernbrook.models.points import Flags, Floats, Rows, SupportVectors
+from kernbrook.models.points import Block, Flags, Floats, Labels, Rows, SupportVectors
+from kernbrook.streams.scaling import OnlineScaler
+
+Arrays = TypeVar("Arrays", bound=NamedTuple)
 
 
 class Setting(NamedTuple):
@@ -34,6 +38,7 @@ class Setting(NamedTuple):
     scores : of each kernel: 1 for numbers and for two classes, else the number of classes
     seed : of the draws
     regression : whether labels are numbers
+    judges_stored : whether the combiner learns from a row that is stored like from others
     """
 
     width: int
@@ -41,6 +46,7 @@ class Setting(NamedTuple):
     scores: int
     seed: int
     regression: bool = False
+    judges_stored: bool = True
 
 
 class Run:
@@ -53,6 +59,10 @@ class Run:
 
     def __init__(self, n_experts: int, state_size: int, setting: Setting):
         self.scores = setting.scores
+        self.sparse = setting.sparse  # whether it takes rows in CSR
+        self.width = setting.width
+        self.judges_stored = setting.judges_stored or n_experts == 1
+        self.scaler: OnlineScaler | None = None
         counters = np.zeros(N_COUNTERS, dtype=np.int64)
         counters[SEED], counters[CHOSEN] = setting.seed, -1
         self.progress = Progress(
@@ -64,10 +74,9 @@ class Run:
             asking=np.zeros(N_POLICY_STATE),
         )
 
-    block: int  # examples scored together; learning may take fewer
+    block: int  # examples scored together
+    learned_together: int  # examples of one call of `learn_block`
     stored: str  # what `arrays` are called in a file
-    sparse: bool  # whether it takes rows in CSR
-    width: int  # features of an example
 
     @property
     def machine(self) -> Machine:
@@ -115,10 +124,24 @@ class Run:
         """(e,) weights of the experts, summing to 1."""
         raise NotImplementedError
 
+    def known(self, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels, Flags]:
+        """Keys of rows, and (n,) bool: is a row like one of those stored?
+
+        inside : or like one before it
+        Where stored rows are judged like others, every key is another and none is known.
+        """
+        known = np.zeros(len(rows), dtype=bool)
+        if self.judges_stored:
+            return np.arange(len(rows)), known
+        met_before(rows.keys, stored, inside, known)
+        return rows.keys, known
+
     def learn(
         self, rows: Rows, labels: Any, importance: Floats, given: bool = False
     ) -> tuple[Floats, Flags]:
         """Decide on each row in turn, ask or not, then learn from the label.
+
+        What ends it before the end, it has learned whole blocks: `rounds` says how many rows.
 
         Parameters
         ----------
@@ -129,6 +152,40 @@ class Run:
         -------
         decisions : (n, scores), each before its label was seen
         asked : (n,) bool, whose label was looked at
+        """
+        decisions, asked = np.zeros((len(rows), self.scores)), np.zeros(len(rows), dtype=bool)
+        for where in slices(len(rows), self.learned_together):
+            part = rows.part(where.start, where.stop)
+            decisions[where], asked[where] = self.learn_block(
+                part, labels[where], importance[where], given
+            )
+        return decisions, asked
+
+    def learn_block(
+        self, rows: Rows, labels: Any, importance: Floats, given: bool = False, **others: Any
+    ) -> tuple[Floats, Flags]:
+        """`learn` of at most `learned_together` rows: all of it, or nothing, whatever ends it.
+
+        others : attributes that change with it
+        """
+        decisions, asked = np.zeros((len(rows), self.scores)), np.zeros(len(rows), dtype=bool)
+        machine = self.machine_that(given)
+        changed = self._after(machine, rows, labels, importance, decisions, asked)
+        vars(self).update(changed, **others)  # one call: no interruption comes between
+        return decisions, asked
+
+    def _after(
+        self,
+        machine: Machine,
+        rows: Rows,
+        labels: Any,
+        importance: Floats,
+        decisions: Floats,
+        asked: Flags,
+    ) -> dict[str, Any]:
+        """The attributes that a block changes, as they are after it; they are not changed here.
+
+        decisions, asked : filled in
         """
         raise NotImplementedError
 
@@ -173,15 +230,9 @@ def slices(rows: int, size: int) -> Iterator[slice]:
         yield slice(start, min(start + size, rows))
 
 
-def by_blocks(
-    size: int, scores: int, block: Callable[..., None], rows: Rows, labels: Any, importance: Floats
-) -> tuple[Floats, Flags]:
-    """What `Run.learn` gives, by block(rows, labels, importance, decisions, asked) in turn."""
-    decisions, asked = np.zeros((len(rows), scores)), np.zeros(len(rows), dtype=bool)
-    for where in slices(len(rows), size):
-        part = rows.part(where.start, where.stop)
-        block(part, labels[where], importance[where], decisions[where], asked[where])
-    return decisions, asked
+def copied(arrays: Arrays) -> Arrays:
+    """A named tuple of arrays, each a copy."""
+    return type(arrays)(*(array.copy() for array in arrays))
 
 
 def as_targets(labels: NDArray[Any]) -> Floats:
@@ -219,7 +270,7 @@ class ExpansionRun(Run):
     columns : coefficients of a support vector
     """
 
-    block = BLOCK
+    block = learned_together = BLOCK
     stored = "support"
 
     def __init__(
@@ -231,26 +282,19 @@ class ExpansionRun(Run):
         setting: Setting,
     ):
         super().__init__(len(kernels), state_size, setting)
-        support = SupportVectors(columns, setting.width, setting.sparse)
-        self.engine = Engine(kernels, layout, support)
+        self.held = SupportVectors(columns, setting.width, setting.sparse)
+        self.engine = Engine(kernels, layout)
 
     @property
     def support(self) -> SupportVectors:
-        return self.engine.support
-
-    @property
-    def sparse(self) -> bool:  # type: ignore[override]
-        return self.support.sparse
-
-    @property
-    def width(self) -> int:  # type: ignore[override]
-        return self.support.width
+        """The points with their coefficients, for prediction and for looking at."""
+        return self.held
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return self.support.arrays()
+        return self.held.arrays()
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.support.restore(arrays)
+        self.held.restore(arrays)
 
     @property
     def coefficients(self) -> Floats:
@@ -265,35 +309,38 @@ class ExpansionRun(Run):
 
     @property
     def nbytes(self) -> int:
-        return self.support.nbytes
+        return self.held.nbytes
 
-    def learn(
-        self, rows: Rows, labels: Any, importance: Floats, given: bool = False
-    ) -> tuple[Floats, Flags]:
-        decisions = np.zeros((len(rows), self.scores))
-        asked = np.zeros(len(rows), dtype=bool)
+    def _after(
+        self,
+        machine: Machine,
+        rows: Rows,
+        labels: Any,
+        importance: Floats,
+        decisions: Floats,
+        asked: Flags,
+    ) -> dict[str, Any]:
+        scores, sizes = self.engine.sums(self.held, rows)
+        pairs = Block(rows, self.engine.layout).own_pairs()
+        self.engine.check_finite(sizes)
+        coefficients = np.zeros((len(rows), self.held.coefficients.shape[1]))
+        changed = self._rounds(
+            machine, rows, self.engine.layout.plan, pairs, scores, sizes, labels, importance,
+            decisions, asked, coefficients,
+        )  # fmt: skip
+        self.engine.check_finite(sizes)
+        added = np.flatnonzero(coefficients.any(axis=1))
+        if len(added):
+            held = changed.get("held", self.held)
+            changed["held"] = held.appended(rows, added, coefficients[added])
+        return changed
 
-        def block(
-            pairs: Floats, scores: Floats, sizes: Floats, coefficients: Floats, where: slice
-        ) -> None:
-            self._rounds(
-                given, self.progress, self.engine.layout.plan, pairs, scores, sizes,
-                labels[where], importance[where], decisions[where], asked[where], coefficients,
-            )  # fmt: skip
-
-        self.engine.learn(rows, block, self._state())
-        return decisions, asked
-
-    def _state(self) -> Sequence[NDArray[Any]]:
-        """The arrays that the pass changes."""
-        return self.progress
-
-    def _rounds(self, given: bool, *arguments: Any) -> None:
-        """The compiled pass over one block."""
+    def _rounds(self, machine: Machine, rows: Rows, *arguments: Any) -> dict[str, Any]:
+        """The compiled pass over one block: attributes that it changes, as they are after it."""
         raise NotImplementedError
 
     def scored(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
-        scores, sizes = self.engine.sums(rows)
+        scores, sizes = self.engine.sums(self.support, rows)
         self.engine.check_finite(sizes)
         shape = -1, self.scores, len(rows)
         scores, sizes = scores.reshape(shape), sizes.reshape(shape)
@@ -320,21 +367,26 @@ class ExpertRun(Seated, ExpansionRun):
 
     def choose(self, expert: int) -> None:
         """From now on this expert alone; the others' support vectors are dropped."""
-        self.progress.counters[CHOSEN] = expert
-        self.support.keep_columns(range(expert * self.scores, (expert + 1) * self.scores))
+        progress = copied(self.progress)
+        progress.counters[CHOSEN] = expert
+        vars(self).update(progress=progress, held=self._of_one(self.held, expert))
 
-    def learn(
-        self, rows: Rows, labels: Any, importance: Floats, given: bool = False
-    ) -> tuple[Floats, Flags]:
-        undecided = self.chosen < 0
-        try:
-            return super().learn(rows, labels, importance, given)
-        finally:
-            if undecided and self.chosen >= 0:
-                self.choose(self.chosen)
+    def _of_one(self, support: SupportVectors, expert: int) -> SupportVectors:
+        """The support vectors of one expert, without the others' coefficients."""
+        return support.only_columns(range(expert * self.scores, (expert + 1) * self.scores))
 
-    def _rounds(self, given: bool, *arguments: Any) -> None:
-        expert_rounds(self.machine_that(given), *arguments)
+    def _after(self, *block: Any) -> dict[str, Any]:
+        changed = super()._after(*block)
+        chosen = int(changed["progress"].counters[CHOSEN])
+        if self.chosen < 0 <= chosen:
+            changed["held"] = self._of_one(changed.get("held", self.held), chosen)
+        return changed
+
+    def _rounds(self, machine: Machine, rows: Rows, *arguments: Any) -> dict[str, Any]:
+        progress = copied(self.progress)
+        keys, known = self.known(rows, self.held.rows.keys, inside=False)
+        expert_rounds(machine, progress, keys, known, *arguments)
+        return {"progress": progress}
 
 
 class GroupNormRun(ExpansionRun):
@@ -368,8 +420,10 @@ class GroupNormRun(ExpansionRun):
         weights = self._group_weights()
         return weights / weights.sum()
 
-    def _rounds(self, given: bool, *arguments: Any) -> None:
-        group_norm_rounds(self.q, self.machine_that(given), *arguments)
+    def _rounds(self, machine: Machine, rows: Rows, *arguments: Any) -> dict[str, Any]:
+        progress = copied(self.progress)
+        group_norm_rounds(self.q, machine, progress, *arguments)
+        return {"progress": progress}
 
     def combine(self, scores: Floats, sizes: Floats) -> Floats:
         weights = self._group_weights()

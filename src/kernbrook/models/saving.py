@@ -33,9 +33,8 @@ from kernbrook.kernels import resolve
 from kernbrook.models.classifier import OnlineMKClassifier
 from kernbrook.models.encoding import Reader, Writer, built
 from kernbrook.models.machine import OnlineMachine
-from kernbrook.models.making import make_run
 from kernbrook.models.points import check_array
-from kernbrook.models.runs import Run, Setting
+from kernbrook.models.runs import Run
 from kernbrook.models.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.streams.scaling import OnlineScaler
 
@@ -55,6 +54,8 @@ _FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was le
 _DERIVED = "kernels_"  # follows from the parameters
 # What of a run, where it has it, is changed in place: arrays, or tuples of them.
 _STATE = ("progress", "slots", "memory", "scale")
+# What of a run is written in ways of its own, or not at all.
+_APART = ("engine", "pool", "held", "scaler", "_written")
 
 
 def save(estimator: Any, path: str | PathLike[str]) -> None:
@@ -250,17 +251,15 @@ def _digest(
 
 def _write_run(estimator: OnlineMachine, run: Run, writer: Writer) -> dict[str, Any]:
     """The state as tensors; what follows from the parameters is made again on loading."""
-    if getattr(run, "torn", False):
-        raise InputError("save: the model was interrupted in the middle of a block; fit again")
-    twin = _new_run(estimator, run.width, run.sparse)
-    fixed = [name for name in vars(twin) if name not in ("engine", "pool", *_STATE)]
+    twin = estimator._new_run(run.width, run.sparse, 0)
+    fixed = [name for name in vars(twin) if name not in (*_APART, *_STATE)]
     if not all(_same(getattr(run, name, None), getattr(twin, name)) for name in fixed):
         raise InputError(
             "save: the parameters were changed after learning had begun, and a file could not "
             "go on as this model does; set them back, or fit again"
         )
-    scaler = estimator._scaler
-    if estimator.scaling != (None if scaler is None else scaler.method):
+    scaler = run.scaler
+    if estimator._scaling(run.width) != (None if scaler is None else scaler.method):
         raise InputError("save: scaling was changed after learning had begun; set it back")
     arrays = {**_state(run), **_named(run.stored, run.arrays())}
     if scaler is not None:
@@ -282,13 +281,6 @@ def _state(run: Run) -> dict[str, NDArray[Any]]:
 
 def _named(part: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return {f"{part}.{name}": array for name, array in arrays.items()}
-
-
-def _new_run(estimator: OnlineMachine, width: int, sparse: bool) -> Run:
-    kernels = resolve(estimator.kernels)
-    choices = estimator.learner, estimator.combiner, estimator.selection, estimator.labels
-    setting = Setting(width, sparse, estimator._scores, 0, estimator._of_numbers)
-    return make_run(kernels, *choices, setting)
 
 
 def _same(held: Any, made: Any) -> bool:
@@ -318,7 +310,7 @@ def _read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Reader) -> 
     names = getattr(estimator, "feature_names_in_", None)
     if estimator.n_features_in_ != width or not (names is None or names.shape == (width,)):
         raise InputError(f"n_features_in_, feature_names_in_: not those of {width} features")
-    made = _new_run(estimator, width, sparse)
+    made = estimator._new_run(width, sparse, 0)
     if getattr(made, "grows", False) and hasattr(made, "make_room"):
         made.make_room(reader.array("slots.place").shape[-1])
     for name, array in _state(made).items():
@@ -335,15 +327,16 @@ def _read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Reader) -> 
         sensible = made.rounds >= made.asked >= 0 and np.isfinite(made.weights()).all()
     if not sensible:
         raise InputError("progress: no state that a run can be in")
-    estimator._scaler = _read_scaler(estimator, width, reader)
+    made.scaler = _read_scaler(estimator, width, reader)
     estimator._run = made
     estimator.kernels_ = resolve(estimator.kernels)
 
 
 def _read_scaler(estimator: OnlineMachine, width: int, reader: Reader) -> OnlineScaler | None:
-    if estimator.scaling is None:
+    method = estimator._scaling(width)
+    if method is None:
         return None
-    scaler = OnlineScaler(estimator.scaling, width)
+    scaler = OnlineScaler(method, width)
     saved = {}
     for name, array in scaler.arrays().items():
         saved[name] = reader.array(f"scaler.{name}")

@@ -1,0 +1,189 @@
+"""Ctrl-C, at any moment, leaves whole blocks learned; going on ends as if nothing had happened."""
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernbrook as kb
+from kernbrook.models import budget_runs, feature_runs, gradient_runs, runs
+from kernbrook.models.saving import _state
+
+FEATURES = kb.RandomFeatures(8)
+STORES: dict[str, Callable[[], Any]] = {
+    "perceptron": lambda: kb.OnlineMKClassifier(learner=kb.Perceptron(), scaling=None),
+    "default": lambda: kb.OnlineMKClassifier(),
+    "drawn": lambda: kb.recipes.make("spa"),
+    "prefix": lambda: kb.recipes.make("perceptron-best", rounds=70, fraction=None),
+    "shared": lambda: kb.recipes.make("om2"),
+    "forgetron": lambda: kb.recipes.make("forgetron", budget=8),
+    "projection": lambda: kb.recipes.make("projectron++", budget=8),
+    "ahpatron": lambda: kb.recipes.make("ahpatron", budget=8),
+    "pegasos": lambda: kb.recipes.make("pegasos"),
+    "merging": lambda: kb.recipes.make("bpegasos-merge", budget=8),
+    "asking": lambda: kb.OnlineMKClassifier(learner=kb.BPAS(8), labels=kb.MarginSampling(0.3)),
+    "sums": lambda: kb.recipes.make("omkl"),
+    "window": lambda: kb.recipes.make("omkl-b", budget=30),
+    "features": lambda: kb.recipes.make("kernbrook-regression", n_components=8),
+    "levels": lambda: kb.recipes.make("ada-raker", n_components=8, levels=3),
+    "subsets": lambda: kb.recipes.make("amkl-aks", n_components=8, threshold=0.01),
+    "ridge": lambda: kb.OnlineMKClassifier(
+        [kb.Gaussian(sigma=1)], kb.Ridge(features=FEATURES), scaling="maximum"
+    ),
+    "majority": lambda: kb.recipes.make("majority"),
+    "last label": lambda: kb.recipes.make("last-label"),
+    "mean": lambda: kb.recipes.make("mean"),
+}
+ROWS, BLOCK = 160, 16
+OF_NUMBERS = ("sums", "window", "features", "levels", "subsets", "mean")
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many blocks in few rows."""
+    monkeypatch.setattr(runs.ExpansionRun, "learned_together", BLOCK)
+    monkeypatch.setattr(budget_runs.BudgetRun, "learned_together", BLOCK)
+    monkeypatch.setattr(feature_runs.FeatureRun, "learned_together", BLOCK)
+    monkeypatch.setattr(gradient_runs, "WINDOW_BLOCK", BLOCK)
+    monkeypatch.setattr(gradient_runs, "BLOCK", BLOCK)
+
+
+def stream(store: str) -> tuple[Any, Any]:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(ROWS, 3))
+    X[100:110] = X[:10]  # rows that come again
+    score = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=ROWS)
+    return X, score if store in OF_NUMBERS else (score > 0).astype(int)
+
+
+def fresh(store: str) -> Any:
+    model = STORES[store]()
+    return model.set_params(random_state=3) if "random_state" in model.get_params() else model
+
+
+def learn(model: Any, X: Any, y: Any) -> None:
+    model.learn(X, y) if hasattr(model, "offset_") or y.dtype.kind == "f" else model.learn(
+        X, y, classes=[0, 1]
+    )
+
+
+def learned(model: Any) -> int:
+    """Rows learned; none where a first call was undone."""
+    return int(model.n_rounds_) if hasattr(model, "_run") or hasattr(model, "last_") else 0
+
+
+def everything(model: Any, X: Any) -> list[Any]:
+    """All that was learned, and what follows from it."""
+    if not hasattr(model, "_run"):
+        return [{k: v for k, v in vars(model).items() if k.endswith("_")}, model.predict(X)]
+    run = model._run
+    arrays = {**_state(run), **run.arrays()}
+    if "slots.place" in arrays:  # what is not in use says nothing
+        filled = arrays["slots.filled"]
+        for name in ("alpha", "diagonal", "born", "place"):
+            slots = arrays[f"slots.{name}"][..., : filled.max()]
+            used = np.arange(filled.max()) < filled[(..., *[None] * (slots.ndim - 1))]
+            arrays[f"slots.{name}"] = np.where(used, slots, 0)
+    if run.scaler is not None:
+        arrays.update(run.scaler.arrays())
+    return [arrays, model.predict(X), model.n_support_stored_, getattr(model, "offset_", None)]
+
+
+def assert_equal(found: list[Any], wanted: list[Any]) -> None:
+    assert found[0].keys() == wanted[0].keys()
+    for name, array in wanted[0].items():
+        np.testing.assert_array_equal(found[0][name], array, err_msg=name)
+    np.testing.assert_array_equal(found[1], wanted[1])
+    assert found[2:] == wanted[2:]
+
+
+@contextmanager
+def interrupted_at(line: int) -> Iterator[list[int]]:
+    """KeyboardInterrupt before the given line that kernbrook's own code runs; counts lines."""
+    count = [0]
+
+    def each_line(frame: Any, event: str, _: Any) -> Any:
+        if event == "line":
+            count[0] += 1
+            if count[0] == line:
+                raise KeyboardInterrupt
+        return each_line
+
+    def each_call(frame: Any, event: str, _: Any) -> Any:
+        ours = "kernbrook" in frame.f_code.co_filename and "/tests/" not in frame.f_code.co_filename
+        return each_line if ours else None
+
+    sys.settrace(each_call)
+    try:
+        yield count
+    finally:
+        sys.settrace(None)
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_before_any_line(store):
+    """Interrupted at lines of a first call and of a later one, spread over all that they run."""
+    X, y = stream(store)
+    whole = fresh(store)
+    learn(whole, X, y)
+    wanted = everything(whole, X)
+    for start in (0, 40):
+        model = fresh(store)
+        if start:
+            learn(model, X[:start], y[:start])
+        with interrupted_at(-1) as count:
+            learn(model, X[start:], y[start:])
+        assert_equal(everything(model, X), wanted)
+        lines = np.unique(np.linspace(1, count[0] - 1, 60).astype(int))
+        partly = 0
+        for line in lines:
+            model = fresh(store)
+            if start:
+                learn(model, X[:start], y[:start])
+            with pytest.raises(KeyboardInterrupt), interrupted_at(int(line)):
+                learn(model, X[start:], y[start:])
+            done = learned(model)
+            assert done >= start
+            partly += start < done < ROWS
+            if done < ROWS:
+                learn(model, X[done:], y[done:])
+            assert_equal(everything(model, X), wanted)
+        assert partly > 10 or store in ("majority", "last label", "mean")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that raise signals")
+@pytest.mark.skipif(
+    threading.current_thread() is not threading.main_thread(), reason="signals go to main"
+)
+@pytest.mark.parametrize("store", STORES)
+def test_by_a_timer(store):
+    """Ten signals at random moments; the compiled passes run with several threads."""
+    X, y = stream(store)
+    whole = fresh(store)
+    learn(whole, X, y)
+    wanted = everything(whole, X)
+    rng = np.random.default_rng(list(STORES).index(store))
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for _ in range(10):
+            model = fresh(store)
+            with suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-4, 2e-2))
+                learn(model, X, y)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            done = learned(model)
+            if done < ROWS:
+                learn(model, X[done:], y[done:])
+            assert_equal(everything(model, X), wanted)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
