@@ -174,7 +174,7 @@ def as_label(answer: Any, classes: NDArray[Any] | None) -> Any:
         number = _number(answer)
         if number is None or not abs(number) < 1e100:
             raise InputError(f"expected a number, found {answer!r:.40}")
-        return number
+        return float(number)
     text = classes.dtype.kind in "UO"
     for name in classes.tolist():
         if str(name) == str(answer) if text else name == _number(answer):
@@ -205,13 +205,17 @@ def _numbers(names: Sequence[Any]) -> list[Any]:
 
 
 def _number(value: Any) -> float | None:
+    """A number or the text of one; whole ones stay whole, since not all are floats."""
     if isinstance(value, bool):
         return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
+    for kind in (int, float):
+        try:
+            number = kind(value)
+        except (TypeError, ValueError, OverflowError):
+            continue
+        if kind is float or isinstance(value, (int, str)):
+            return number if abs(number) < math.inf else None
+    return None
 
 
 def _listed(labels: NDArray[Any]) -> str:
