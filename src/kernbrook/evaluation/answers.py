@@ -7,6 +7,7 @@ import json
 import math
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -208,14 +209,14 @@ def _number(value: Any) -> float | None:
     """A number or the text of one; whole ones stay whole, since not all are floats."""
     if isinstance(value, bool):
         return None
-    for kind in (int, float):
-        try:
-            number = kind(value)
-        except (TypeError, ValueError, OverflowError):
-            continue
-        if kind is float or isinstance(value, (int, str)):
-            return number if abs(number) < math.inf else None
-    return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if isinstance(value, (int, str)) and number.is_integer():
+        with suppress(ValueError):  # "1e3"
+            return int(value)
+    return number if math.isfinite(number) else None
 
 
 def _listed(labels: NDArray[Any]) -> str:

@@ -17,7 +17,9 @@ LARGEST_EXACT = 2**53  # whole numbers beyond it are not all floats
 
 def is_empty(X: Any) -> bool:
     """Whether a chunk of examples has no rows, as lists, arrays, frames and matrices tell it."""
-    shape = (len(X),) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
+    if isinstance(X, (list, tuple)):
+        return len(X) == 0
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     return len(shape) > 0 and shape[0] == 0
 
 
@@ -103,7 +105,9 @@ def _array_of(items: Sequence[Any]) -> NDArray[Any]:
     """The array of a list; of objects, where NumPy would change a label's value or kind."""
     array = np.asarray(items)
     if array.dtype.kind == "f":
-        kept = not any(isinstance(i, (int, np.integer)) and abs(i) > LARGEST_EXACT for i in items)
+        kept = not any(
+            isinstance(i, (int, np.integer)) and abs(int(i)) > LARGEST_EXACT for i in items
+        )
     else:
         kept = array.dtype.kind != "U" or all(isinstance(item, str) for item in items)
     if kept or array.ndim != 1:
