@@ -57,7 +57,7 @@ def predict(
     >>> model = kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), scaling=None)
     >>> model = model.fit([[1.0], [-1.0]], ["yes", "no"])
     >>> predict(model, np.array([[-3.0], [2.0]]), scores=True)
-    (array(['no', 'yes'], dtype='<U3'), array([-6.,  4.]))
+    (array(['no', 'yes'], dtype='<U3'), array([-3.,  2.]))
     """
     if scores:
         check_scores(model)
