@@ -722,6 +722,7 @@ def test_an_answer_that_is_no_label():
     numbers = make(kb.Ridge(features=WAVES), "all", numbers=True).fit(X, y)
     with pytest.raises(InputError, match="expected numbers"):
         numbers.learn(X, lambda row: "much")
-    with pytest.raises(InputError, match="found nan"):
-        numbers.learn(X, lambda row: math.nan)
+    with pytest.raises(InputError, match="found inf"):
+        numbers.learn(X, lambda row: math.inf)
+    numbers.learn(X, lambda row: math.nan)  # no answer
     assert numbers.labels_asked_ == 20

@@ -171,6 +171,24 @@ def test_what_a_question_says(tmp_path):
     assert len(asked) > 20
 
 
+def test_one_expert_tells_its_score(tmp_path):
+    """As it is, and no minus before a 0."""
+    votes = []
+
+    def person(question, state):
+        votes.append(question.votes)
+        return Y[question.row - 1]
+
+    def fresh():
+        kernels, policy = [kb.Gaussian(sigma=1)], kb.RandomLabels(1.0)
+        return kb.OnlineMKClassifier(kernels, kb.Perceptron(), labels=policy, scaling=None)
+
+    go(tmp_path / "m", person, np.concatenate([X[:30], np.full((5, 3), 1e6)]), fresh)
+    assert len(votes) == 35
+    assert [f"{vote:g}" for vote in votes[30]] == ["0", "0"]
+    assert len({abs(vote[0]) for vote in votes[1:30]}) > 20
+
+
 def test_sparse_rows_and_many_classes(tmp_path):
     rows = csr_array(np.where(np.abs(X) > 1, X, 0))
     truth = np.array([3, 1, 2])[np.argmax(X, axis=1)]

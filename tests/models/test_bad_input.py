@@ -66,6 +66,13 @@ SHAPES = [
     (lambda m: m.learn(X, Y, classes=[0, 1]), r"is not the same as on last call"),
     (lambda m: m.learn(X, np.full(60, "spam")), r"label spam \(row 0 of the chunk\)"),
     (lambda m: m.learn(X, np.column_stack([Y, Y])), r"\(60, 2\)"),
+    (lambda m: m.learn(X, np.array([1, "spam"] * 30, dtype=object)), r"label spam \(row 1 of the"),
+    (lambda m: m.learn(X, lambda row: [0]), r"oracle: expected one label, or None, got \[0\]"),
+    (lambda m: m.learn(X, lambda row: (0, 1)), r"oracle: .* got \(0, 1\)"),
+    (lambda m: m.learn(X, lambda row: np.array([0, 1])), r"oracle: .* got array\(\[0, 1\]\)"),
+    (lambda m: m.learn(X, lambda row: {"label": 1}), r"oracle: .* got \{'label': 1\}"),
+    (lambda m: m.learn(X, Y, sample_weight=1e308), "numbers from 1e100 are not allowed, got 1e"),
+    (lambda m: m.learn(X[:0], Y), "X has 0 rows but y has 60 labels"),
 ]
 
 
@@ -92,6 +99,11 @@ CLASSES = [
     (lambda: make().learn(X, Y, classes=[1, 1]), "found one class, 1"),
     (lambda: make().fit(X, X[:, 0]), "Unknown label type: continuous"),
     (lambda: make().fit(np.empty((0, 3)), []), "0 sample"),
+    (lambda: make().fit(X, np.array([1, "a"] * 30, dtype=object)), "found int and str"),
+    (lambda: make().learn(X, ["a", 1] * 30), "one kind, numbers or text, found int and str"),
+    (lambda: make().learn(X, Y, classes=["a", 1]), "classes: expected labels of one kind"),
+    (lambda: make().learn(X, Y, classes=[1, -1, None]), "classes: None and NaN are none"),
+    (lambda: make(learner=kb.Pegasos()).fit(X, Y, sample_weight=1e308), "numbers from 1e100"),
     (lambda: make().fit(np.empty((5, 0)), [0, 1, 0, 1, 0]), r"0 feature"),
     (lambda: make().learn(X.astype(complex), Y), "[Cc]omplex"),
 ]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbrook as kb
 from kernbrook.errors import InputError, ModelFileError
@@ -47,6 +48,25 @@ def test_no_rows(name):
     assert all((vars(model)[key] == value).all() for key, value in before.items())
 
 
+@parametrize_with_checks([kind(name) for name, (kind, _, _) in KINDS.items()])
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@each
+def test_no_rows_first(name):
+    """Nothing is known after them, neither classes nor features."""
+    kind, y, _ = KINDS[name]
+    model = kind(name)
+    assert [len(part) for part in model.learn(X[:0], y[:0])] == [0, 0]
+    assert model.partial_fit(np.empty((0, 7)), []) is model
+    assert vars(model) == {"strategy": name}
+    assert model.fit(X, y).n_features_in_ == 2
+    assert model.predict([]).shape == (0,)
+    with pytest.raises(ValueError, match="0 sample"):
+        model.fit(X[:0], y[:0])
+
+
 @each
 def test_files(name, tmp_path):
     kind, y, _ = KINDS[name]
@@ -77,6 +97,8 @@ def test_files_that_are_wrong(changes, tmp_path):
     [
         (TrivialRegressor("median"), [1.0] * 4, "expected 'mean' or 'last-value', got 'median'"),
         (TrivialClassifier("mean"), [1, 2] * 2, "'majority' or 'last-label', got 'mean'"),
+        (TrivialClassifier(), [1, None, 2, 1], "y: row 1 has no label; a baseline needs them all"),
+        (TrivialClassifier(), np.array([1, "a"] * 2, dtype=object), "one kind, .* int and str"),
         (TrivialRegressor(), ["a"] * 4, "y: expected numbers, got <U1"),
         (TrivialRegressor(), [1.0, np.nan, 1.0, 2.0], "size below 1e100, found nan"),
         (TrivialRegressor(), [1.0, 1e101, 1.0, 2.0], r"size below 1e100, found 1e\+101"),

@@ -7,6 +7,7 @@ import json
 import math
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -174,7 +175,7 @@ def as_label(answer: Any, classes: NDArray[Any] | None) -> Any:
         number = _number(answer)
         if number is None or not abs(number) < 1e100:
             raise InputError(f"expected a number, found {answer!r:.40}")
-        return number
+        return float(number)
     text = classes.dtype.kind in "UO"
     for name in classes.tolist():
         if str(name) == str(answer) if text else name == _number(answer):
@@ -205,12 +206,16 @@ def _numbers(names: Sequence[Any]) -> list[Any]:
 
 
 def _number(value: Any) -> float | None:
+    """A number or the text of one; whole ones stay whole, since not all are floats."""
     if isinstance(value, bool):
         return None
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
+    if isinstance(value, (int, str)) and number.is_integer():
+        with suppress(ValueError):  # "1e3"
+            return int(value)
     return number if math.isfinite(number) else None
 
 

@@ -58,7 +58,8 @@ class Question(NamedTuple):
     row : its number in the data, from 1
     x : (1, d), dense or CSR
     predicted : the label that the model expects; None before it has learned any
-    votes : (c,) for each class, the greatest wins; None for numbers, and where `predicted` is
+    votes : (c,) for each class, votes or scores, the greatest wins; of two classes with 0 the
+        second. None for numbers, and where `predicted` is
     means, deviations : (d,) mean and standard deviation of each feature, up to this row
     """
 
@@ -399,7 +400,9 @@ class _Work:
         predicted = labels[0].item() if isinstance(labels[0], np.generic) else labels[0]
         if decisions is None:
             return predicted, None
-        return predicted, decisions[0] if decisions.ndim == 2 else np.array([-1, 1]) * decisions[0]
+        if decisions.ndim == 2:
+            return predicted, decisions[0]
+        return predicted, np.array([-1, 1]) * decisions[0] + 0.0  # which makes 0 of -0
 
     def _other(self, problem: str) -> _OtherError:
         return _OtherError(

@@ -44,6 +44,8 @@ def predict(
 ) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     """The labels predicted for rows (n, d), and where asked for their scores, (n,) or (n, c).
 
+    The scores are what `decision_function` gives: of one expert its own, else the combined vote.
+
     Raises
     ------
     InputError
@@ -52,9 +54,10 @@ def predict(
     Examples
     --------
     >>> import kernbrook as kb
-    >>> model = kb.OnlineMKClassifier([kb.Linear()]).fit([[1.0], [-1.0]], ["yes", "no"])
+    >>> model = kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), scaling=None)
+    >>> model = model.fit([[1.0], [-1.0]], ["yes", "no"])
     >>> predict(model, np.array([[-3.0], [2.0]]), scores=True)
-    (array(['no', 'yes'], dtype='<U3'), array([-1.,  1.]))
+    (array(['no', 'yes'], dtype='<U3'), array([-3.,  2.]))
     """
     if scores:
         check_scores(model)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError
 from kernbrook.evaluation.records import History, Record
 from kernbrook.evaluation.tasks import added, check_online, classes_of, losses
+from kernbrook.models.labelled import as_labels, check_present, distinct
 from kernbrook.models.tasks import task_of
 from kernbrook.streams import Stream
 
@@ -38,7 +39,7 @@ def prequential(
         A scikit-learn regressor is not given `classes`. Its label policy decides whose label it
         sees; its error counts every round.
     X : (T, d) array or sparse matrix, or a `Stream` (then y and order stay None)
-    y : (T,) labels
+    y : (T,) labels, one for each row
     order : (T,) int or None, the order in which to take the rows, from 0
     classes : all labels of a classifier; found in y where X is an array, and by one reading of a
         stream
@@ -86,7 +87,7 @@ def prequential(
         order = np.arange(rows) if order is None else _order(order, rows)
         chunks = _in_order(X, y, order, size)
         if task == "classes":
-            classes = np.unique(y) if classes is None else classes
+            classes = distinct(y) if classes is None else classes
             _look_ahead(estimator, X, y, order, classes)
 
     labels = {"classes": classes} if task == "classes" else {}
@@ -146,12 +147,13 @@ def _arrays(X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
     if y is None:
         raise InputError("prequential: y is missing")
     X = X.tocsr() if sp.issparse(X) else np.asarray(X)
-    y = np.asarray(y)
+    y = as_labels(y)
     if X.ndim != 2 or y.ndim != 1 or X.shape[0] != y.shape[0]:
         raise InputError(
             f"prequential: expected X of shape (T, d) and y of shape (T,), "
             f"got {X.shape} and {y.shape}"
         )
+    check_present(y, "`prequential` counts the errors of all rows; leave it out, or use `learn`")
     return X, y
 
 

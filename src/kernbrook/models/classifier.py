@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from kernbrook.combiners import BestOfPrefix
 from kernbrook.errors import InputError
-from kernbrook.models.machine import OnlineMachine, as_labels, check_some_weight
+from kernbrook.models.labelled import as_labels, class_numbers, distinct, is_empty, present
+from kernbrook.models.machine import OnlineMachine, check_some_weight
 from kernbrook.models.points import Flags, Floats, Labels
 from kernbrook.models.runs import ExpertRun
 
@@ -90,16 +90,16 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             A parameter, or the data, is not what was expected.
         """
         self._forget()
-        y = column_or_1d(y, warn=True)
         check_some_weight(sample_weight)
-        return self.partial_fit(X, y, classes=np.unique(y), sample_weight=sample_weight)
+        return self._learn_all(X, y, None, sample_weight)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> OnlineMKClassifier:
         """Learn from X in the order given, after what was learned before.
 
-        All labels given are learned from, whatever the policy in `labels`.
+        All labels given are learned from, whatever the policy in `labels`. A chunk without rows
+        changes nothing.
 
         Parameters
         ----------
@@ -113,6 +113,9 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         InputError
             A parameter, or the data, is not what was expected.
         """
+        return self if self._is_nothing(X, y) else self._learn_all(X, y, classes, sample_weight)
+
+    def _learn_all(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> OnlineMKClassifier:
         with self._nothing_half_done():
             X, y = self._validated(X, y)
             self._set_classes(y, classes)
@@ -124,12 +127,15 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     ) -> tuple[NDArray[Any], Flags]:
         """Test, ask, train: each label is predicted before it is looked at, if it is.
 
+        A chunk without rows changes nothing.
+
         Parameters
         ----------
         X : (n, d) array or CSR matrix
-        y : (n,) labels, or an oracle
-            An oracle is called with a row of X, (d,) or if sparse (1, d), for each label that
-            `labels` asks for, and gives the label, or None where it cannot be had.
+        y : (n,) labels, or an oracle, or None
+            None or NaN is a label that cannot be had; None instead of them all, that none can. An
+            oracle is called with a row of X, (d,) or if sparse (1, d), for each label that
+            `labels` asks for, and gives the label, or None.
         classes : all labels; needed on the first call unless y has them
         sample_weight : (n,) or None
 
@@ -138,6 +144,9 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         predictions : (n,) labels, each from the examples before its own
         asked : (n,) bool, whose label was looked at
         """
+        if self._is_nothing(X, y):
+            known = getattr(self, "classes_", classes)
+            return as_labels([] if known is None else known)[:0], np.zeros(0, dtype=bool)
         with self._nothing_half_done():
             X, y = self._checked(X, y)
             self._set_classes(y, classes)
@@ -159,6 +168,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             raise InputError(
                 f"choose_kernel: needs selection=BestOfPrefix(), got {self.selection!r}"
             )
+        if is_empty(X):
+            raise InputError("choose_kernel: X has no rows")
         trial = OnlineMKClassifier(self.kernels, self.learner, self.combiner)
         trial.learn(X, y, classes=classes)
         with self._nothing_half_done():
@@ -173,9 +184,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     # -- prediction -------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Floats:
-        """The combined vote; drawn votes count by their expectation.
+        """What decides: the score f(x) of one expert, or the combined vote of several.
 
-        Of size up to 1 where experts vote for classes, unbounded where their scores are added.
+        It is the score where the machine has one expert, or votes with one (`BestOfPrefix`).
+        Several vote for classes, or add their scores, as the loss of the combiner says: votes are
+        of size up to 1, scores unbounded. Drawn votes count by their expectation.
 
         Parameters
         ----------
@@ -183,7 +196,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
         Returns
         -------
-        (n,) for two classes, positive for classes_[1]; (n, c) for more, one vote a class
+        (n,) for two classes, positive for classes_[1]; (n, c) for more, one number a class
         """
         decisions = self._decide(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
@@ -211,9 +224,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
         if hasattr(self, "classes_"):
-            if classes is None or np.array_equal(classes, self.classes_):
+            if classes is None:
                 return
-            if not np.array_equal(found := np.unique(classes), self.classes_):
+            found = distinct(as_labels(classes), "classes")
+            if found.tolist() != self.classes_.tolist():  # by Python: NumPy would compare floats
                 raise InputError(
                     f"classes={found} is not the same as on last call to partial_fit, "
                     f"was: {self.classes_}"
@@ -221,9 +235,16 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             return
         if classes is None and callable(y):
             raise InputError("classes: name all of them before the first answer of an oracle")
-        found = np.unique(y if classes is None else classes)
-        # Once each, many labels would look like the values of a number.
-        check_classification_targets(np.repeat(found, 3))
+        named, name = (y, "y") if classes is None else (as_labels(classes), "classes")
+        there = present(named)
+        if classes is not None and not there.all():
+            raise InputError("classes: None and NaN are none, they stand for a missing label")
+        if len(there) > 0 and not there.any():
+            raise InputError("y: no row has a label yet; name all classes with classes=")
+        found = distinct(named[there], name)
+        if not all(isinstance(label, int) for label in found):  # which no type of NumPy holds
+            # Once each, many labels would look like the values of a number.
+            check_classification_targets(np.repeat(found, 3))
         if len(found) < 2:
             raise InputError(
                 f"y: expected two classes or more, found one class, {_some(found)}; name "
@@ -233,14 +254,16 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _numbers(self, y: NDArray[Any]) -> Labels:
         """The number of each label's class."""
-        numbers = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
-        unknown = self.classes_[numbers] != y
+        there = present(y)
+        numbers = np.full(len(y), self._nothing(), dtype=np.int64)
+        numbers[there] = class_numbers(self.classes_, y[there])
+        unknown = there & (numbers < 0)
         if unknown.any():
             raise InputError(
                 f"y: label {y[unknown.argmax()]!s} (row {unknown.argmax()} of the chunk) is not "
                 f"one of the classes {_some(self.classes_)}"
             )
-        return np.asarray(numbers, dtype=np.int64)
+        return numbers
 
     def _predictions(self, decisions: Floats) -> NDArray[Any]:
         if decisions.shape[1] == 1:

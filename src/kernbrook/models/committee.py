@@ -102,10 +102,15 @@ class Committee(NamedTuple):
         return np.asarray(self.selection.expected_votes(self.relative_weights(progress)))
 
     def combine(self, progress: Progress, scores: Floats, sizes: Floats) -> Floats:
-        """Decisions from the experts' scores and their sizes, (e, c, n), as (n, c)."""
+        """Decisions from the experts' scores and their sizes, (e, c, n), as (n, c).
+
+        Where experts vote for classes, one that votes alone decides by its score: the same class,
+        and how sure it is.
+        """
         votes = self.votes(progress)
         current = np.where(np.abs(scores) <= ZERO * sizes, 0.0, scores)
-        if self.machine.loss == MISTAKES:
+        alone = len(votes) == 1 or isinstance(self.selection, BestOfPrefix)
+        if self.machine.loss == MISTAKES and not alone:
             if scores.shape[1] == 1:
                 current = np.where(current >= 0, 1.0, -1.0)
                 sizes = np.ones_like(sizes)

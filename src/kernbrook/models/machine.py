@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
+from kernbrook.models.labelled import as_labels, check_present, is_empty
 from kernbrook.models.making import make_run
 from kernbrook.models.points import (
     DenseRows,
@@ -69,7 +70,7 @@ class OnlineMachine(BaseEstimator):
         raise NotImplementedError
 
     def _numbers(self, y: NDArray[Any]) -> NDArray[Any]:
-        """Labels as the run takes them."""
+        """Labels as the run takes them, `_nothing()` where there is none."""
         raise NotImplementedError
 
     def _nothing(self) -> Any:
@@ -115,7 +116,9 @@ class OnlineMachine(BaseEstimator):
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the run takes it."""
         label = oracle(X[i : i + 1] if sp.issparse(X) else X[i])
-        return self._nothing() if label is None else self._numbers(np.array([label]))[0]
+        if isinstance(label, (list, tuple, dict, set)) or np.ndim(label) > 0:
+            raise InputError(f"oracle: expected one label, or None, got {label!r:.60}")
+        return self._numbers(as_labels([label]))[0]
 
     def should_ask(self, X: Any) -> Flags:
         """(n,) bool: does the model want the label of each row of X, (n, d), if it came next?
@@ -131,6 +134,8 @@ class OnlineMachine(BaseEstimator):
 
     def _rows_of(self, X: Any) -> Rows:
         check_is_fitted(self)
+        if is_empty(X):
+            return self._rows(np.empty((0, self._run.width)))
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C")
         X = canonical(X)
         rows, scaler = self._rows(X), self._run.scaler
@@ -196,6 +201,19 @@ class OnlineMachine(BaseEstimator):
                 self._forget()
             raise
 
+    def _is_nothing(self, X: Any, y: Any) -> bool:
+        """Whether a chunk has no rows, so that nothing changes. A new model's parameters are
+        checked nevertheless."""
+        if not is_empty(X):
+            return False
+        if not (y is None or callable(y)) and len(y := as_labels(y)) > 0:
+            raise InputError(f"X has 0 rows but y has {len(y)} labels")
+        if not hasattr(self, "_run"):
+            trial: Any = clone(self)
+            trial.classes_ = np.arange(2)
+            trial._start(np.empty((0, max((1, *np.shape(X)[1:2])))))
+        return True
+
     def _start(self, X: Any) -> None:
         """Set everything up for the first example."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -227,6 +245,12 @@ class OnlineMachine(BaseEstimator):
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Features and labels, with all of scikit-learn's checks."""
+        hint = "`learn` takes rows without labels, `fit` and `partial_fit` do not"
+        if y is None:
+            name = type(self).__name__
+            raise InputError(f"{name} requires y to be passed, but the target y is None; {hint}")
+        y = as_labels(y, warn=True)
+        check_present(y, hint)
         X, y = validate_data(
             self, X, y, reset=not hasattr(self, "_run"), accept_sparse="csr",
             dtype=np.float64, order="C", y_numeric=self._of_numbers,
@@ -238,7 +262,7 @@ class OnlineMachine(BaseEstimator):
         X = self._features(X)
         if callable(y):
             return X, y
-        y = as_labels(y)
+        y = np.full(X.shape[0], np.nan) if y is None else as_labels(y)
         if X.shape[0] != len(y):
             raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
         return X, y
@@ -274,10 +298,6 @@ class OnlineMachine(BaseEstimator):
         return tags
 
 
-def as_labels(y: Any) -> NDArray[Any]:
-    return y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y)
-
-
 def check_some_weight(sample_weight: Any) -> None:
     if sample_weight is not None and not np.any(np.asarray(sample_weight)):
         raise InputError("sample_weight: all weights are zero, there is nothing to learn")
@@ -292,10 +312,12 @@ def _importance(sample_weight: Any, rows: int) -> Floats:
         raise InputError(
             f"sample_weight: got an array of shape {weights.shape}, expected ({rows},)"
         )
-    if not (np.isfinite(weights) & (weights >= 0)).all():
-        wrong = weights[int(np.argmin(np.isfinite(weights) & (weights >= 0)))]
+    allowed = (weights >= 0) & (weights < 1e100)
+    if not allowed.all():
+        wrong = weights[int(np.argmin(allowed))]
         found = "NaN" if np.isnan(wrong) else f"{wrong:g}"
         raise InputError(
-            f"sample_weight: negative values, infinity and NaN are not allowed, got {found}"
+            "sample_weight: negative values, infinity, NaN and numbers from 1e100 are not allowed, "
+            f"got {found}"
         )
     return weights

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import column_or_1d
 
 from kernbrook.errors import InputError
+from kernbrook.models.labelled import plain, present
 from kernbrook.models.machine import OnlineMachine, check_some_weight
 from kernbrook.models.points import Flags, Floats
 
@@ -106,12 +106,13 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         """
         self._forget()
         check_some_weight(sample_weight)
-        return self.partial_fit(X, y, sample_weight=sample_weight)
+        return self._learn_all(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
         """Learn from X in the order given, after what was learned before.
 
-        All labels given are learned from, whatever the policy in `labels`.
+        All labels given are learned from, whatever the policy in `labels`. A chunk without rows
+        changes nothing.
 
         Parameters
         ----------
@@ -119,6 +120,9 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         y : (n,) numbers
         sample_weight : (n,) or None; scales each example's loss
         """
+        return self if self._is_nothing(X, y) else self._learn_all(X, y, sample_weight)
+
+    def _learn_all(self, X: Any, y: Any, sample_weight: Any) -> OnlineMKRegressor:
         with self._nothing_half_done():
             X, y = self._validated(X, y)
             self._learn(X, y, sample_weight, given=True)
@@ -127,12 +131,15 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     def learn(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Floats, Flags]:
         """Test, ask, train: each label is predicted before it is looked at, if it is.
 
+        A chunk without rows changes nothing.
+
         Parameters
         ----------
         X : (n, d) array or CSR matrix
-        y : (n,) numbers, or an oracle
-            An oracle is called with a row of X, (d,) or if sparse (1, d), for each label that
-            `labels` asks for, and gives the label, or None where it cannot be had.
+        y : (n,) numbers, or an oracle, or None
+            None or NaN is a label that cannot be had; None instead of them all, that none can. An
+            oracle is called with a row of X, (d,) or if sparse (1, d), for each label that
+            `labels` asks for, and gives the label, or None.
         sample_weight : (n,) or None
 
         Returns
@@ -140,6 +147,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         predictions : (n,) each from the examples before its own
         asked : (n,) bool, whose label was looked at
         """
+        if self._is_nothing(X, y):
+            return np.empty(0), np.zeros(0, dtype=bool)
         with self._nothing_half_done():
             X, y = self._checked(X, y)
             return self._learn(X, y, sample_weight)
@@ -155,19 +164,21 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     # -- labels -----------------------------------------------------------------------------
 
     def _numbers(self, y: NDArray[Any]) -> Floats:
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind not in "biuf":
-            raise InputError(f"y: expected numbers, got {y.dtype}")
-        numbers = np.array(y, dtype=np.float64)  # read-only would be compiled for anew
-        wrong = ~(np.abs(numbers) < 1e100)
+        there = present(y)
+        given = plain(y[there])
+        if given.dtype.kind not in "biuf":
+            raise InputError(f"y: expected numbers, got {given.dtype}")
+        numbers = np.full(len(y), self._nothing())
+        numbers[there] = given
+        wrong = there & ~(np.abs(numbers) < 1e100)
         if wrong.any():
             raise InputError(
                 f"y: expected numbers of size below 1e100, found {numbers[wrong][0]:g} "
                 f"(row {wrong.argmax()} of the chunk)"
             )
         if self.center:
-            if not hasattr(self, "offset_") and len(numbers):
-                self.offset_ = float(numbers[0])
+            if not hasattr(self, "offset_") and there.any():
+                self.offset_ = float(numbers[there][0])
             numbers -= self._offset()
         return numbers
 
@@ -178,7 +189,12 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         self, X: Any, y: Any, sample_weight: Any = None, given: bool = False
     ) -> tuple[NDArray[Any], Flags]:
         centred = hasattr(self, "offset_")
-        predictions, asked = super()._learn(X, y, sample_weight, given)
+        try:
+            predictions, asked = super()._learn(X, y, sample_weight, given)
+        except BaseException:
+            if not centred and hasattr(self, "_run") and self._run.asked == 0:
+                self.__dict__.pop("offset_", None)  # the label that it came from was not learned
+            raise
         since = 0 if centred or not asked.any() else int(asked.argmax()) + 1
         predictions[since:] += self._offset()
         return predictions, asked

@@ -7,19 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.errors import InputError
+from kernbrook.models.labelled import as_labels, check_present, class_numbers, distinct, is_empty
 
 
 class _Trivial(BaseEstimator):
-    """What both kinds share: neither looks at X."""
+    """What both kinds share: neither looks at X, though `fit` and `predict` check it."""
 
     n_support_stored_ = 0
     n_support_active_ = 0
     kernels_ = ()
     labels_asked_: int
 
+    _of_numbers: bool
     _strategies: tuple[str, ...]
     _learned: tuple[str, ...]
 
@@ -36,6 +39,28 @@ class _Trivial(BaseEstimator):
                 f"strategy: expected {' or '.join(map(repr, self._strategies))}, "
                 f"got {self.strategy!r}"
             )
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        if y is None:
+            name = type(self).__name__
+            raise InputError(f"{name} requires y to be passed, but the target y is None")
+        X, y = validate_data(
+            self, X, as_labels(y, warn=True), reset=not hasattr(self, "n_features_in_"),
+            accept_sparse="csr", y_numeric=self._of_numbers,
+        )  # fmt: skip
+        return X, y
+
+    def _rows(self, X: Any) -> int:
+        """Rows of X, checked where `fit` has seen what they are like."""
+        check_is_fitted(self)
+        if hasattr(self, "n_features_in_") and not is_empty(X):
+            X = validate_data(self, X, reset=False, accept_sparse="csr")
+        return int(X.shape[0] if hasattr(X, "shape") else len(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     @property
     def n_rounds_(self) -> int:
@@ -64,7 +89,10 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
     """
 
     _strategies = ("majority", "last-label")
-    _learned = ("classes_", "counts_", "last_", "labels_asked_")
+    _learned = (
+        "classes_", "counts_", "last_", "labels_asked_", "n_features_in_", "feature_names_in_",
+    )  # fmt: skip
+    _of_numbers = False
 
     def __init__(self, strategy: str = "majority"):
         super().__init__(strategy)
@@ -72,25 +100,32 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
     def fit(self, X: Any, y: Any) -> TrivialClassifier:
         """Forget everything, then learn the labels."""
         self._forget()
-        return self.partial_fit(X, y)
+        self.learn(*self._validated(X, y))
+        return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> TrivialClassifier:
         """Learn the labels y, (n,)."""
-        self.learn(X, y, classes=classes)
+        if not is_empty(X):
+            self.learn(*self._validated(X, y), classes=classes)
         return self
 
     def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Test, ask, train; see `OnlineMKClassifier.learn`."""
+        """Test, ask, train; see `OnlineMKClassifier.learn`. Every row needs its label."""
         self._check_strategy()
-        y = column_or_1d(y)
+        y = as_labels(y)
+        check_present(y, "a baseline needs them all")
         if not hasattr(self, "classes_"):
-            self.classes_ = np.unique(y if classes is None else classes)
+            if len(y) == 0:
+                return y, np.ones(0, dtype=bool)
+            known = distinct(y if classes is None else as_labels(classes))
+            check_classification_targets(np.repeat(known, 3))
+            self.classes_ = known
             self.counts_ = np.zeros(len(self.classes_), dtype=np.int64)
             self.last_ = len(self.classes_) - 1
             self.labels_asked_ = 0
-        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
-        if (self.classes_[codes] != y).any():
-            unknown = y[(self.classes_[codes] != y).argmax()]
+        codes = class_numbers(self.classes_, y)
+        if (codes < 0).any():
+            unknown = y[(codes < 0).argmax()]
             raise InputError(f"y: label {unknown!s} is not one of the classes {self.classes_}")
         before = np.concatenate([[self.last_], codes])
         if self.strategy == "last-label":
@@ -107,11 +142,16 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The one label, for each row of X."""
-        check_is_fitted(self)
+        rows = self._rows(X)
         code = self.last_
         if self.strategy == "majority":
             code = int(_last_greatest(self.counts_[None, :])[0])
-        return np.full(_rows(X), self.classes_[code])
+        return np.full(rows, self.classes_[code])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
 
 
 class TrivialRegressor(RegressorMixin, _Trivial):
@@ -131,7 +171,8 @@ class TrivialRegressor(RegressorMixin, _Trivial):
     """
 
     _strategies = ("mean", "last-value")
-    _learned = ("total_", "last_", "labels_asked_")
+    _learned = ("total_", "last_", "labels_asked_", "n_features_in_", "feature_names_in_")
+    _of_numbers = True
 
     def __init__(self, strategy: str = "mean"):
         super().__init__(strategy)
@@ -139,22 +180,26 @@ class TrivialRegressor(RegressorMixin, _Trivial):
     def fit(self, X: Any, y: Any) -> TrivialRegressor:
         """Forget everything, then learn the labels."""
         self._forget()
-        return self.partial_fit(X, y)
+        self.learn(*self._validated(X, y))
+        return self
 
     def partial_fit(self, X: Any, y: Any) -> TrivialRegressor:
         """Learn the labels y, (n,)."""
-        self.learn(X, y)
+        if not is_empty(X):
+            self.learn(*self._validated(X, y))
         return self
 
     def learn(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Test, ask, train; see `OnlineMKRegressor.learn`."""
         self._check_strategy()
-        y = column_or_1d(y)
+        y = as_labels(y)
         if y.dtype.kind not in "biuf":
             raise InputError(f"y: expected numbers, got {y.dtype}")
         y = y.astype(np.float64)
         if (wrong := ~(np.abs(y) < 1e100)).any():
             raise InputError(f"y: expected numbers of size below 1e100, found {y[wrong][0]:g}")
+        if len(y) == 0:
+            return y, np.ones(0, dtype=bool)
         if not hasattr(self, "total_"):
             self.total_ = self.last_ = 0.0
             self.labels_asked_ = 0
@@ -169,13 +214,14 @@ class TrivialRegressor(RegressorMixin, _Trivial):
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The one number, for each row of X."""
-        check_is_fitted(self)
+        rows = self._rows(X)
         mean = self.total_ / max(self.labels_asked_, 1)
-        return np.full(_rows(X), mean if self.strategy == "mean" else self.last_)
+        return np.full(rows, mean if self.strategy == "mean" else self.last_)
 
-
-def _rows(X: Any) -> int:
-    return int(X.shape[0] if hasattr(X, "shape") else len(X))
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
 
 
 def _last_greatest(counts: NDArray[np.int64]) -> NDArray[np.intp]:

@@ -132,6 +132,8 @@ def _labels(y: Any) -> Labels:
                 row = int(np.argmin(finite))
                 raise NonFiniteError(f"y has {array[row]} at row {row}, counted from 0")
             return array.astype(np.float64, copy=False)
+        case "u" if (array > np.iinfo(np.int64).max).any():
+            raise InputError(f"y must hold whole numbers below 2^63, got {array.max()}")
         case "i" | "u":
             return array.astype(np.int64, copy=False)
         case "b" | "U":

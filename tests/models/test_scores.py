@@ -1,0 +1,100 @@
+"""What `decision_function` gives: the score of one expert, the vote of several."""
+
+import hard_streams
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import kernbrook as kb
+
+KERNEL = kb.Gaussian(sigma=2)
+LEARNERS = [
+    kb.Perceptron(),
+    kb.Perceptron("label"),
+    kb.PassiveAggressive(),
+    kb.BPAS(budget=20),
+    kb.Pegasos(budget=20),
+    kb.Projectron(budget=20),
+]
+
+
+def stream(C, n=150):
+    X, y = hard_streams.gaussian_clouds(n, 3)
+    return X, (y > 0).astype(int) + (C - 2) * (X[:, 0] > 1)
+
+
+def make(kernels, learner=LEARNERS[0], **parameters):
+    return kb.OnlineMKClassifier(
+        kernels, learner, kb.Hedge(0.8), random_state=0, scaling=None, **parameters
+    )
+
+
+def score_of(model, expert, A):
+    """f(x) of one expert, from what it holds: (n,), or (n, c)."""
+    return model.kernels_[expert](A, model.support_vectors_) @ model.dual_coef_[:, expert]
+
+
+@pytest.mark.parametrize("C", [2, 3])
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_one_expert_gives_its_score(learner, C):
+    """f(x), and the label that two of the same, which vote, give."""
+    X, y = stream(C)
+    one, two = (make([KERNEL] * n, learner).fit(X, y) for n in (1, 2))
+    assert two.n_support_stored_ == 2 * one.n_support_stored_
+    A = np.concatenate([X, 1.5 * X[::-1], np.full((2, 3), 1e6)])  # the last score 0
+    scores = one.decision_function(A)
+    np.testing.assert_allclose(scores, score_of(one, 0, A), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(one.predict(A), two.predict(A))
+    assert not scores[-1].any()
+    if C == 2:
+        assert one.predict(A)[-1] == 1  # the second class wins a tie
+        np.testing.assert_array_equal(one.predict(A), scores >= 0)
+        assert len(np.unique(scores)) > 100
+        assert set(two.decision_function(A)) == {-1.0, 1.0}
+        assert roc_auc_score(y, scores[:150]) > roc_auc_score(y, one.predict(X))
+    else:
+        assert one.predict(A)[-1] == 0  # of three, the first
+        np.testing.assert_array_equal(one.predict(A), scores.argmax(axis=1))
+        assert set(np.unique(two.decision_function(A))) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("C", [2, 3])
+@pytest.mark.parametrize("rounds", [40, 1000], ids=["chosen", "not yet chosen"])
+def test_the_best_of_a_prefix_votes_alone(rounds, C):
+    X, y = stream(C)
+    pool = [kb.Linear(), KERNEL, kb.Gaussian(sigma=0.1)]
+    model = make(pool, selection=kb.BestOfPrefix(rounds=rounds)).fit(X, y)
+    best = int(np.argmax(model.kernel_weights_))
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(scores, score_of(model, best, X), rtol=1e-9, atol=1e-9)
+    expected = scores >= 0 if C == 2 else scores.argmax(axis=1)
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
+def test_scores_of_features():
+    X, y = stream(2)
+    learner = kb.GradientDescent(features=kb.RandomFeatures(20))
+    model = kb.OnlineMKClassifier([KERNEL], learner, kb.Hedge(0.8), random_state=0, scaling=None)
+    scores = model.fit(X, y).decision_function(X)
+    assert len(np.unique(scores)) > 100
+    np.testing.assert_array_equal(model.predict(X), scores >= 0)
+
+
+def test_several_experts_vote():
+    X, y = stream(2)
+    model = make([KERNEL, kb.Linear(), kb.Polynomial(2)]).fit(X, y)
+    signs = np.array([np.where(score_of(model, e, X) >= 0, 1, -1) for e in range(3)])
+    votes = model.kernel_weights_ @ signs
+    np.testing.assert_allclose(model.decision_function(X), votes, atol=1e-9)
+
+
+@pytest.mark.parametrize("C", [2, 3])
+def test_policies_look_at_votes_as_before(C):
+    """A policy's opinion of one expert is its vote, which is never undecided."""
+    X, y = stream(C)
+    for policy in (kb.MarginSampling(0.01), kb.Disagreement()):
+        one, two = (make([KERNEL] * n, labels=policy) for n in (1, 2))
+        said, expected = (m.learn(X, y, classes=range(C)) for m in (one, two))
+        for a, b in zip(said, expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(one.should_ask(X), two.should_ask(X))
