@@ -1,4 +1,4 @@
-"""The errors kernbrook raises, and nothing else.
+"""The errors that kernbrook raises, its warnings, and how a terminal is shown names in them.
 
 ::
 
@@ -8,13 +8,22 @@
     ├── DataFileError (ValueError)     a data file that cannot be read; names the file and the line
     ├── ModelFileError (ValueError)    a saved model that cannot be read; names the file
     └── UnknownNameError (ValueError)  a recipe, dictionary or data name that does not exist
+
+    KernbrookWarning (UserWarning)     what goes on, but perhaps not as wanted
+    └── DataFileWarning                a data file was read, but perhaps not as it was meant
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from os import PathLike
+
+# Control characters, line ends, and what turns the direction of text or is no character.
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+_MOST_NAMES = 50  # in a message
 
 
 class KernbrookError(Exception):
@@ -43,8 +52,7 @@ class DataFileError(KernbrookError, ValueError):
         self.path = path
         self.problem = problem
         self.line = line
-        where = f"{path}" if line is None else f"{path}, line {line}"
-        super().__init__(f"{where}: {problem}")
+        super().__init__(_located(path, problem, line))
 
     def __reduce__(self) -> tuple[type[DataFileError], tuple[object, ...]]:
         return type(self), (self.path, self.problem, self.line)
@@ -62,7 +70,7 @@ class ModelFileError(KernbrookError, ValueError):
     def __init__(self, path: str | PathLike[str], problem: str):
         self.path = path
         self.problem = problem
-        super().__init__(f"{path}: {problem}")
+        super().__init__(_located(path, problem, None))
 
     def __reduce__(self) -> tuple[type[ModelFileError], tuple[object, ...]]:
         return type(self), (self.path, self.problem)
@@ -81,10 +89,52 @@ class UnknownNameError(KernbrookError, ValueError):
     def __init__(self, kind: str, name: str, known: Iterable[str]):
         self.kind = kind
         self.name = name
-        self.known = tuple(known)
+        self.known = tuple(dict.fromkeys(known))
         near = get_close_matches(name, self.known, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(self.known)}"
-        super().__init__(f"unknown {kind} {name!r}: {hint}")
+        more = ", ..." if len(self.known) > _MOST_NAMES else ""
+        known_names = ", ".join(self.known[:_MOST_NAMES]) + more
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {known_names}"
+        super().__init__(f"unknown {kind} {name!r}: {printable(hint)}")
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[object, ...]]:
         return type(self), (self.kind, self.name, self.known)
+
+
+class KernbrookWarning(UserWarning):
+    """Every warning that kernbrook gives."""
+
+
+class DataFileWarning(KernbrookWarning):
+    """A data file was read, but perhaps not as it was meant.
+
+    Parameters
+    ----------
+    path : path of the file
+    problem : what was found and how it was taken
+    line : number of the line, from 1; None where no line can be named
+    """
+
+    def __init__(self, path: str | PathLike[str], problem: str, line: int | None = None):
+        self.path = path
+        self.problem = problem
+        self.line = line
+        super().__init__(_located(path, problem, line))
+
+    def __reduce__(self) -> tuple[type[DataFileWarning], tuple[object, ...]]:
+        return type(self), (self.path, self.problem, self.line)
+
+
+def printable(text: str) -> str:
+    """A text in one line, as a terminal may be shown it: names and labels can hold commands to it.
+
+    Examples
+    --------
+    >>> print(printable("a\\x1b[2Jb\\n"))
+    a\\x1b[2Jb\\n
+    """
+    return _UNSEEN.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def _located(path: str | PathLike[str], problem: str, line: int | None) -> str:
+    where = printable(f"{path}")
+    return f"{where}: {problem}" if line is None else f"{where}, line {line}: {problem}"

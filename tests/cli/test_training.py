@@ -579,7 +579,7 @@ def test_rows_without_labels(kernbrook, trained, tmp_path):
     assert kernbrook("predict", "m", "narrow.svm")[0] == 0
     (tmp_path / "one.csv").write_text("a,b,c\n1,2,oops\n")
     assert (
-        "one.csv: row 1, the last column: expected a number, found 'oops'"
+        "one.csv, line 2: column 'c': expected a number, found 'oops'"
         in (kernbrook("predict", "m", "one.csv")[2])
     )
 

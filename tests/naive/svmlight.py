@@ -3,6 +3,7 @@
 import re
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 
 
 class BadLineError(Exception):
@@ -36,6 +37,8 @@ def parse(text: str, width: int = 2**31 - 1) -> tuple[list[float], list[list[tup
         if not tokens:
             continue
         labels.append(number(tokens[0], line))
+        if INTEGER.fullmatch(tokens[0]) and int(tokens[0]) != labels[-1]:
+            raise BadLineError(line)
         row: list[tuple[int, float]] = []
         for token in tokens[1:]:
             if token.startswith("qid:"):

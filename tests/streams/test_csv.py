@@ -91,7 +91,8 @@ def test_slow_and_fast_reading_agree(write, monkeypatch):
 
 
 BAD_LINES = [
-    ("1,abc,x", "column 'b': expected a number, found 'abc'"),
+    ("1,abc,x", "column 'b': expected a number, found 'abc'; make it numbers, or leave out the"),
+    ("1,\x1b[2J,x", r"column 'b': expected a number, found '\\x1b\[2J'"),
     ("1,true,x", "column 'b': expected a number, found 'true'"),
     ("1,1_0,x", "column 'b': expected a number, found '1_0'"),
     ("1,0x1,x", "column 'b': expected a number"),
@@ -104,7 +105,9 @@ BAD_LINES = [
     ("1,-Infinity,x", "is not finite"),
     ("1,1e999,x", "'1e999' is not finite"),
     ("1,2,", "column 'label': missing value"),
-    ("1,2,NA", "column 'label': missing value"),
+    ("1,2,NA", "column 'label': missing value; fill it in, or leave out the row or the column"),
+    ("1,2," + "x" * 1001, "column 'label': a label of over 1,000 characters"),
+    ("1,2," + "1" * 1001, "column 'label': a label of over 1,000 characters"),
     ("1,2", "expected 3 values, found 2"),
     ("1,2,3,4", "expected 3 values, found 4"),
     ('1,2,"x', "a quoted value does not end here"),
@@ -124,6 +127,33 @@ def test_the_line_and_the_column_are_named(write, monkeypatch, line, problem, bl
     assert str(caught.value).startswith(f"{path}, line 6: ")
 
 
+@pytest.mark.parametrize(
+    ("header", "hint"),
+    [
+        ("species,a", r"found 'setosa'; is it the label\? --label species$"),
+        ("my species,a", r"is it the label\? --label 'my species'$"),
+        ("species,label", r"found 'setosa'; make it numbers, or leave out the column$"),
+    ],
+)
+def test_text_may_be_the_label(write, header, hint):
+    path = write("first.csv", f"{header}\nsetosa,1\nvirginica,2\n")
+    with pytest.raises(DataFileError, match=hint):
+        open_stream(path)
+    with pytest.raises(DataFileError, match="make it numbers, or leave out the column"):
+        open_stream(path, label=header.split(",")[1])
+    assert open_stream(path, label=header.split(",")[0]).n_rows == 2
+
+
+@pytest.mark.parametrize("near", ["9007199254740993", "-9007199254740993", "123456789012345678901"])
+def test_integers_that_a_float_does_not_hold(write, near):
+    text = f"a,label\n1,2\n1,{near}\n"
+    with pytest.raises(DataFileError, match=f"line 3: column 'label': a 64-bit float .* {near}: "):
+        open_stream(write("large.csv", text))
+    assert open_stream(write("text.csv", f"{text}1,x\n")).read()[1].tolist() == ["2", near, "x"]
+    stream = open_stream(write("floats.csv", f"a,label\n1,2\n1,{near}.0\n1,9007199254740992\n"))
+    assert stream.read()[1].tolist() == [2, float(near), 2.0**53]
+
+
 def test_numbers_and_an_infinite_label(write):
     with pytest.raises(DataFileError, match="line 3: column 'label': 'inf' is not finite"):
         open_stream(write("inf.csv", "a,label\n1,2\n1,inf\n"))
@@ -134,8 +164,14 @@ def test_numbers_and_an_infinite_label(write):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("1,2\n3,4\n", "line 1: expected a header row, found numbers"),
-        ("a;b;label\n1;2;3\n", "line 1: .* parted by commas, found one column"),
+        ("a b label\n1 2 3\n", "line 1: .* parted by commas, found one column, 'a b label'"),
+        (
+            "a;b;label\n1;2;3\n",
+            r"line 1: .* by commas, found semicolons; .*read_csv\(FILE, sep=';'",
+        ),
+        ("a\tb\n1\t2\n", r"line 1: .* by commas, found tabs; .*read_csv\(FILE, sep='\\t'"),
+        ("a\n1\n", "line 1: .* parted by commas, found one column, 'a'"),
+        ('a,"b\n1,2\n', "line 1: a quoted value does not end here"),
         ("a,b,a\n1,2,3\n", "line 1: two columns are called 'a'"),
         ("a,label\n", "a header row and no data"),
         ("a,label", "a header row and no data"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernbrook.errors import DataFileError
+from kernbrook.errors import DataFileError, UnknownNameError
 from kernbrook.streams import open_stream
 
 SVMLIGHT = "".join(f"{1 if i % 3 else -1} {1 + i % 5}:{i}.5 9:1\n" for i in range(5000))
@@ -152,6 +152,104 @@ def test_permission_denied_by_the_system(write):
         open_stream(path)
 
 
+ENDS = {"\n": "unix", "\r\n": "windows", "\r": "old", "mixed": "mixed"}
+
+
+def with_ends(text, end):
+    """The same lines, ending otherwise."""
+    if end != "mixed":
+        return text.replace("\n", end)
+    lines = text.splitlines()
+    return "".join(line + ("\r", "\n", "\r\n")[i % 3] for i, line in enumerate(lines))
+
+
+@pytest.mark.parametrize("block_bytes", [1 << 20, 1000, 7])
+@pytest.mark.parametrize("suffix", TEXTS)
+@pytest.mark.parametrize("end", ENDS, ids=ENDS.values())
+def test_ends_of_lines(write, monkeypatch, dense, end, suffix, block_bytes):
+    text = "\n".join(TEXTS[suffix].split("\n")[:60]) + "\n"
+    text = text if suffix == ".csv" else f"# words\n{text}"
+    X, y = open_stream(write(f"one{suffix}", text)).read()
+    monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", block_bytes)
+    path = write(f"other{suffix}", with_ends(text, end))
+    for _ in range(2):
+        again_X, again_y = open_stream(path).read()
+        np.testing.assert_array_equal(dense(again_X), dense(X))
+        np.testing.assert_array_equal(again_y, y)
+        path = write(f"other{suffix}", with_ends(text, end).rstrip("\r\n"))
+
+
+@pytest.mark.parametrize("end", ENDS, ids=ENDS.values())
+def test_rows_of_a_csv_file_as_pandas_has_them(write, end):
+    pandas = pytest.importorskip("pandas")
+    for text in (CSV, "a,label\n1,0\n2,1\n3,0\n4,1\n5,0\n", "a,label\n\n1,0\n\n2,1"):
+        path = write("rows.csv", with_ends(text, end))
+        X, y = open_stream(path).read()
+        expected = pandas.read_csv(path)
+        np.testing.assert_array_equal(X, expected.iloc[:, :-1])
+        np.testing.assert_array_equal(y, expected["label"])
+
+
+def test_the_line_is_named_whatever_ends_it(write):
+    for end in ("\n", "\r\n", "\r"):
+        for suffix, text in ((".csv", "a,label\n1,2\nx,3\n"), (".svm", "\n1 1:1\n1 1:x\n")):
+            with pytest.raises(DataFileError, match="line 3: ") as caught:
+                open_stream(write(f"bad{suffix}", text.replace("\n", end)))
+            assert caught.value.line == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", ["a.libsvm", "a.csv", "a"])
+def test_a_pipe_is_refused(tmp_path, name):
+    """Read twice, each reading would have a part of the rows."""
+    os.mkfifo(tmp_path / name)
+    for source in (tmp_path / name, str(tmp_path / name)):
+        with pytest.raises(DataFileError, match=r"a pipe .* save them to a file first"):
+            open_stream(source)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no numbers as files here")
+def test_a_process_substitution_is_refused():
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, b"1 1:1\n")
+        with pytest.raises(DataFileError, match=f"^/dev/fd/{reading}: a pipe"):
+            open_stream(f"/dev/fd/{reading}")
+        assert os.read(reading, 99) == b"1 1:1\n"
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])
+def test_a_device_is_refused(device):
+    if not os.path.exists(device):
+        pytest.skip(f"no {device} here")
+    with pytest.raises(DataFileError, match="a device, where a file was expected"):
+        open_stream(device)
+
+
+@pytest.mark.parametrize("name", ["rows", "rows.tsv"])
+def test_other_separators(write, name):
+    for mark in (";", "\t"):
+        with pytest.raises(DataFileError, match="line 1: expected values parted by commas, found"):
+            open_stream(write(name, "a b label\n1 2 3\n".replace(" ", mark)))
+
+
+def test_what_does_not_print(write):
+    path = write("a\x1b[31m.csv", "a\x1b]0;x\x07,b\n1,2\n\x1b[2J,4\n")
+    with pytest.raises(DataFileError) as caught:
+        open_stream(path)
+    assert str(caught.value).isprintable()
+    assert r"a\x1b[31m.csv, line 3: column 'a\x1b]0;x\x07'" in str(caught.value)
+    assert caught.value.path == path
+    with pytest.raises(UnknownNameError) as unknown:
+        open_stream(path, label="c")
+    assert str(unknown.value).isprintable()
+    stream = open_stream(write("b\x1b[31m.svm", "1 1:1\n"))
+    assert stream.name == r"b\x1b[31m"
+
+
 def test_an_endless_line(write, monkeypatch):
     monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", 100)
     monkeypatch.setattr("kernbrook.streams.text_files.LONGEST_LINE", 1000)
@@ -163,6 +261,49 @@ def test_a_line_longer_than_a_block(write, monkeypatch):
     monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", 100)
     line = "1 " + " ".join(f"{i}:1" for i in range(1, 300))
     assert open_stream(write("long.libsvm", f"{line}\n{line}")).read()[0].sum() == 2 * 299
+
+
+def peak(work):
+    """Bytes that Python and NumPy held at once meanwhile."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_lines_without_data_take_no_room(write):
+    """For each of these blocks, 32 bytes a line were kept."""
+    open_stream(write("warm.svm", SVMLIGHT))
+    for line in ("\n", "# words\n", "1 qid:3 qid:4 qid:5 qid:6 qid:7 1:1\n"):
+        text = line * (40_000_000 // len(line)) + "1 1:1\n"
+        path = write("blank.svm.gz", gzip.compress(text.encode(), 1))
+        del text
+        assert peak(lambda path=path: open_stream(path)) < 60e6
+
+
+def test_a_long_line_of_colons(write):
+    """Each has room for a pair, which has four letters at least."""
+    path = write("colons.svm", "1 " + ":" * 10_000_000)
+
+    def refused():
+        with pytest.raises(DataFileError, match="line 1: expected index:value"):
+            open_stream(path)
+
+    assert peak(refused) < 150e6
+
+
+def test_a_long_label_among_short_ones(write):
+    text = "a,label\n" + "1,x\n" * 250_000 + "2," + "y" * 1000 + "\n"
+    path = write("long.csv", text)
+    open_stream(write("warm.csv", CSV))
+
+    def read():
+        stream = open_stream(path)
+        assert sum(len(y) for _, y in stream.chunks(1000)) == 250_001
+
+    assert peak(read) < 120e6  # in one piece, the labels alone would be 1 GB
 
 
 @pytest.mark.parametrize("compression", ["", ".gz"])

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.streams import describe_stream, open_stream, stream_names
 from kernbrook.streams.base import FirstRows, Stream
 
@@ -123,6 +123,22 @@ def test_a_file_wins_over_a_name(tmp_path, monkeypatch):
 def test_near_names():
     with pytest.raises(UnknownNameError, match="unknown data 'wdbcc': did you mean wdbc"):
         open_stream("wdbcc")
+
+
+def test_a_name_in_two_lists_is_told_once(tmp_path, monkeypatch):
+    for name in ("wdbc.libsvm", "letter.t.libsvm"):
+        (tmp_path / name).write_text("1 1:1\n")
+    monkeypatch.setenv("KERNBROOK_DATA", str(tmp_path))
+    with pytest.raises(UnknownNameError, match=r"unknown data 'wdcb': did you mean wdbc\?$"):
+        open_stream("wdcb")
+    with pytest.raises(UnknownNameError, match=r"did you mean letter\.t\?$"):
+        open_stream("letter.tt")
+
+
+def test_a_name_that_ends_as_a_file_is_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataFileError, match=r"^iris\.csvv: no such file$"):
+        open_stream("iris.csvv")
 
 
 @pytest.mark.parametrize("source", [3, None, [[1]], (1, 2, 3)])

@@ -26,8 +26,13 @@ BAD_LINES = [
     ("1 2:NaN", "the value of '2:NaN' is not finite"),
     ("1 2:+Infinity", "is not finite"),
     ("1 2:1e400", "'1e400' is too large"),
-    ("1 2147483648:1", "greatest index that can be read is 2147483647"),
-    ("1 999999999999999999999999999:1", "greatest index that can be read"),
+    ("1 67108865:1", r"found '67108865:1'; with an index above 67108864, give n_features \(--n-fe"),
+    ("1 2147483648:1", "with an index above 67108864, give n_features"),
+    ("1 999999999999999999999999999:1", "with an index above 67108864, give n_features"),
+    ("9007199254740993 1:1", "a 64-bit float does not hold the label '9007199254740993'"),
+    (" -9007199254740993# 1:1", "does not hold the label '-9007199254740993'"),
+    ("123456789012345678901234567890", "does not hold the label '12345678901234567890123456"),
+    ("a,b,label", "found 'a,b,label'; the name of a CSV file ends with .csv"),
     ("1 2:" + "\xe9" * 300, "..."),
 ]
 
@@ -50,14 +55,31 @@ def test_lines_are_counted_over_blocks(write, monkeypatch):
     assert caught.value.line == 1001
 
 
-def test_the_first_of_two_bad_lines_is_named(write):
-    path = write("two.libsvm", "1 1:1\n1 1:1e999\n1 1:x\n")
-    with pytest.raises(DataFileError, match="too large") as caught:
+INEXACT = "9007199254740993 1:1"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "problem"),
+    [
+        ("1 1:1e999", "1 1:x", "too large"),
+        ("1 1:1e999", INEXACT, "too large"),
+        (INEXACT, "1 1:1e999", "does not hold"),
+        (INEXACT, "1 1:x", "does not hold"),
+        ("1 1:x", INEXACT, "expected a number after the colon"),
+    ],
+)
+def test_the_first_of_two_bad_lines_is_named(write, first, second, problem):
+    path = write("two.libsvm", f"1 1:1\n{first}\n{second}\n")
+    with pytest.raises(DataFileError, match=problem) as caught:
         open_stream(path)
     assert caught.value.line == 2
 
 
 def test_wrong_width(write):
+    with pytest.raises(InputError, match="n_features must be at most 2147483647, got 2147483648"):
+        open_stream(write("wide.libsvm", "1 1:1\n"), n_features=2**31)
+    stream = open_stream(write("wide.libsvm", "1 67108865:1\n"), n_features=2**31 - 1)
+    assert stream.read()[0].shape == (1, 2**31 - 1)
     path = write("wide.libsvm", "1 1:1\n1 4:1\n")
     with pytest.raises(DataFileError, match="line 2: found '4:1', beyond the 3 features"):
         open_stream(path, n_features=3)

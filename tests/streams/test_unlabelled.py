@@ -1,9 +1,13 @@
 """CSV files without a label column."""
 
+import bz2
+import gzip
+
 import numpy as np
 import pytest
 
 from kernbrook.errors import DataFileError
+from kernbrook.streams import open_stream
 from kernbrook.streams.unlabelled import UnlabelledCsv, csv_columns
 
 
@@ -25,7 +29,11 @@ def test_every_column_is_a_feature(write, assert_chunks_agree):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,2\n3,x\n4,5\n", r"rows.csv: row 2, the last column: expected a number, found 'x'"),
+        ("a,b\n1,2\n3,x\n4,5\n", r"rows.csv, line 3: column 'b': expected a number, found 'x'"),
+        ("a,b\n1,2\n3,1_0\n", r"line 3: column 'b': expected a number, found '1_0'"),
+        ("a,b\n1,2\n3,\u0663\n", r"line 3: column 'b': expected a number, found '\u0663'"),
+        ("a,b\n1,x\n3,infinity\n", r"line 2: column 'b': expected a number, found 'x'"),
+        ("a,b\n1,2\n3,infinity\n", r"line 3: column 'b': 'infinity' is not finite"),
         ("a,b\n1,2\nx,3\n", r"rows.csv, line 3: column 'a': expected a number, found 'x'"),
         ("a,b\n1,2\n3,\n", r"line 3: column 'b': missing value"),
         ("a,b\n1,2\n3\n", r"line 3: expected 2 values, found 1"),
@@ -41,4 +49,19 @@ def test_what_is_refused(write, text, message):
 def test_names_in_the_header(write):
     assert csv_columns(write("a.csv", '\n\n a ,"b, c",\u00e7\n1,2,3\n')) == ["a", "b, c", "\u00e7"]
     assert csv_columns(write("b.csv", "\ufeffa,b")) == ["a", "b"]
-    assert csv_columns(write("c.csv", "\n\n")) == []
+    assert csv_columns(write("d.csv", "1.5,2,3\n4,5,6\n")) == ["x1", "x2", "x3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        *(("a.csv", text) for text in ("\n\n\n", "\ufeff", "\ufeff\n\r\n", "\r\r")),
+        ("a.csv.gz", gzip.compress(b"")),
+        ("a.csv.bz2", bz2.compress(b"")),
+    ],
+)
+def test_a_file_without_a_line(write, name, content):
+    path = write(name, content)
+    for read in (csv_columns, UnlabelledCsv, open_stream):
+        with pytest.raises(DataFileError, match=r": the file has no line$"):
+            read(path)

@@ -90,9 +90,10 @@ def open_like(source: Source, data: str, *, label: str | None = None, seed: int 
 
 def _difference(expected: list[str], found: list[str]) -> str:
     """How two lists of names differ, in words; empty where they do not."""
+    wanted_names, found_names = set(expected), set(found)  # a wide file has very many
     for what, names in (
-        ("missing", [name for name in expected if name not in found]),
-        ("unknown", [name for name in found if name not in expected]),
+        ("missing", [name for name in expected if name not in found_names]),
+        ("unknown", [name for name in found if name not in wanted_names]),
     ):
         if names:
             return f"{what} {', '.join(map(repr, names[:5]))}{', ...' if len(names) > 5 else ''}"

@@ -1,4 +1,4 @@
-"""Streams from CSV files with a header row.
+"""Streams from CSV files.
 
 pyarrow reads a block of whole lines at a time. What it refuses, or what has gaps in it, is read
 again by `_read_slowly`, row by row: that either names the line and the column at fault or succeeds.
@@ -10,6 +10,8 @@ import csv
 import io
 import math
 import re
+import shlex
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -17,28 +19,30 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import DataFileError, UnknownNameError
+from kernbrook.errors import DataFileError, DataFileWarning, UnknownNameError, printable
 from kernbrook.streams.base import Labels, Piece, Stream
+from kernbrook.streams.csv_header import MISSING, OPEN_QUOTE, is_number, quoted, read_header
 from kernbrook.streams.text_files import line_blocks, stem
 
-MISSING = ("", "?", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "-NaN", "null", "NULL", "None")
-_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.ASCII | re.IGNORECASE)
+LONGEST_LABEL = 1000
+_SLAB_BYTES = 1 << 24  # of labels as NumPy has them: each as long as the longest
 _EXACT_INTEGERS = 2.0**53
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 
 
 class _Rows(NamedTuple):
-    """One block: the features, the labels as Arrow text, and as numbers where all of them are."""
+    """One block: the features, the labels as Arrow text, and as numbers where all of them are.
+
+    Attributes
+    ----------
+    text : None where there is no column of labels; the numbers are then 0
+    longest : characters in the longest label
+    """
 
     X: NDArray[np.float64]
     text: Any
     numbers: NDArray[np.float64] | None
-
-    @property
-    def longest(self) -> int:
-        """Characters in the longest label."""
-        from pyarrow import compute
-
-        return compute.max(compute.utf8_length(self.text)).as_py()
+    longest: int = 0
 
 
 class CsvStream(Stream):
@@ -58,27 +62,38 @@ class CsvStream(Stream):
     -----
     All other columns are features and hold finite numbers. Empty values, ``?``, ``NA``, ``nan``,
     ``null`` and ``None`` are missing values, which are errors. A quoted value ends on its line.
+    Labels have up to 1,000 characters; where all are numbers, 007 is 7. `read_header` tells a
+    header from a first row of data.
 
     Raises
     ------
     DataFileError
-        The file cannot be read, or a value is not a number or is missing; line and column are
-        named.
+        The file cannot be read, or a value is not a number or is missing, or a label is an integer
+        that a 64-bit float does not hold; line and column are named.
     UnknownNameError
         There is no column called `label`.
+
+    Warns
+    -----
+    DataFileWarning
+        The first row is of numbers, or the first column seems to be the index that pandas writes.
     """
 
     def __init__(self, path: Path, n_features: int | None = None, label: str | None = None):
         self.name = stem(path)
         self._path = path
-        line, self._columns = self._header()
-        self._label = _label_place(self._columns, label)
-        self.n_features = len(self._columns) - 1
+        line, self._columns, self._headless, told = read_header(path)
+        if told:
+            warnings.warn(DataFileWarning(path, told, line), stacklevel=1)
+        self._label = self._label_place(label)
+        self._label_is_known = label is not None or "label" in self._columns
+        self.n_features = len(self._columns) - (self._label is not None)
         if n_features is not None and n_features != self.n_features:
             problem = f"expected {n_features} features, found {self.n_features} and the label"
             raise DataFileError(path, problem, line)
         rows = longest = 0
         numeric = integral = True
+        index = self._label != 0 and self._columns[0] in ("", "Unnamed: 0")
         for block in self._blocks():
             rows += len(block.X)
             longest = max(longest, block.longest)
@@ -86,31 +101,26 @@ class CsvStream(Stream):
                 numeric = False
             else:
                 integral = integral and _all_integers(block.numbers)
+            index = index and bool((block.X[:, 0] >= 0).all()) and _all_integers(block.X[:, 0])
         if rows == 0:
             raise DataFileError(path, "a header row and no data")
+        if index:
+            told = (
+                f"the first column, called {self._columns[0]!r}, seems to be the index that pandas "
+                "writes; it is taken as a feature (to_csv(index=False) leaves it out)"
+            )
+            warnings.warn(DataFileWarning(path, told), stacklevel=1)
         self.n_rows = rows
         kind = (np.int64 if integral else np.float64) if numeric else f"<U{longest}"
         self._label_type: np.dtype[Any] = np.dtype(kind)
 
-    def _header(self) -> tuple[int, list[str]]:
-        """The number of the header's line, and the names of the columns."""
-        for first, block in line_blocks(self._path):
-            for line, row in enumerate(block.splitlines(), start=first):
-                if row:
-                    return line, self._names(line, row)
-        raise DataFileError(self._path, "the file has no line")
-
-    def _names(self, line: int, row: bytes) -> list[str]:
-        names = [name.strip() for name in next(csv.reader([self._decode(line, row)]))]
-        if all(map(_is_number, names)):
-            raise DataFileError(self._path, "expected a header row, found numbers", line)
-        if len(names) < 2:
-            problem = f"expected a label and features parted by commas, found one column: {names}"
-            raise DataFileError(self._path, problem, line)
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise DataFileError(self._path, f"two columns are called {twice!r}", line)
-        return names
+    def _label_place(self, label: str | None) -> int | None:
+        """Where the label's column is; None where there is none."""
+        if label is not None:
+            if label not in self._columns:
+                raise UnknownNameError("column", label, self._columns)
+            return self._columns.index(label)
+        return self._columns.index("label") if "label" in self._columns else len(self._columns) - 1
 
     def _decode(self, line: int, text: bytes) -> str:
         try:
@@ -120,34 +130,41 @@ class CsvStream(Stream):
             raise DataFileError(self._path, "expected UTF-8 text", line) from None
 
     def _blocks(self) -> Iterator[_Rows]:
-        headed = False
+        headed = self._headless
         for first, block in line_blocks(self._path):
             if not headed:
-                blank = len(block) - len(block.lstrip(b"\r\n"))
+                blank = len(block) - len(block.lstrip(b"\n"))
                 end = block.find(b"\n", blank) + 1
                 if blank == len(block):
                     continue
                 headed = True
                 first += block.count(b"\n", 0, end)
                 block = block[end:] if end else b""
-            if block.strip(b"\r\n"):
+            if block.strip(b"\n"):
                 yield self._rows(first, block)
 
     def _pieces(self) -> Iterator[Piece]:
+        # A block of short rows, and one long label somewhere, would be many bytes at once.
+        slab = max(1, _SLAB_BYTES // self._label_type.itemsize)
         rows = 0
         for block in self._blocks():
             rows += len(block.X)
-            yield block.X, self._labels(block)
+            for start in range(0, len(block.X), slab):
+                taken = slice(start, start + slab)
+                yield block.X[taken], self._labels(block, taken)
         if rows != self.n_rows:
             raise self._changed()
 
-    def _labels(self, block: _Rows) -> Labels:
+    def _labels(self, block: _Rows, taken: slice) -> Labels:
         if self._label_type.kind == "U":
             if 4 * block.longest > self._label_type.itemsize:
                 raise self._changed()
-            return block.text.to_numpy(zero_copy_only=False).astype(self._label_type)
-        numbers = block.numbers
-        if numbers is None or (self._label_type.kind == "i" and not _all_integers(numbers)):
+            text = block.text[taken].to_numpy(zero_copy_only=False)
+            return text.astype(self._label_type)
+        if block.numbers is None:
+            raise self._changed()
+        numbers = block.numbers[taken]
+        if self._label_type.kind == "i" and not _all_integers(numbers):
             raise self._changed()
         return numbers.astype(self._label_type)
 
@@ -163,9 +180,10 @@ class CsvStream(Stream):
         if b'"' in block:
             for line, row in enumerate(block.splitlines(), start=first):
                 if row.count(b'"') % 2:
-                    raise DataFileError(self._path, "a quoted value does not end here", line)
+                    raise DataFileError(self._path, OPEN_QUOTE, line)
         types = dict.fromkeys(self._columns, pa.float64())
-        types[self._columns[self._label]] = pa.string()
+        if self._label is not None:
+            types[self._columns[self._label]] = pa.string()
         try:
             table = arrow_csv.read_csv(
                 pa.BufferReader(block),
@@ -178,20 +196,26 @@ class CsvStream(Stream):
             )
         except pa.ArrowException:
             return self._read_slowly(first, block)
-        labels = compute.utf8_trim_whitespace(table.column(self._label).combine_chunks())
         X = np.empty((table.num_rows, self.n_features))
         others = (i for i in range(len(self._columns)) if i != self._label)
         for j, i in enumerate(others):
             X[:, j] = table.column(i).to_numpy()
+        if not np.isfinite(X).all():
+            return self._read_slowly(first, block)
+        if self._label is None:
+            return _Rows(X, None, np.zeros(len(X)))
+        labels = compute.utf8_trim_whitespace(table.column(self._label).combine_chunks())
+        longest = compute.max(compute.utf8_length(labels)).as_py()
         numbers = None
         try:
             numbers = compute.cast(labels, pa.float64()).to_numpy(zero_copy_only=False)
         except pa.ArrowException:
             if compute.any(compute.is_in(labels, value_set=pa.array(MISSING))).as_py():
                 return self._read_slowly(first, block)
-        if not np.isfinite(X).all() or (numbers is not None and not np.isfinite(numbers).all()):
+        plain = numbers is None or bool((np.abs(numbers) < _EXACT_INTEGERS).all())
+        if not plain or longest > LONGEST_LABEL:
             return self._read_slowly(first, block)
-        return _Rows(X, labels, numbers)
+        return _Rows(X, labels, numbers, longest)
 
     def _read_slowly(self, first: int, block: bytes) -> _Rows:
         """The rows, one value at a time.
@@ -199,13 +223,15 @@ class CsvStream(Stream):
         Raises
         ------
         DataFileError
-            A value is missing, or is not a finite number; line and column are named.
+            A value is missing, or is not a finite number, or a label is too long or an integer
+            beyond those that a float holds; line and column are named.
         """
         import pyarrow as pa
 
         reader = csv.reader(io.StringIO(self._decode(first, block), newline=""))
         features: list[list[float]] = []
         text: list[str] = []
+        inexact: tuple[int, str] | None = None
         try:
             for row in reader:
                 line = first + reader.line_num - 1
@@ -218,46 +244,58 @@ class CsvStream(Stream):
                 for i, raw in enumerate(row):
                     value = raw.strip()
                     if value in MISSING:
-                        self._refuse(line, i, "missing value")
-                    if i == self._label:
-                        if _is_number(value):
-                            self._number(line, i, value)
-                        text.append(value)
-                    else:
+                        problem = "missing value; fill it in, or leave out the row or the column"
+                        self._refuse(line, i, problem)
+                    if i != self._label:
                         values.append(self._number(line, i, value))
+                        continue
+                    if len(value) > LONGEST_LABEL:
+                        self._refuse(line, i, f"a label of over {LONGEST_LABEL:,} characters")
+                    if is_number(value):
+                        number = self._number(line, i, value)
+                        if inexact is None and _INTEGER.fullmatch(value) and int(value) != number:
+                            inexact = line, value
+                    text.append(value)
                 features.append(values)
         except csv.Error as error:
             line = first + reader.line_num - 1
             raise DataFileError(self._path, str(error), line) from None
+        X = np.array(features)
+        if self._label is None:
+            return _Rows(X, None, np.zeros(len(X)))
         numbers = None
-        if all(map(_is_number, text)):
+        if all(map(is_number, text)):
+            if inexact is not None:
+                self._refuse_inexact(*inexact)
             numbers = np.array([float(value) for value in text])
-        return _Rows(np.array(features), pa.array(text), numbers)
+        return _Rows(X, pa.array(text), numbers, max(map(len, text)))
 
     def _number(self, line: int, column: int, value: str) -> float:
-        shown = value if len(value) <= 40 else f"{value[:37]}..."
-        if not _is_number(value):
-            self._refuse(line, column, f"expected a number, found {shown!r}")
+        if not is_number(value):
+            problem = f"expected a number, found {quoted(value)}; {self._way_out(column)}"
+            self._refuse(line, column, problem)
         number = float(value)
         if not math.isfinite(number):
-            self._refuse(line, column, f"{shown!r} is not finite")
+            self._refuse(line, column, f"{quoted(value)} is not finite")
         return number
 
+    def _way_out(self, column: int) -> str:
+        """What to do about text in a column."""
+        if self._label_is_known:
+            return "make it numbers, or leave out the column"
+        return f"is it the label? --label {shlex.quote(printable(self._columns[column])):.80}"
+
+    def _refuse_inexact(self, line: int, value: str) -> NoReturn:
+        assert self._label is not None
+        problem = (
+            f"a 64-bit float does not hold {value}: write numbers with a decimal point, and labels "
+            "with a letter"
+        )
+        self._refuse(line, self._label, problem)
+
     def _refuse(self, line: int, column: int, problem: str) -> NoReturn:
-        raise DataFileError(self._path, f"column {self._columns[column]!r}: {problem}", line)
-
-
-def _label_place(columns: list[str], label: str | None) -> int:
-    if label is not None:
-        if label not in columns:
-            raise UnknownNameError("column", label, columns)
-        return columns.index(label)
-    return columns.index("label") if "label" in columns else len(columns) - 1
-
-
-def _is_number(text: str) -> bool:
-    """Whether it is written as a number, infinity included."""
-    return _NUMBER.fullmatch(text) is not None
+        name = quoted(self._columns[column])
+        raise DataFileError(self._path, f"column {name}: {problem}", line)
 
 
 def _all_integers(labels: NDArray[np.float64]) -> bool:

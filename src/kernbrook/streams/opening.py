@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ def open_stream(
     source : what to read:
 
         - a path: svmlight (.libsvm, .svm, .svmlight, .txt, .dat) or CSV (.csv), plain or with
-          .gz, .bz2 or .xz after that; other names are told apart by their first line with data
+          .gz, .bz2 or .xz after that; other names are told apart by their first line with data.
+          An ordinary file: a pipe is refused
         - a name: one of `stream_names()`, or NAME where the folder given by the environment
           variable KERNBROOK_DATA has NAME.libsvm or NAME.libsvm.xz; ``NAME:N`` for N rows
         - a pair (X, y) of arrays, sparse arrays, lists or frames
@@ -51,13 +53,18 @@ def open_stream(
     Raises
     ------
     DataFileError
-        The file is missing or cannot be read, or a line of it is at fault.
+        The file is missing, no ordinary file or cannot be read, or a line of it is at fault.
     UnknownNameError
         Neither a file nor a name, or no such column.
     InputError
         The arrays are not a matrix and a vector of equal length, or an argument does not fit.
     NonFiniteError
         The arrays hold NaN or infinity.
+
+    Warns
+    -----
+    DataFileWarning
+        A CSV file seems to have no header row, or a column that counts the rows; see `CsvStream`.
 
     Examples
     --------
@@ -89,7 +96,10 @@ def _resolve(source: Any, n_features: int | None, label: str | None, seed: int) 
         if named is None:
             if os.path.exists(path) or _looks_like_path(source):
                 return _open_file(path, n_features, label)
-            raise UnknownNameError("data", source, [*stream_names(), *_folder_names()])
+            known = [*stream_names(), *_folder_names()]
+            if path.suffix and not get_close_matches(source, known):
+                return _open_file(path, n_features, label)  # it says that there is none
+            raise UnknownNameError("data", source, known)
         stream = named
     elif isinstance(source, Stream):
         stream = source

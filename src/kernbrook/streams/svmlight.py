@@ -11,15 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import DataFileError
+from kernbrook.errors import DataFileError, InputError
 from kernbrook.streams.base import Features, Labels, Piece, Stream
 from kernbrook.streams.text_files import line_blocks, stem
 
 MAX_WIDTH = 2**31 - 1
+# Without n_features, an index above this one is taken for a slip: the width of a stream is room
+# that models set aside.
+MAX_FOUND = 2**26
 _KEPT_BYTES = 1 << 24
 _SLAB_ROWS = 4096
 _SLAB_CELLS = 1 << 19
 _NUMBER = re.compile(rb"[-+0-9.eE]+")
+_INTEGER_LABEL = re.compile(rb"^[ \t\v\f\r]*([-+]?0*([0-9]+))(?=[\s#]|\Z)", re.MULTILINE)
 _EXACT_INTEGERS = 2.0**53
 
 
@@ -37,6 +41,11 @@ class _Lines(NamedTuple):
         arrays = (self.labels, self.indptr, self.indices, self.values)
         return sum(array.nbytes for array in arrays)
 
+    def copy(self) -> _Lines:
+        """The same rows without the room that the arrays were cut out of."""
+        arrays = self.labels.copy(), self.indptr.copy(), self.indices.copy(), self.values.copy()
+        return _Lines(*arrays, self.widest)
+
 
 class SvmlightStream(Stream):
     """A svmlight file, plain or compressed.
@@ -50,7 +59,7 @@ class SvmlightStream(Stream):
     Parameters
     ----------
     path : the file
-    n_features : d; None for the greatest index in the file
+    n_features : d, up to 2^31 - 1; None for the greatest index in the file, up to 2^26
 
     Notes
     -----
@@ -60,22 +69,29 @@ class SvmlightStream(Stream):
     Raises
     ------
     DataFileError
-        The file cannot be read, or a line is not in the format; the line is named.
+        The file cannot be read, or a line is not in the format, or a label is an integer that a
+        64-bit float does not hold; the line is named.
+    InputError
+        `n_features` is too large.
     """
 
     def __init__(self, path: Path, n_features: int | None = None):
+        if n_features is not None and n_features > MAX_WIDTH:
+            raise InputError(f"n_features must be at most {MAX_WIDTH}, got {n_features}")
         self.name = stem(path)
         self._path = path
         rows = entries = widest = 0
         integral = True
         kept: list[_Lines] | None = []
         kept_bytes = 0
-        for lines in self._parsed(MAX_WIDTH if n_features is None else n_features):
+        for lines in self._parsed(n_features):
+            if len(lines.labels) == 0:
+                continue
             kept_bytes += lines.nbytes
             if kept_bytes > _KEPT_BYTES:
                 kept = None
             if kept is not None:
-                kept.append(lines)
+                kept.append(lines.copy())
             rows += len(lines.labels)
             entries += len(lines.values)
             widest = max(widest, lines.widest)
@@ -83,14 +99,15 @@ class SvmlightStream(Stream):
         if rows == 0:
             raise DataFileError(path, "the file has no data line")
         if n_features is None and widest == 0:
-            raise DataFileError(path, "no line has a feature; give n_features to read it")
+            problem = "no line has a feature; give n_features (--n-features) to read it"
+            raise DataFileError(path, problem)
         self.n_rows = rows
         self.n_features = widest if n_features is None else n_features
         self._label_type: type[Any] = np.int64 if integral else np.float64
         self._dense = entries > rows * self.n_features / 2
         self._kept = kept
 
-    def _parsed(self, width: int) -> Iterator[_Lines]:
+    def _parsed(self, width: int | None) -> Iterator[_Lines]:
         for first, block in line_blocks(self._path):
             yield parse_block(self._path, first, block, width)
 
@@ -132,7 +149,7 @@ def _all_integers(labels: NDArray[np.float64]) -> bool:
     return bool(whole.all())
 
 
-def parse_block(path: Path, first: int, block: bytes, width: int) -> _Lines:
+def parse_block(path: Path, first: int, block: bytes, width: int | None = None) -> _Lines:
     """Parse a block of whole lines.
 
     Parameters
@@ -140,18 +157,18 @@ def parse_block(path: Path, first: int, block: bytes, width: int) -> _Lines:
     path : the file, for messages
     first : number of the block's first line
     block : the lines
-    width : the greatest index allowed
+    width : the greatest index allowed; None where the file is to say how wide it is
 
     Raises
     ------
     DataFileError
-        A line is not in the format.
+        A line is not in the format, or its label is an integer that a float does not hold.
     """
     from kernbrook.streams import _svmlight_parser as parser
 
     text = np.frombuffer(block, dtype=np.uint8)
     max_rows = int(np.count_nonzero(text == ord("\n"))) + 1
-    max_pairs = int(np.count_nonzero(text == ord(":")))
+    max_pairs = min(int(np.count_nonzero(text == ord(":"))), len(block) // 4 + 1)  # " 1:2"
     labels = np.empty(max_rows)
     indptr = np.empty(max_rows + 1, dtype=np.int64)
     indices = np.empty(max_pairs, dtype=np.int32)
@@ -160,15 +177,27 @@ def parse_block(path: Path, first: int, block: bytes, width: int) -> _Lines:
     slow_target = np.empty(max_rows + max_pairs, dtype=np.int64)
     state = np.zeros(parser.N_STATE, dtype=np.int64)
     code = parser.parse_lines(
-        text, width, labels, indptr, indices, values, slow_start, slow_target, state
+        text, width or MAX_FOUND, labels, indptr, indices, values, slow_start, slow_target, state
     )
     slow = int(state[parser.SLOW])
+    rows, pairs = int(state[parser.ROWS]), int(state[parser.PAIRS])
+    inexact = None
+    if (slow_target[:slow] < 0).any() or (np.abs(labels[:rows]) >= _EXACT_INTEGERS).any():
+        inexact = _inexact_label(block[: int(state[parser.STOPPED_AT])] if code else block)
     for start, target in zip(slow_start[:slow].tolist(), slow_target[:slow].tolist(), strict=True):
+        if inexact is not None and start > inexact.start(1):
+            break
         number = _finite(path, first, block, start)
         if target < 0:
             labels[-1 - target] = number
         else:
             values[target] = number
+    if inexact is not None:
+        problem = (
+            f"a 64-bit float does not hold the label {_shown(inexact[1])}: write numbers with a "
+            "decimal point, and number classes anew"
+        )
+        raise DataFileError(path, problem, _line(first, block, inexact.start(1)))
     if code != parser.DONE:
         start = int(state[parser.STOPPED_AT])
         index, previous = int(state[parser.INDEX]), int(state[parser.PREVIOUS])
@@ -183,12 +212,14 @@ def parse_block(path: Path, first: int, block: bytes, width: int) -> _Lines:
             problem = f"found {_shown(token)}, but the format counts features from 1"
         elif code == parser.INDEX_ORDER:
             problem = f"indices must ascend within a line; {index} follows {previous}"
-        elif width == MAX_WIDTH:
-            problem = f"found {_shown(token)}; the greatest index that can be read is {width}"
+        elif width is None:
+            problem = (
+                f"found {_shown(token)}; with an index above {MAX_FOUND}, give n_features "
+                "(--n-features)"
+            )
         else:
             problem = f"found {_shown(token)}, beyond the {width} features expected"
         raise DataFileError(path, problem, _line(first, block, start))
-    rows, pairs = int(state[parser.ROWS]), int(state[parser.PAIRS])
     widest = int(state[parser.WIDEST])
     return _Lines(labels[:rows], indptr[: rows + 1], indices[:pairs], values[:pairs], widest)
 
@@ -202,6 +233,15 @@ def _finite(path: Path, first: int, block: bytes, start: int) -> float:
         problem = f"{_shown(match[0])} is too large for a 64-bit float"
         raise DataFileError(path, problem, _line(first, block, start))
     return number
+
+
+def _inexact_label(block: bytes) -> re.Match[bytes] | None:
+    """The first label that is an integer and becomes another one as a float."""
+    for label in _INTEGER_LABEL.finditer(block):
+        number = float(label[1])
+        if math.isfinite(number) and int(label[2]) != abs(number):
+            return label
+    return None
 
 
 def _line(first: int, block: bytes, start: int) -> int:
@@ -226,7 +266,8 @@ def _label_problem(token: bytes) -> str:
         return f"the label {_shown(token)} is not finite"
     if b":" in token:
         return f"no label before {_shown(token)}"
-    return f"expected a label (a number), found {_shown(token)}"
+    hint = "; the name of a CSV file ends with .csv" if b"," in token else ""
+    return f"expected a label (a number), found {_shown(token)}{hint}"
 
 
 def _value_problem(token: bytes) -> str:

@@ -8,16 +8,18 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 import re
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from kernbrook.errors import DataFileError
+from kernbrook.errors import DataFileError, printable
 
 BLOCK_BYTES = 1 << 20
-LONGEST_LINE = 1 << 28
+LONGEST_LINE = 1 << 26
 
 
 class _Compression(NamedTuple):
@@ -42,14 +44,15 @@ _FORMATS = {
 }
 _NUMBER = rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 _SVMLIGHT_LINE = re.compile(rb"\s*" + _NUMBER + rb"(\s+(qid|\d+):\S+)*\s*(#.*)?")
-_FORMAT_HINT = "neither svmlight ('label index:value ...') nor CSV (a header row, then values)"
+_FORMAT_HINT = "neither svmlight ('label index:value ...') nor CSV (values parted by commas)"
+_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 
 def stem(path: Path) -> str:
-    """The file's name without the endings of format and compression."""
+    """The file's name without the endings of format and compression, as it can be printed."""
     name = path.stem if path.suffix.lower() in _COMPRESSIONS else path.name
     short = Path(name)
-    return short.stem if short.suffix.lower() in _FORMATS else name
+    return printable(short.stem if short.suffix.lower() in _FORMATS else name)
 
 
 def has_known_suffix(path: Path) -> bool:
@@ -77,14 +80,27 @@ def file_format(path: Path) -> str:
                 return "svmlight"
             if b"," in line:
                 return "csv"
-            raise DataFileError(path, _FORMAT_HINT, number)
+            problem = other_separator(line.decode("latin-1")) or _FORMAT_HINT
+            raise DataFileError(path, problem, number)
     raise DataFileError(path, "the file has no data line")
+
+
+def other_separator(row: str) -> str | None:
+    """What is wrong with a row without commas, where something else parts its values."""
+    for mark, name in _SEPARATORS.items():
+        if mark in row:
+            return (
+                f"expected values parted by commas, found {name}; pandas, say, can change them: "
+                f"read_csv(FILE, sep={mark!r}).to_csv(NEW, index=False)"
+            )
+    return None
 
 
 def line_blocks(path: Path) -> Iterator[tuple[int, bytes]]:
     """The decompressed text in blocks of whole lines, about 1 MiB each.
 
-    Memory is bounded by the block or the longest line, whichever is longer.
+    A line ends with LF, CR LF or CR, whichever the file has, and here with LF. Memory is bounded
+    by the block or the longest line, whichever is longer.
 
     Yields
     ------
@@ -99,7 +115,7 @@ def line_blocks(path: Path) -> Iterator[tuple[int, bytes]]:
     line = 1
     held: list[bytes] = []
     with _open(path) as file:
-        while data := _read(file, path, line):
+        for data in _newlines(file, path):
             if b"\0" in data:
                 line += data.count(b"\n", 0, data.index(b"\0"))
                 raise DataFileError(path, "binary data where text was expected", line)
@@ -119,8 +135,23 @@ def line_blocks(path: Path) -> Iterator[tuple[int, bytes]]:
         yield line, last
 
 
+def _newlines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    """What the file holds, every line ending with LF."""
+    line, cut = 1, b""
+    while data := _read(file, path, line):
+        if cut or b"\r" in data:
+            data = cut + data
+            cut = data[-1:] if data.endswith(b"\r") else b""  # its LF may come with the next
+            data = data[: len(data) - len(cut)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        line += data.count(b"\n")
+        yield data
+    if cut:
+        yield b"\n"
+
+
 def _open(path: Path) -> BinaryIO:
     try:
+        _check_ordinary(path, os.stat(path).st_mode)
         with open(path, "rb") as file:
             head = file.read(6)
         if not head:
@@ -135,6 +166,15 @@ def _open(path: Path) -> BinaryIO:
         return cast(BinaryIO, _OPENERS[found](path, "rb"))
     except OSError as error:
         raise DataFileError(path, _reason(error)) from None
+
+
+def _check_ordinary(path: Path, mode: int) -> None:
+    """Refuse what cannot be read again from its beginning, or has no end."""
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        problem = "a pipe gives its data once, and they are read twice: save them to a file first"
+        raise DataFileError(path, problem)
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise DataFileError(path, "a device, where a file was expected")
 
 
 def _read(file: BinaryIO, path: Path, line: int) -> bytes:

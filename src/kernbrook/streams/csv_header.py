@@ -1,0 +1,136 @@
+"""The first row of a CSV file: the names of the columns, or data already.
+
+A row with two words or more, or without a number, is a header. A row of numbers, one word among
+them at most, may be either:
+
+- with a word that comes again below in its column, it is data, the word being a label;
+- with quoted numbers where those of the next row are not quoted, it is a header, of years perhaps;
+- with the numbers 0, 1, 2, ... it is the header that pandas writes where nobody gave names;
+- else it is data if it is all numbers, and a header if it has a word.
+
+Where that is a guess, `CsvStream` warns and says how the row was taken. Missing values count as
+numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from kernbrook.errors import DataFileError
+from kernbrook.streams.text_files import line_blocks, other_separator
+
+MISSING = ("", "?", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "-NaN", "null", "NULL", "None")
+OPEN_QUOTE = "a quoted value does not end here"
+_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.ASCII | re.IGNORECASE)
+_QUOTED_NUMBER = re.compile(rf'"\s*{_NUMBER.pattern}\s*"'.encode(), re.IGNORECASE)
+_LOOKED_AT = 10_000  # rows in which the word is searched for
+
+
+class Header(NamedTuple):
+    """What the first row says.
+
+    Attributes
+    ----------
+    line : its number
+    names : of the columns; "x1", "x2", ... where the row is data
+    is_data : whether it is data
+    told : how the row was taken where that is a guess, for a warning; else empty
+    """
+
+    line: int
+    names: list[str]
+    is_data: bool
+    told: str
+
+
+def is_number(text: str) -> bool:
+    """Whether it is written as a number, infinity included."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def quoted(text: str) -> str:
+    """Text in quotes for a message, cut where it is long."""
+    return repr(text if len(text) <= 40 else f"{text[:37]}...")
+
+
+def read_header(path: Path) -> Header:
+    """Read the first row, and as many more as it takes to tell whether it is a header.
+
+    Raises
+    ------
+    DataFileError
+        The file cannot be read, has no line or one column, or two columns have the same name.
+    """
+    rows = _rows(path)
+    line, row = next(rows, (0, b""))
+    if not row:
+        raise DataFileError(path, "the file has no line")
+    names = _names(path, line, row)
+    if len(names) < 2:
+        found = f"found one column, {quoted(names[0])}"
+        problem = f"expected a label and features parted by commas, {found}"
+        raise DataFileError(path, other_separator(names[0]) or problem, line)
+    is_data, told = _is_data(names, row, rows)
+    if is_data:
+        names = [f"x{i}" for i in range(1, len(names) + 1)]
+        told = f"numbers where names were expected: taken as data, the columns as x1 to {names[-1]}"
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise DataFileError(path, f"two columns are called {quoted(name)}", line)
+        seen.add(name)
+    return Header(line, names, is_data, told)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not empty, and their numbers."""
+    for first, block in line_blocks(path):
+        for line, row in enumerate(block.split(b"\n"), start=first):
+            if row:
+                yield line, row
+
+
+def _names(path: Path, line: int, row: bytes) -> list[str]:
+    if row.count(b'"') % 2:
+        raise DataFileError(path, OPEN_QUOTE, line)
+    try:
+        return [name.strip() for name in next(csv.reader([row.decode("utf-8")]))]
+    except UnicodeDecodeError:
+        raise DataFileError(path, "expected UTF-8 text", line) from None
+    except csv.Error as error:
+        raise DataFileError(path, str(error), line) from None
+
+
+def _is_data(names: list[str], row: bytes, rows: Iterator[tuple[int, bytes]]) -> tuple[bool, str]:
+    """Whether the first row is data, and what has to be said where it is not."""
+    numbers = [name for name in names if is_number(name)]
+    words = [i for i, name in enumerate(names) if not is_number(name) and name not in MISSING]
+    if not numbers or len(words) > 1:
+        return False, ""
+    _, below = next(rows, (0, b""))
+    marked = len(_QUOTED_NUMBER.findall(row))
+    if below and marked > len(_QUOTED_NUMBER.findall(below)):
+        return False, ""
+    if words and _comes_again(names[words[0]], words[0], chain([(0, below)], rows)):
+        return True, ""
+    if numbers == list(map(str, range(len(numbers)))):
+        counted = "0, 1, ... are taken as the names of the columns, not as data"
+        return False, "" if words else counted
+    return not words, "numbers and a word are taken as the names of the columns, not as data"
+
+
+def _comes_again(word: str, place: int, rows: Iterator[tuple[int, bytes]]) -> bool:
+    try:
+        for _, row in islice(rows, _LOOKED_AT):
+            if word.encode() in row:
+                cells = next(csv.reader([row.decode("utf-8", errors="replace")]))
+                if len(cells) > place and cells[place].strip() == word:
+                    return True
+    except csv.Error:
+        pass  # found again, and named, when the rows are read
+    return False

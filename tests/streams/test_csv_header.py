@@ -1,0 +1,130 @@
+"""Whether the first row of a CSV file is a header: no row is lost, and guesses are said."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from kernbrook.errors import DataFileError, DataFileWarning, UnknownNameError
+from kernbrook.streams import csv_header, open_stream
+from kernbrook.streams.csv_header import read_header
+from kernbrook.streams.unlabelled import UnlabelledCsv
+
+DATA = "numbers where names were expected: taken as data, the columns as x1 to x3"
+NAMES = "are taken as the names of the columns, not as data"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_data", "said"),
+    [
+        ("a,b,label\n1,2,3\n", False, None),
+        ("1,2,3\n4,5,6\n", True, DATA),
+        ("5.1,3.5,setosa\n4.9,3.0,setosa\n", True, DATA),
+        ("setosa,5.1,3.5\n9,4.9,3.0\n setosa ,1,2\n", True, DATA),
+        ('5.1,3.5,"a, b"\n4.9,3.0,"a, b"\n', True, DATA),
+        ("5.1,,1\n4.9,3.0,0\n", True, DATA),  # the missing value is then named
+        ("1,?,3\n4,5,6\n", True, DATA),
+        ("nan,inf,3\n4,5,6\n", True, DATA),
+        ("1,2,3", True, DATA),
+        ('"1","2","3"\n"4","5","6"\n', True, DATA),
+        ("2019,2020,growth\n1.5,2.5,up\n2,3,down\n", False, "numbers and a word " + NAMES),
+        ("2019,2020,growth\n1.5,2.5,3\n", False, NAMES),
+        ('"2019","2020","2021"\n1,2,3\n', False, None),
+        ('"2019","2020","growth"\n1.5,2.5,"up"\n', False, None),
+        ("0,1,2\n1.5,2.5,3\n", False, "0, 1, ... " + NAMES),
+        (",0,1\n0,2.5,3\n", False, "0, 1, ... " + NAMES),
+        ("0,1,label\n1.5,2.5,3\n", False, None),
+        ("0,1,no\n1,0,no\n", True, DATA),
+        ("male,5.1,no\nfemale,4,yes\nmale,1,no\n", False, None),
+    ],
+)
+def test_what_the_first_row_is(write, text, is_data, said):
+    header = read_header(write("some.csv", text))
+    assert header.is_data == is_data
+    assert (header.names == ["x1", "x2", "x3"]) == is_data
+    assert (said or "") in header.told
+    assert (said is None) == (header.told == "")
+
+
+@pytest.mark.parametrize("block_bytes", [1 << 20, 7])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])
+def test_no_row_is_lost(write, monkeypatch, block_bytes, end):
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", block_bytes)
+    text = end.join(["", "5.8,2.8,virginica", "6,2.2,versicolor", "5.5,4.2,virginica", ""])
+    path = write("bare.csv", text)
+    expected = pandas.read_csv(path, header=None)
+    with pytest.warns(DataFileWarning, match=r"bare.csv, line [23]: numbers .* taken as data, the"):
+        stream = open_stream(path)
+    X, y = stream.read()
+    assert stream.n_rows == len(expected) == 3
+    np.testing.assert_array_equal(X, expected.iloc[:, :2])
+    assert y.tolist() == expected[2].tolist()
+
+
+def test_the_label_of_a_file_without_a_header(write):
+    path = write("bare.csv", "yes,1,2\nno,3,4\nyes,5,6\n")
+    with pytest.warns(DataFileWarning):
+        X, y = open_stream(path, label="x1").read()
+    assert (X.tolist(), y.tolist()) == ([[1, 2], [3, 4], [5, 6]], ["yes", "no", "yes"])
+    hint = "line 1: column 'x1': expected a number, found 'yes'; is it the label. --label x1"
+    with pytest.warns(DataFileWarning), pytest.raises(DataFileError, match=hint):
+        open_stream(path)
+    with pytest.warns(DataFileWarning), pytest.raises(UnknownNameError, match="known: x1, x2, x3"):
+        open_stream(path, label="species")
+
+
+def test_no_header_and_no_label(write, assert_chunks_agree):
+    with pytest.warns(DataFileWarning, match="taken as data"):
+        stream = UnlabelledCsv(write("bare.csv", "5,2,1\n3,4,1\n"))
+    assert stream.read()[0].tolist() == [[5, 2, 1], [3, 4, 1]]
+    assert_chunks_agree(stream, (1, 2))
+
+
+def test_the_word_is_searched_for_in_rows_enough(write, monkeypatch):
+    monkeypatch.setattr(csv_header, "_LOOKED_AT", 3)
+    for between, is_data in ((2, True), (3, False)):
+        path = write("bare.csv", "1.5,a\n" + "2,b\n" * between + "3,a\n")
+        assert read_header(path).is_data == is_data
+
+
+@pytest.mark.parametrize(
+    ("header", "values", "label", "told"),
+    [
+        (",a,b", "012", None, True),
+        (",a,b", "401", None, True),  # of rows in another order
+        ("Unnamed: 0,a,b", "012", None, True),
+        (",a,b", ("0", "1.5", "2"), None, False),
+        (",a,b", ("0", "-1", "2"), None, False),
+        ("a,b,c", "012", None, False),
+        (",a,b", "012", "", False),
+    ],
+)
+def test_the_index_of_pandas_is_named(write, header, values, label, told):
+    path = write("index.csv", header + "\n" + "".join(f"{value},2.5,3\n" for value in values))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert open_stream(path, label=label).n_features == 2
+    assert ["the index that pandas writes" in str(w.message) for w in caught] == [True] * told
+
+
+def test_what_pandas_writes(write):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(20, 3)))
+    frame["kind"] = np.repeat(["x", "y"], 10)
+    assert open_stream(write("some.csv", frame.to_csv(index=False))).n_rows == 20
+    with pytest.warns(DataFileWarning, match="the first column, called '', seems to be the index"):
+        assert open_stream(write("some.csv", frame.to_csv())).n_features == 4
+
+
+def test_a_wide_header(write):
+    """Compared name by name with all others, 100,000 names took more than eight minutes."""
+    names = ",".join(f"f{i}" for i in range(100_000))
+    assert len(read_header(write("wide.csv", f"{names}\n")).names) == 100_000
+    with pytest.raises(DataFileError, match="two columns are called 'f77'"):
+        read_header(write("wide.csv", f"{names},f77\n"))
+
+
+def test_a_name_that_is_too_long(write):
+    with pytest.raises(DataFileError, match="line 1: field larger than field limit"):
+        read_header(write("long.csv", "a" * 200_000 + ",b\n1,2\n"))
