@@ -135,9 +135,10 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
             ones[0] = self.counts_
             ones[np.arange(1, len(y) + 1), codes] = 1
             predicted = _last_greatest(ones.cumsum(axis=0)[:-1])
-        self.counts_ += np.bincount(codes, minlength=len(self.classes_))
-        self.last_ = int(before[-1])
-        self.labels_asked_ += len(y)
+        counts = self.counts_ + np.bincount(codes, minlength=len(self.classes_))
+        asked = self.labels_asked_ + len(y)
+        # In one call, so that no interruption comes between.
+        vars(self).update(counts_=counts, last_=int(before[-1]), labels_asked_=asked)
         return self.classes_[predicted], np.ones(len(y), dtype=bool)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -208,8 +209,9 @@ class TrivialRegressor(RegressorMixin, _Trivial):
         totals = np.add.accumulate(np.concatenate([[self.total_], y]))
         counts = self.labels_asked_ + np.arange(len(y))
         predicted = totals[:-1] / np.maximum(counts, 1) if self.strategy == "mean" else before[:-1]
-        self.total_, self.last_ = float(totals[-1]), float(before[-1])
-        self.labels_asked_ += len(y)
+        asked = self.labels_asked_ + len(y)
+        # In one call, so that no interruption comes between.
+        vars(self).update(total_=float(totals[-1]), last_=float(before[-1]), labels_asked_=asked)
         return predicted, np.ones(len(y), dtype=bool)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
