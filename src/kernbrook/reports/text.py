@@ -17,6 +17,7 @@ from kernbrook.reports.summary import (
     comparison_columns,
     curve_columns,
     headline,
+    mark,
     notes,
     numbers,
     seconds,
