@@ -1,4 +1,4 @@
-"""The errors kernbrook raises, and nothing else.
+"""The errors that kernbrook raises, its warnings, and how a terminal is shown names in them.
 
 ::
 
@@ -8,13 +8,19 @@
     ├── DataFileError (ValueError)     a data file that cannot be read; names the file and the line
     ├── ModelFileError (ValueError)    a saved model that cannot be read; names the file
     └── UnknownNameError (ValueError)  a recipe, dictionary or data name that does not exist
+
+    KernbrookWarning (UserWarning)     what goes on, but perhaps not as wanted
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from os import PathLike
+
+# Control characters, line ends, and what turns the direction of text or is no character.
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class KernbrookError(Exception):
@@ -81,10 +87,25 @@ class UnknownNameError(KernbrookError, ValueError):
     def __init__(self, kind: str, name: str, known: Iterable[str]):
         self.kind = kind
         self.name = name
-        self.known = tuple(known)
+        self.known = tuple(dict.fromkeys(known))
         near = get_close_matches(name, self.known, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(self.known)}"
         super().__init__(f"unknown {kind} {name!r}: {hint}")
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[object, ...]]:
         return type(self), (self.kind, self.name, self.known)
+
+
+class KernbrookWarning(UserWarning):
+    """Every warning that kernbrook gives."""
+
+
+def printable(text: str) -> str:
+    """A text in one line, as a terminal may be shown it: names and labels can hold commands to it.
+
+    Examples
+    --------
+    >>> print(printable("a\\x1b[2Jb\\n"))
+    a\\x1b[2Jb\\n
+    """
+    return _UNSEEN.sub(lambda found: repr(found[0])[1:-1], text)
