@@ -7,6 +7,7 @@ import inspect
 import hard_streams
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
 
 import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookError
@@ -66,6 +67,20 @@ BESIDE = {  # without which a parameter is not looked at, or always refused
 }
 
 
+def refused(work):
+    """What is said, in one line; nothing where it works."""
+    try:
+        work()
+    except KernbrookError as error:
+        said = str(error)
+    else:
+        return ""
+    assert said
+    assert "\n" not in said
+    assert len(said) < 400
+    return said
+
+
 def test_every_part_is_tried():
     assert len(PARTS) >= 25
     assert {kind.choice for kind in PARTS} == {"learner", "combiner", "selection", "labels"}
@@ -80,13 +95,8 @@ def test_every_part_is_tried():
 def test_an_odd_value_works_or_is_refused_in_a_line(kind, name):
     for value in ODD:
         model = machine(kind(**{**BESIDE.get((kind, name), {}), name: value}))
-        try:
-            model.learn(X, Y)
-        except KernbrookError as error:
-            said = str(error)
-            assert "\n" not in said
-            assert len(said) < 400
-        else:
+        said = refused(lambda model=model: model.learn(X, Y))
+        if said == "":
             assert np.isfinite(model.predict(X)).all()
 
 
@@ -119,3 +129,51 @@ def test_an_odd_value_works_or_is_refused_in_a_line(kind, name):
 def test_what_is_said(part, said):
     with pytest.raises(InputError, match=said):
         machine(part).fit(X, Y)
+
+
+def test_parameters_of_a_part_that_is_left_at_its_default():
+    for model, name, said in (
+        (
+            kb.OnlineMKClassifier(),
+            "learner__budget",
+            "learner__budget: learner is None, the ",
+        ),
+        (
+            kb.OnlineMKClassifier(),
+            "learner__budget",
+            r"parameters; write learner=kb.BPAS\(\) first",
+        ),
+        (kb.OnlineMKRegressor(), "learner__regularization", r"write learner=kb.Ridge\(\) first"),
+        (kb.OnlineMKClassifier(), "combiner__discount", r"write combiner=kb.Hedge\(\) first"),
+        (kb.OnlineMKClassifier(), "labels__rate", r"labels is 'all' and .* labels=kb.LabelBudget"),
+        (kb.OnlineMKClassifier(), "kernels__sigma", "kernels is 'omkc16' and has no parameters$"),
+    ):
+        with pytest.raises(InputError, match=said):
+            model.set_params(**{name: 5})
+    with pytest.raises(ValueError, match="Invalid parameter 'learners'"):
+        kb.OnlineMKClassifier().set_params(learners__budget=5)
+    model = kb.OnlineMKClassifier().set_params(learner__budget=7, learner=kb.BPAS())
+    assert model.learner.budget == 7
+    search = GridSearchCV(kb.OnlineMKClassifier(), {"learner__budget": [5, 10]}, cv=2)
+    with pytest.raises(InputError, match="learner is None, the default"):
+        search.fit(X, Y)
+    search.estimator.set_params(learner=kb.BPAS())
+    assert search.fit(X, Y).best_params_["learner__budget"] in (5, 10)
+
+
+def test_a_width_without_a_name():
+    for make, said in (
+        (lambda: kb.Gaussian(1.0), r"Gaussian: say which width it is, sigma=1.0 or gamma=1.0"),
+        (lambda: kb.Laplacian(2), r"Laplacian: say which width it is, sigma=2 or gamma=2"),
+        (lambda: kb.Matern(1.5, 3), r"Matern: say which width it is, sigma=3 or gamma=3"),
+    ):
+        with pytest.raises(InputError, match=said):
+            make()
+
+
+@pytest.mark.parametrize("name", ["n_components", "normalize", "levels", "step", "restart"])
+def test_odd_values_of_ada_raker(name):
+    """Its learners are made from them."""
+    for value in ODD:
+        with_it = {name: value, "random_state": 0}
+        refused(lambda it=with_it: kb.recipes.make("ada-raker", **it).learn(X, X[:, 0]))

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from kernbrook.checks import shown
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
 from kernbrook.kernels.dictionaries import check_vectors
@@ -20,6 +21,13 @@ from kernbrook.models.making import make_run
 from kernbrook.models.points import DenseRows, Flags, Floats, Rows, SparseRows, canonical
 from kernbrook.models.runs import Run, Setting
 from kernbrook.streams.scaling import OnlineScaler
+
+_SUCH_AS = {  # of the parts that have parameters
+    "learner": "BPAS()",
+    "combiner": "Hedge()",
+    "selection": "Selection()",
+    "labels": "LabelBudget()",
+}
 
 
 class OnlineMachine(BaseEstimator):
@@ -49,6 +57,20 @@ class OnlineMachine(BaseEstimator):
         self.labels = labels
         self.random_state = random_state
         self.scaling = scaling
+
+    def set_params(self, **parameters: Any) -> Any:
+        """As in scikit-learn; a part must be an object before its parameters can be set."""
+        for name in parameters:
+            part, nested, _ = name.partition("__")
+            value = parameters.get(part, getattr(self, part, None))
+            if nested and part in self._get_param_names() and not hasattr(value, "set_params"):
+                found = "None, the default," if value is None else shown(value)
+                such = _SUCH_AS.get(part)
+                if such == "BPAS()" and self._of_numbers:
+                    such = "Ridge()"
+                hint = "" if such is None else f"; write {part}=kb.{such} first"
+                raise InputError(f"{name}: {part} is {found} and has no parameters{hint}")
+        return super().set_params(**parameters)
 
     # -- what a label is, for the kinds to say ------------------------------------------------
 
