@@ -20,7 +20,7 @@ from kernbrook.kernels.planning import Layout, lay_out
 from kernbrook.models.committee import Committee
 from kernbrook.models.engine import share
 from kernbrook.models.points import Block, DenseRows, Flags, Floats, Labels, Rows, SupportVectors
-from kernbrook.models.runs import ExpertRun, Setting, by_blocks
+from kernbrook.models.runs import ExpertRun, Setting, by_blocks, warn_of_growth
 
 BUDGET_BLOCK = 128  # examples processed together: later ones see more of the block's own changes
 
@@ -136,6 +136,8 @@ class BudgetRun(ExpertRun):
         if not self.owns:
             self._keep_what_is_used(rows, n)
         self.torn = False
+        if self.grows:
+            warn_of_growth(n, self.support.n)
 
     def _points(self) -> Rows:
         """The points that `slots.place` counts from 0."""

@@ -7,6 +7,7 @@ score, positive for class 1; more have one each; numbers have one.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,11 +21,14 @@ from kernbrook._jit.learning import N_PARAMETERS
 from kernbrook._jit.rounds import Machine, Progress, expert_rounds
 from kernbrook._jit.zero import ZERO
 from kernbrook.combiners import GroupNorm
+from kernbrook.errors import KernbrookWarning
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout, lay_out
 from kernbrook.models.committee import Committee, settled
 from kernbrook.models.engine import BLOCK, Engine
 from kernbrook.models.points import Flags, Floats, Rows, SupportVectors
+
+LARGE = 50_000  # examples kept
 
 
 class Setting(NamedTuple):
@@ -190,6 +194,18 @@ def as_targets(labels: NDArray[Any]) -> Floats:
     return np.where(labels < 0, np.nan, targets) if labels.dtype.kind == "i" else targets
 
 
+def warn_of_growth(before: int, now: int) -> None:
+    """Say once that what is kept has become large, of a run without a bound."""
+    if before <= LARGE < now:
+        warnings.warn(
+            f"{now:,} examples are kept, and their number has no bound: each row takes longer "
+            "than the one before. A learner with a budget, such as BPAS() (--recipe bpas), keeps "
+            "a fixed number",
+            KernbrookWarning,
+            stacklevel=2,
+        )
+
+
 class Seated:
     """What runs of a committee have in common."""
 
@@ -281,7 +297,9 @@ class ExpansionRun(Run):
                 labels[where], importance[where], decisions[where], asked[where], coefficients,
             )  # fmt: skip
 
+        before = self.support.n
         self.engine.learn(rows, block, self._state())
+        warn_of_growth(before, self.support.n)
         return decisions, asked
 
     def _state(self) -> Sequence[NDArray[Any]]:
