@@ -73,11 +73,11 @@ def recipes() -> None:
     Those marked batch learn from all data at once: they go with `reproduce`, and in Python with
     fit and predict, but not with `compare`, `train` and `label`.
     """
-    from kernbrook.models import recipes as book
+    from kernbrook.models.catalogue import RECIPES
 
-    for name in book.names():
-        note = " (batch)" if book.batch(name) else ""
-        typer.echo(f"{name:20} {book.task(name):7}  {book.title(name)}{note}")
+    for name, recipe in RECIPES.items():
+        note = " (batch)" if recipe.batch else ""
+        typer.echo(f"{name:20} {recipe.task:7}  {recipe.title}{note}")
 
 
 for _command in (compare, reproduce, data, recipes, train, predict):
