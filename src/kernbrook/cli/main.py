@@ -114,11 +114,11 @@ def _warnings_in_words() -> Iterator[None]:
     with warnings.catch_warnings():
         others = warnings.showwarning
 
-        def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, KernbrookWarning):
                 say(f"kernbrook: {message}")
             else:
-                others(message, category, *where)
+                others(message, category, *where, **more)
 
         warnings.showwarning = show
         warnings.simplefilter("always", KernbrookWarning)
