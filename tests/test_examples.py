@@ -1,13 +1,16 @@
 """The examples run and show what they say; so does the README's code on voted kernels."""
 
+import importlib.util
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import kernbrook as kb
+from kernbrook.streams.generators import Waveform
 
 ROOT = Path(__file__).parents[1]
 
@@ -50,3 +53,30 @@ def test_the_readme_on_voted_kernels(tmp_path, monkeypatch, capsys):
     assert int(stored) < 20
     assert float(gap) < 1e-6
     assert kb.load("words.kb").predict(["kennel"]).tolist() == ["kernel"]
+
+
+def test_the_voted_benchmark_takes_the_papers_classes(monkeypatch):
+    """0 and 1 as the waveform data are distributed, which are 2 and 1 of our generator."""
+    script = beside_the_tests("benchmarks/voted.py")
+    monkeypatch.syspath_prepend(str(script.parent))
+    spec = importlib.util.spec_from_file_location("voted_benchmark", script)
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    learned = []
+
+    class Model:
+        n_iter_ = gap_ = objective_ = n_support_stored_ = 0
+
+        def fit(self, X, y):
+            learned.append((X, y))
+            return self
+
+    monkeypatch.setattr(kb, "VotedKernelClassifier", lambda *_, **__: Model())
+    benchmark.large(300)
+    X, y = Waveform(600, seed=0).read()
+    wanted = np.flatnonzero(y > 0)[:300]
+    X, y = X[wanted], 2 - y[wanted]
+    assert len(learned) == 4
+    for found, labels in learned:
+        np.testing.assert_array_equal(labels, y)
+        np.testing.assert_allclose(found, (X - X.mean(axis=0)) / X.std(axis=0))

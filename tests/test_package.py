@@ -25,9 +25,21 @@ def test_the_namespace_is_sorted_and_whole():
 
 
 def test_modules_name_what_they_have():
-    for module in (kb.kernels, kb.learners, kb.combiners, kb.streams):
+    for module in (kb.kernels, kb.learners, kb.combiners, kb.labels, kb.streams, kb.evaluation):
         for name in module.__all__:
             assert hasattr(module, name), f"{module.__name__}.{name}"
+
+
+def test_what_the_commands_use_is_in_evaluation():
+    """Whatever was imported before."""
+    assert kb.evaluation.__all__ == sorted(set(kb.evaluation.__all__)) == dir(kb.evaluation)
+    for name in ("train", "label", "predict", "compare", "reproduce", "best_fixed"):
+        assert callable(getattr(kb.evaluation, name))
+    assert kb.evaluation.compare is kb.compare
+    for name in kb.evaluation.__all__:
+        assert getattr(kb.evaluation, name).__doc__, name
+    with pytest.raises(AttributeError, match=r"'kernbrook.evaluation' has no attribute 'trian'"):
+        kb.evaluation.trian  # noqa: B018
 
 
 def test_every_public_thing_has_a_docstring():
@@ -48,6 +60,18 @@ def test_import_is_light():
     loaded = loaded_by("import kernbrook, kernbrook.errors; dir(kernbrook)")
     assert "kernbrook" in loaded
     assert loaded.isdisjoint(HEAVY), loaded.intersection(HEAVY)
+
+
+def test_listings_load_no_machine():
+    """They answer at once."""
+    for command in ("recipes", "data", "--help"):
+        program = (
+            f"sys.argv = ['kernbrook', '{command}']; from kernbrook.cli.main import app; "
+            "app(standalone_mode=False)"
+        )
+        heavy = ["sklearn", "numba", "scipy", "matplotlib", "pyarrow", "joblib"]
+        loaded = loaded_by(program)
+        assert loaded.isdisjoint(heavy), (command, loaded.intersection(heavy))
 
 
 def test_a_run_loads_no_report():

@@ -10,15 +10,33 @@ import numpy as np
 
 from kernbrook.errors import InputError
 
+SMALLEST, LARGEST = 1e-100, 1e100  # sizes of numbers that can be multiplied and divided by
+MOST = 10**8  # of what is counted or kept in memory: more than any has room for
+
 
 def is_number(value: Any) -> bool:
     """As Python has it: True is one."""
-    return isinstance(value, (int, float, np.number))
+    return isinstance(value, (int, float, np.integer, np.floating))
 
 
 def is_whole(value: Any) -> bool:
     """As Python has it: True is, 2.0 is not."""
     return isinstance(value, (int, np.integer))
+
+
+def shown(value: Any) -> str:
+    """What an error says was found: its repr in one line, cut short.
+
+    Examples
+    --------
+    >>> print(shown("3"), shown(np.arange(4.0).reshape(2, 2)))
+    '3' array([[0., 1.], [2., 3.]])
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # integers of thousands of digits have none
+        text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= 100 else f"{text[:99]}…"
 
 
 def refusal(owner: Any, name: str, wanted: str) -> InputError:
@@ -30,7 +48,8 @@ def refusal(owner: Any, name: str, wanted: str) -> InputError:
     >>> refusal(BPAS(budget=0), "budget", "be an integer from 1")
     InputError('BPAS: budget must be an integer from 1, got 0')
     """
-    return InputError(f"{type(owner).__name__}: {name} must {wanted}, got {getattr(owner, name)!r}")
+    found = shown(getattr(owner, name))
+    return InputError(f"{type(owner).__name__}: {name} must {wanted}, got {found}")
 
 
 def number(
@@ -39,10 +58,10 @@ def number(
     """A finite number in [least, most]; no bool."""
     value = getattr(owner, name)
     fits = is_number(value) and not isinstance(value, bool)
-    if not fits or not least <= value <= most or not math.isfinite(value):
+    if not fits or not least <= value <= most or not value < math.inf:
         bounds = f"from {least:g}" + ("" if most == math.inf else f" to {most:g}")
         raise refusal(owner, name, f"be {kind} {bounds}")
-    return float(value)
+    return _sized(owner, name)
 
 
 def positive(owner: Any, name: str, kind: str = "a positive number") -> float:
@@ -50,7 +69,7 @@ def positive(owner: Any, name: str, kind: str = "a positive number") -> float:
     value = getattr(owner, name)
     if not is_number(value) or not 0 < value < math.inf:
         raise refusal(owner, name, f"be {kind}")
-    return float(value)
+    return _sized(owner, name)
 
 
 def non_negative(owner: Any, name: str) -> float:
@@ -58,6 +77,15 @@ def non_negative(owner: Any, name: str) -> float:
     value = getattr(owner, name)
     if not is_number(value) or not 0 <= value < math.inf:
         raise refusal(owner, name, "be a non-negative number")
+    return _sized(owner, name)
+
+
+def _sized(owner: Any, name: str) -> float:
+    """A number that is 0, or neither so small nor so large that what follows overflows."""
+    value = getattr(owner, name)
+    value = value.item() if isinstance(value, np.generic) else value  # float32 has no 1e100
+    if value != 0 and not SMALLEST <= abs(value) <= LARGEST:
+        raise refusal(owner, name, f"be of a size from {SMALLEST:g} to {LARGEST:g}")
     return float(value)
 
 
@@ -70,12 +98,11 @@ def share(owner: Any, name: str, interval: str) -> float:
     return float(value)
 
 
-def whole_number(owner: Any, name: str, most: float = math.inf) -> int:
+def whole_number(owner: Any, name: str, most: int = MOST) -> int:
     """An integer in [1, most]; no bool."""
     value = getattr(owner, name)
     if not is_whole(value) or isinstance(value, bool) or not 1 <= value <= most:
-        bounds = "from 1" + ("" if most == math.inf else f" to {most:g}")
-        raise refusal(owner, name, f"be an integer {bounds}")
+        raise refusal(owner, name, f"be an integer from 1 to {most:,}")
     return int(value)
 
 
@@ -83,5 +110,15 @@ def one_of(owner: Any, name: str, known: Collection[str]) -> str:
     """One of the known names."""
     value = getattr(owner, name)
     if not isinstance(value, str) or value not in known:
-        raise refusal(owner, name, f"be one of {', '.join(known)}")
+        two = len(known) == 2
+        wanted = " or ".join(map(repr, known)) if two else f"one of {', '.join(known)}"
+        raise refusal(owner, name, f"be {wanted}")
     return value
+
+
+def flag(owner: Any, name: str) -> bool:
+    """True or False; no number."""
+    value = getattr(owner, name)
+    if not isinstance(value, (bool, np.bool_)):
+        raise refusal(owner, name, "be True or False")
+    return bool(value)

@@ -512,7 +512,7 @@ def test_bad_lines_are_named(tmp_path, line, said):
 
 def test_one_labelling_at_a_time(tmp_path):
     def nested(question, state):
-        with pytest.raises(InputError, match="is in use: this model is being labelled already"):
+        with pytest.raises(InputError, match="is in use: this model is being trained or labelled"):
             go(tmp_path / "m", Person())
         raise Quit
 
@@ -577,6 +577,8 @@ def test_names_of_classes():
         (["10", "9"], [9, 10]),
         (["1", "0.5"], [0.5, 1.0]),
         (["1", "x"], ["1", "x"]),
+        (["1", "9" * 400], ["1", "9" * 400]),
+        (["1", str(2**53 + 1)], ["1", str(2**53 + 1)]),
     ):
         assert named_classes(machine(), names).tolist() == expected
     assert named_classes(regressor(), None) is None

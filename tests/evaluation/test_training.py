@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 
 import hard_streams
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kernbrook as kb
-from kernbrook.errors import InputError, ModelFileError, NonFiniteError
+from kernbrook.errors import InputError, KernbrookWarning, ModelFileError, NonFiniteError
 from kernbrook.evaluation import training
 from kernbrook.evaluation.checkpoints import (
     Checkpoint,
@@ -21,7 +22,9 @@ from kernbrook.evaluation.checkpoints import (
     load_checkpoint,
     save_checkpoint,
 )
+from kernbrook.evaluation.labelling import label
 from kernbrook.evaluation.training import train
+from kernbrook.models import runs
 
 RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]
 OF_NUMBERS = ["kernbrook-regression", "kernbrook-active", "omkl", "mean", "last-value"]
@@ -226,3 +229,76 @@ def test_digests_tell_rows_apart():
     changed += [(X, np.array(["12", ""])), (X, np.array(["1", "2"]))]
     digests = {digest_of(*rows) for rows in changed} | {digest_of(X, y)}
     assert len(digests) == len(changed)  # two of the changed are the same
+
+
+def test_one_training_at_a_time(tmp_path):
+    """Another one of the same model is refused, however it begins; of another model it is not."""
+    path, done = tmp_path / "m", []
+
+    def nested(state):
+        if done:
+            return
+        for options in ({}, {"resume": True}, {"overwrite": True}):
+            with pytest.raises(InputError, match="m is in use: this model is being trained or l"):
+                train(dense(), kb.recipes.make("majority"), path, **options)
+        with pytest.raises(InputError, match="m is in use: this model is being trained or labelle"):
+            label(dense(), kb.OnlineMKClassifier(), path, lambda *_: None, classes=[-1, 1])
+        done.append(train(dense(), kb.recipes.make("majority"), tmp_path / "other"))
+
+    assert train(dense(), kb.recipes.make("majority"), path, progress=nested).finished
+    assert done[0].finished
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["m", "other"]
+    train(dense(), kb.recipes.make("majority"), path, overwrite=True)
+
+
+def test_a_file_that_comes_meanwhile_is_left_alone(tmp_path):
+    """Somebody saved a model there after the training had begun."""
+    path = tmp_path / "m"
+
+    def somebody(state):
+        if not path.exists():
+            kb.save(kb.recipes.make("omkc-u"), path)
+
+    for options in ({}, {"resume": True}):
+        for every in (0.0, 60.0):
+            path.unlink(missing_ok=True)
+            with pytest.raises(InputError, match=r"m was written by something else meanwhile"):
+                train(
+                    dense(), kb.recipes.make("majority"), path, progress=somebody, every=every,
+                    **options,
+                )  # fmt: skip
+            assert type(kb.load(path)) is kb.OnlineMKClassifier
+    path.unlink()
+    train(dense(), kb.recipes.make("majority"), path, progress=somebody, overwrite=True)
+    assert kb.load(path).n_rounds_ == 700
+
+
+@pytest.mark.parametrize("recipe", ["omkc-dd", "om2", "pegasos", "bpas"])
+def test_a_model_without_a_bound_says_so_once_it_is_large(recipe, tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "LARGE", 90)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        state = train(dense(), kb.recipes.make(recipe, random_state=0), tmp_path / "m")
+    assert len(state.estimator.support_vectors_) > 90
+    if recipe == "bpas":
+        assert told == []
+        return
+    (one,) = told
+    assert one.category is KernbrookWarning
+    assert "examples are kept, and their number has no bound" in str(one.message)
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ([None, 1], "the labels are numbers, got None, 1"),
+        (["nan", "1"], "the labels are integers, got nan, 1"),
+        (["9" * 400, "1"], "the labels are integers, got 999"),
+        (["1.5", "1"], "the labels are integers, got 1.5, 1"),
+    ],
+)
+def test_classes_that_are_not_the_datas(named, said, tmp_path):
+    X, y = hard_streams.gaussian_clouds(70)
+    stream = kb.open_stream((X, y.astype(int)))
+    with pytest.raises(InputError, match=said):
+        train(stream, kb.recipes.make("majority"), tmp_path / "m", classes=named)

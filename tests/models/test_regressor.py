@@ -486,7 +486,7 @@ PARAMETERS = [
     ({"combiner": kb.EXP(loss="logistic")}, "combiner: for numbers expected a loss 'squared'"),
     ({"combiner": kb.GroupNorm()}, "combiner: GroupNorm is for classes"),
     ({"combiner": kb.EXP(0.0)}, "EXP: step must be a positive number, got 0.0"),
-    ({"combiner": kb.EXP(horizon=0.5)}, "EXP: horizon must be None or 1 and more, got 0.5"),
+    ({"combiner": kb.EXP(horizon=0.5)}, "EXP: horizon must be None or a number from 1, got 0.5"),
     ({"selection": kb.BestOfPrefix()}, "selection: BestOfPrefix does not go with"),
     ({"labels": kb.MarginSampling()}, "looks at margins, which numbers do not have"),
     ({"kernels": [kb.Linear()]}, "RandomFeatures: expected a shift-invariant kernel"),

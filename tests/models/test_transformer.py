@@ -141,7 +141,7 @@ def test_frames_and_pipelines():
         ({"features": "random"}, "features: expected RandomFeatures, Monomials"),
         ({"features": [kb.RandomFeatures(), 3]}, "features: expected RandomFeatures, Monomials"),
         ({"features": [kb.RandomFeatures()] * 2}, "features: got 2 of them for 1 kernels"),
-        ({"features": kb.Nystroem(0)}, "Nystroem: n_components must be an integer from 1, got 0"),
+        ({"features": kb.Nystroem(0)}, "Nystroem: n_components must be an integer from 1 to"),
     ],
 )
 def test_bad_parameters(parameters, message):

@@ -1,8 +1,9 @@
-"""What the commands share: options, checks of paths, results and progress."""
+"""What the commands share: options, checks of paths, messages, results and progress."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,10 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kernbrook.errors import InputError
+from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+MOST_SEED = 2**32 - 1  # that NumPy's older generators take
+MOST_FEATURES = 2**31 - 1  # that a sparse matrix has columns for
 
 Data = Annotated[
     str,
@@ -28,12 +32,22 @@ Orders = Annotated[
     typer.Option(help="The orders themselves: .npz of integer arrays (p, n), by data name."),
 ]
 Report = Annotated[Path | None, typer.Option(help="Write a page with figures to this .html file.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the orders and of the recipes' draws.")]
+Seed = Annotated[
+    int,
+    typer.Option(min=0, max=MOST_SEED, help="Seed of the orders and of the recipes' draws."),
+]
 
 
-def check_targets(*paths: Path | None) -> None:
-    """Refuse now what would fail after the work: a folder that is not there."""
-    for path in paths:
+def say(text: str) -> None:
+    """A message, in a line on standard error; names in it cannot command the terminal."""
+    typer.echo(printable(text), err=True)
+
+
+def check_targets(target: Path | None, report: Path | None = None) -> None:
+    """Refuse now what would fail after the work: a folder that is not there, a page's odd name."""
+    if report is not None and report.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--report: expected a name that ends in .html, got {report}")
+    for path in (target, report):
         if path is not None and str(path) != "-" and not path.absolute().parent.is_dir():
             raise InputError(f"cannot write {path}: there is no folder {path.absolute().parent}")
 
@@ -59,7 +73,8 @@ def show_result(
 
         from kernbrook.atomic import write_text
 
-        text = dumps(as_json(), allow_nan=False, ensure_ascii=False)
+        escaped = to_stdout and sys.stdout.isatty()
+        text = dumps(as_json(), allow_nan=False, ensure_ascii=escaped)
         if to_stdout:
             typer.echo(text)
         else:
@@ -83,13 +98,13 @@ def progress() -> Iterator[Callable[[str, int], Callable[[int], None]]]:
 
     console = terminal(stderr=True)
     bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Remaining(),
-        console=console, disable=not console.is_terminal, transient=True,
+        TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
+        Remaining(), console=console, disable=not console.is_terminal, transient=True,
     )  # fmt: skip
     with bar:
 
         def announce(name: str, rounds: int) -> Callable[[int], None]:
-            task = bar.add_task(f"{name}: rounds", total=rounds or None)
+            task = bar.add_task(printable(f"{name}: rounds"), total=rounds or None)
             return lambda done: bar.advance(task, done)
 
         yield announce

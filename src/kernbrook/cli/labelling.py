@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kernbrook.cli.common import Data, check_not_read, check_targets, terminal
-from kernbrook.errors import InputError
+from kernbrook.cli.common import (
+    MOST_FEATURES,
+    MOST_SEED,
+    Data,
+    check_not_read,
+    check_targets,
+    say,
+    terminal,
+)
+from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,12 +41,17 @@ def label_data(
     classes: Annotated[
         str | None, typer.Option(help="All labels of a new model, with commas; none for numbers.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of a new model, and of drawn data.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=MOST_SEED, help="Seed of a new model, and of drawn data.")
+    ] = 0,
     label: Annotated[
         str | None, typer.Option(help="A CSV file's label column, which is not looked at.")
     ] = None,
     n_features: Annotated[
-        int | None, typer.Option(min=1, help="Features of a svmlight file, for a new model.")
+        int | None,
+        typer.Option(
+            min=1, max=MOST_FEATURES, help="Features of a svmlight file, for a new model."
+        ),
     ] = None,
     questions: Annotated[
         Path | None, typer.Option(help="Ask here, a JSON object a line, and not in the terminal.")
@@ -63,7 +76,8 @@ def label_data(
     from kernbrook.evaluation.answers import as_label, named_classes
     from kernbrook.evaluation.labelling import label as run
 
-    check_targets(questions, answers)
+    check_targets(questions)
+    check_targets(answers)
     if (questions is None) != (answers is None):
         raise InputError("--questions, --answers: one needs the other")
     for option, path in (("MODEL", model), ("--questions", questions), ("--answers", answers)):
@@ -83,7 +97,7 @@ def label_data(
 
             read = partial(as_label, classes=known)
             ask = partial(_through, JSONLines(questions, answers), source, known, read)
-            typer.echo(f"asking in {questions}, waiting for answers in {answers}", err=True)
+            say(f"asking in {questions}, waiting for answers in {answers}")
         state = run(
             stream,
             estimator,
@@ -97,9 +111,9 @@ def label_data(
         )
     person.clear()
     for line in _summary(state, stream, known):
-        typer.echo(line)
+        typer.echo(printable(line))
     if not state.finished:
-        typer.echo(f"{model} is saved; the same command goes on", err=True)
+        say(f"{model} is saved; the same command goes on")
         if stopping.number:
             raise typer.Exit(128 + stopping.number)
 
@@ -188,7 +202,7 @@ class _Stopping:
         try:
             yield
         except KeyboardInterrupt:
-            typer.echo("kernbrook: stopped; the same command goes on", err=True)
+            say("kernbrook: stopped; the same command goes on")
             raise typer.Exit(128 + self.number) from None
         finally:
             for name, handler in before.items():

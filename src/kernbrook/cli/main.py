@@ -6,15 +6,19 @@ Heavy imports happen inside the commands, so that `--help` answers at once.
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from kernbrook.cli.common import say
 from kernbrook.cli.comparing import compare, reproduce
 from kernbrook.cli.labelling import label_data
 from kernbrook.cli.training import predict, train
-from kernbrook.errors import KernbrookError
+from kernbrook.errors import KernbrookError, KernbrookWarning
 
 
 class _Commands(TyperGroup):
@@ -24,7 +28,7 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            typer.echo("kernbrook: stopped", err=True)
+            say("kernbrook: stopped")
             raise typer.Exit(130) from None
 
 
@@ -69,11 +73,11 @@ def recipes() -> None:
     Those marked batch learn from all data at once: they go with `reproduce`, and in Python with
     fit and predict, but not with `compare`, `train` and `label`.
     """
-    from kernbrook.models import recipes as book
+    from kernbrook.models.catalogue import RECIPES
 
-    for name in book.names():
-        note = " (batch)" if book.batch(name) else ""
-        typer.echo(f"{name:20} {book.task(name):7}  {book.title(name)}{note}")
+    for name, recipe in RECIPES.items():
+        note = " (batch)" if recipe.batch else ""
+        typer.echo(f"{name:20} {recipe.task:7}  {recipe.title}{note}")
 
 
 for _command in (compare, reproduce, data, recipes, train, predict):
@@ -87,13 +91,35 @@ def run() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        app()
-    except KernbrookError as error:
-        typer.echo(f"kernbrook: {error}", err=True)
-        sys.exit(1)
+        with _warnings_in_words():
+            app()
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
-    except OSError as error:
-        typer.echo(f"kernbrook: {error}", err=True)
+    except (KernbrookError, OSError) as error:
+        say(f"kernbrook: {error}")
         sys.exit(1)
+    except MemoryError as error:
+        said = f": {error}" if str(error) else ""
+        say(f"kernbrook: not enough memory for the budget, components or features{said}")
+        sys.exit(1)
+    except OverflowError as error:
+        say(f"kernbrook: a number is too large: {error}")
+        sys.exit(1)
+
+
+@contextmanager
+def _warnings_in_words() -> Iterator[None]:
+    """kernbrook's own warnings are messages like its errors."""
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, KernbrookWarning):
+                say(f"kernbrook: {message}")
+            else:
+                others(message, category, *where, **more)
+
+        warnings.showwarning = show
+        warnings.simplefilter("always", KernbrookWarning)
+        yield

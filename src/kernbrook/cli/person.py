@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from kernbrook.errors import InputError
+from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +83,7 @@ class Person:
             self._shown = 0.0
 
     def _say(self, line: str, style: str = "") -> None:
-        self._console.print(line, markup=False, emoji=False, style=style, soft_wrap=True)
+        self._console.print(printable(line), markup=False, emoji=False, style=style, soft_wrap=True)
 
     def _place(self, row: int) -> str:
         return f"row {row:,}" + (f" of {self._rows:,}" if self._rows else "")

@@ -5,15 +5,25 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from kernbrook.cli.common import Data, Json, check_not_read, check_targets, show_result, terminal
-from kernbrook.errors import InputError
+from kernbrook.cli.common import (
+    MOST_FEATURES,
+    MOST_SEED,
+    Data,
+    Json,
+    check_not_read,
+    check_targets,
+    say,
+    show_result,
+    terminal,
+)
+from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +42,7 @@ def train(
     budget: Annotated[
         int | None, typer.Option(min=1, help="Support vectors a kernel, for recipes with a budget.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Seed of the draws.")] = 0,
     positive: Annotated[
         str | None, typer.Option(help="This label against the rest, for data of many classes.")
     ] = None,
@@ -43,7 +53,10 @@ def train(
         str | None, typer.Option(help="A CSV file's label column; else 'label', else the last.")
     ] = None,
     n_features: Annotated[
-        int | None, typer.Option(min=1, help="Features of a svmlight file; else the most it has.")
+        int | None,
+        typer.Option(
+            min=1, max=MOST_FEATURES, help="Features of a svmlight file; else the most it has."
+        ),
     ] = None,
     checkpoint_every: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="Time from checkpoint to checkpoint.")
@@ -100,11 +113,8 @@ def train(
             stop=stopping.wanted,
         )
     if not result.finished:
-        typer.echo(
-            f"kernbrook: stopped; {model} has learned {result.rows:,} of {stream.n_rows:,} rows.\n"
-            "To go on, give the same command with --resume.",
-            err=True,
-        )
+        say(f"kernbrook: stopped; {model} has learned {result.rows:,} of {stream.n_rows:,} rows.")
+        say("To go on, give the same command with --resume.")
         raise typer.Exit(stopping.code)
     show_result(
         json,
@@ -112,7 +122,7 @@ def train(
         lambda width: training_table(result, stream.name, book.title(recipe)),
     )
     already = result.rows == result.resumed_at
-    typer.echo(f"{model} was complete, nothing new" if already else f"wrote {model}", err=True)
+    say(f"{model} was complete, nothing new" if already else f"wrote {model}")
 
 
 def predict(
@@ -127,7 +137,7 @@ def predict(
     label: Annotated[
         str | None, typer.Option(help="A CSV file's label column; else the one that was learned.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of drawn data.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Seed of drawn data.")] = 0,
 ) -> None:
     """Predict the label of each row, one line each.
 
@@ -155,28 +165,30 @@ def predict(
     if scores:
         check_scores(machine)
     if checkpoint is not None and not checkpoint.finished:
-        typer.echo(f"{model} is a checkpoint, after {checkpoint.rows:,} rows", err=True)
+        say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
     rows = 0
-    with _bar(data, hidden=not to_file and sys.stdout.isatty()) as show:
+    to_terminal = not to_file and sys.stdout.isatty()
+    written = printable if to_terminal else _in_a_line
+    with _bar(data, hidden=to_terminal) as show:
         stream = open_like(source, data, label=label, seed=seed)
         tally = Tally(getattr(machine, "classes_", None), source.positive)
         with _written(output) as file:
             if scores:
-                file.write(_header(machine.classes_).encode())
+                file.write(_header(machine.classes_, written).encode())
             for X, y in stream.chunks():
                 labels, decisions = run(machine, X, scores)
-                file.write(_lines(labels, decisions).encode())
+                file.write(_lines(labels, decisions, written).encode())
                 if not isinstance(stream, UnlabelledCsv):
                     tally.add(labels, y)
                 rows += len(y)
                 if show is not None:
                     show(f"{stream.name}: {rows:,} rows", rows, stream.n_rows)
     if to_file:
-        typer.echo(f"wrote {rows:,} predictions to {output}", err=True)
+        say(f"wrote {rows:,} predictions to {output}")
     if tally.error is not None:
         task = task_of(machine)
         error = f"{ERROR_NAMES[task]} {error_value(tally.error, task)}"
-        typer.echo(f"{error} on {tally.known:,} labelled rows", err=True)
+        say(f"{error} on {tally.known:,} labelled rows")
 
 
 def _settings(given: list[str] | None, budget: int | None) -> dict[str, Any]:
@@ -235,7 +247,7 @@ class _Stopping:
         try:
             yield
         except KeyboardInterrupt:
-            typer.echo("kernbrook: stopped at once, with no further checkpoint", err=True)
+            say("kernbrook: stopped at once, with no further checkpoint")
             raise typer.Exit(self.code) from None
         finally:
             for name, handler in before.items():
@@ -256,10 +268,10 @@ def _bar(
         return
     columns = TextColumn("{task.description}", markup=False), BarColumn(), Remaining()
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(f"reading {data}", total=None)
+        task = progress.add_task(printable(f"reading {data}"), total=None)
 
         def show(text: str, done: int, rows: int | None) -> None:
-            progress.update(task, description=text, completed=done, total=rows)
+            progress.update(task, description=printable(text), completed=done, total=rows)
 
         yield show
 
@@ -304,19 +316,30 @@ def _written(output: Path) -> Iterator[BinaryIO]:
         raise InputError(f"cannot write standard output: {error.strerror}") from error
 
 
-def _header(classes: NDArray[Any]) -> str:
+def _in_a_line(label: str) -> str:
+    """A label as a file or another program gets it: as it is, but for the ends of lines."""
+    return label.replace("\r", "\\r").replace("\n", "\\n")
+
+
+def _header(classes: NDArray[Any], written: Callable[[str], str]) -> str:
     names = ["score"] if len(classes) == 2 else [f"score of {label}" for label in classes.tolist()]
-    return ",".join(["prediction", *names]) + "\n"
+    return _csv([["prediction", *map(written, names)]])
 
 
-def _lines(labels: NDArray[Any], scores: NDArray[Any] | None) -> str:
+def _lines(labels: NDArray[Any], scores: NDArray[Any] | None, written: Callable[[str], str]) -> str:
+    names: list[Any] = labels.tolist()
+    if labels.dtype.kind in "UO":
+        names = [written(str(name)) for name in names]
     if scores is None:
-        return "".join(f"{label}\n" for label in labels.tolist())
+        return "".join(f"{name}\n" for name in names)
+    columns = scores[:, None] if scores.ndim == 1 else scores
+    return _csv([name, *row] for name, row in zip(names, columns.tolist(), strict=True))
+
+
+def _csv(rows: Iterable[list[Any]]) -> str:
     import csv
     import io
 
     text = io.StringIO()
-    columns = scores[:, None] if scores.ndim == 1 else scores
-    rows = zip(labels.tolist(), columns.tolist(), strict=True)
-    csv.writer(text, lineterminator="\n").writerows([label, *row] for label, row in rows)
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

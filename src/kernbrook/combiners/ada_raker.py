@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit import ada_raker
-from kernbrook.checks import positive, refusal, whole_number
+from kernbrook.checks import flag, positive, whole_number
 from kernbrook.combiners.losses import LossCombiner
 from kernbrook.errors import InputError
 
@@ -100,6 +100,4 @@ class AdaRaker(LossCombiner):
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
         levels, step = whole_number(self, "levels", MOST_LEVELS), positive(self, "step")
-        if not isinstance(self.restart, (bool, np.bool_)):
-            raise refusal(self, "restart", "be True or False")
-        return np.array([self._cap(), step, levels, self.restart], dtype=np.float64)
+        return np.array([self._cap(), step, levels, flag(self, "restart")], dtype=np.float64)

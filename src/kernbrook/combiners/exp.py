@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit import combining
-from kernbrook.checks import is_number, positive, refusal
+from kernbrook.checks import number, positive
 from kernbrook.combiners.losses import LossCombiner
 
 
@@ -67,6 +67,5 @@ class EXP(LossCombiner):
         step = positive(self, "step")
         if self.horizon is None:
             return np.array([self._cap(), step])
-        if not is_number(self.horizon) or not 1 <= self.horizon < math.inf:
-            raise refusal(self, "horizon", "be None or 1 and more")
-        return np.array([self._cap(), -step / math.sqrt(self.horizon), 0.0])  # no share
+        rate = step / math.sqrt(number(self, "horizon", 1, kind="None or a number"))
+        return np.array([self._cap(), -rate, 0.0])  # no share

@@ -6,7 +6,7 @@ import math
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import is_number, refusal
+from kernbrook.checks import number
 
 
 class GroupNorm(BaseEstimator):
@@ -54,6 +54,4 @@ class GroupNorm(BaseEstimator):
         """q for m kernels."""
         if self.q is None:
             return max(2.0, 2.0 * math.log(n_kernels))
-        if not is_number(self.q) or not 2 <= self.q < math.inf:
-            raise refusal(self, "q", "be None or a number from 2")
-        return float(self.q)
+        return number(self, "q", 2, kind="None or a number")

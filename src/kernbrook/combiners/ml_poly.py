@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit import combining
+from kernbrook.checks import flag
 from kernbrook.combiners.losses import LossCombiner
 
 
@@ -54,7 +55,7 @@ class MLPoly(LossCombiner):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        return np.array([self._cap(), 0.0 if self.scale_free else 1.0])
+        return np.array([self._cap(), 0.0 if flag(self, "scale_free") else 1.0])
 
     def state_size(self, n_experts: int) -> int:
         return 2 * n_experts

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import rounds
-from kernbrook.checks import is_whole, refusal, share
+from kernbrook.checks import flag, one_of, share, whole_number
 
 
 class Selection(BaseEstimator):
@@ -72,14 +72,12 @@ class Selection(BaseEstimator):
 
     def codes(self) -> tuple[int, float, int]:
         """(flags, smoothing, rounds of the prefix) for the compiled pass."""
-        for name in ("update", "vote"):
-            if getattr(self, name) not in ("all", "drawn"):
-                raise refusal(self, name, "be 'all' or 'drawn'")
+        update, vote = (one_of(self, name, ("all", "drawn")) for name in ("update", "vote"))
         smoothing = share(self, "smoothing", "[0, 1]")
-        flags = rounds.UPDATE_DRAWN * (self.update == "drawn")
-        flags += rounds.VOTE_DRAWN * (self.vote == "drawn")
-        flags += rounds.VOTE_UNWEIGHTED * (not self.weighted)
-        flags += rounds.SMOOTHING_UNSPREAD * (not self.spread)
+        flags = rounds.UPDATE_DRAWN * (update == "drawn")
+        flags += rounds.VOTE_DRAWN * (vote == "drawn")
+        flags += rounds.VOTE_UNWEIGHTED * (not flag(self, "weighted"))
+        flags += rounds.SMOOTHING_UNSPREAD * (not flag(self, "spread"))
         return flags, smoothing, 0
 
     def expected_votes(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -123,11 +121,10 @@ class BestOfPrefix(BaseEstimator):
 
     def codes(self) -> tuple[int, float, int]:
         """(flags, smoothing, rounds of the prefix) for the compiled pass."""
-        if not is_whole(self.rounds) or self.rounds < 1:
-            raise refusal(self, "rounds", "be an integer from 1")
+        prefix = whole_number(self, "rounds")
         if self.fraction is not None:
             share(self, "fraction", "(0, 1]")
-        return rounds.BEST_OF_PREFIX, 0.0, int(self.rounds)
+        return rounds.BEST_OF_PREFIX, 0.0, prefix
 
     def expected_votes(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """(m,) each expert's weight in the vote; q is 1 for the chosen one and 0 elsewhere."""

@@ -19,6 +19,8 @@ from kernbrook.atomic import write_text
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.models.tasks import task_of
 
+EXACT = 2**53  # below it, integers stay apart as floats too
+
 
 class Answer(NamedTuple):
     """What was answered for a row; label None where it was skipped.
@@ -53,10 +55,7 @@ def answers_beside(path: str | PathLike[str]) -> Path:
 
 
 class AnswerLog:
-    """The answers: a line of what the model was before the first, then a line each.
-
-    Opened by one process at a time, where the system can tell.
-    """
+    """The answers: a line of what the model was before the first, then a line each."""
 
     def __init__(self, path: Path, begun: Begun, classes: NDArray[Any] | None):
         self.path = path
@@ -67,7 +66,6 @@ class AnswerLog:
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror}") from error
         try:
-            _lock(path, self._file.fileno())
             self.begun = begun
             self.answers: dict[int, Answer] = {}
             self.last = 0  # row that was answered
@@ -183,24 +181,17 @@ def as_label(answer: Any, classes: NDArray[Any] | None) -> Any:
     raise InputError(f"expected one of {_listed(classes)}, found {answer!r:.40}")
 
 
-def _lock(path: Path, handle: int) -> None:
-    if os.name == "posix":
-        import fcntl
-
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"{path} is in use: this model is being labelled already") from None
-
-
 def _numbers(names: Sequence[Any]) -> list[Any]:
-    """Names as integers if all are, else as numbers if all are, else as text."""
+    """Names as integers if all are, else as numbers if all are, else as text.
+
+    Text too where one is not finite, or so large that a number next to it would be the same.
+    """
     for kind in (int, float):
         try:
             numbers = [kind(name) for name in names]
-        except ValueError:
+        except (TypeError, ValueError):
             continue
-        if np.isfinite(numbers).all():
+        if all(abs(number) < EXACT for number in numbers):
             return numbers
     return [str(name) for name in names]
 

@@ -30,6 +30,7 @@ from kernbrook.evaluation.answers import (
     named_classes,
 )
 from kernbrook.evaluation.checkpoints import Checkpoint, RowDigest, save_checkpoint
+from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.predicting import predict
 from kernbrook.evaluation.sources import Source
 from kernbrook.labels import LabelBudget, MarginSampling
@@ -188,7 +189,6 @@ def label(
     >>> result.finished, result.asked == lines - 1, result.saved > 150
     (True, True, True)
     """
-    target = check_writable(path)
     if not hasattr(model, "should_ask"):
         raise InputError(f"{path}: {type(model).__name__} does not ask for labels")
     names = named_classes(model, classes)
@@ -198,11 +198,7 @@ def label(
         digest="" if checkpoint is None else checkpoint.digest,
         classes=None if names is None else names.tolist(),
     )
-    if not target.exists():
-        if answers_beside(path).exists():
-            raise InputError(f"{path} is not there, but {answers_beside(path)} is: move it away")
-        save(model, path)
-    with AnswerLog(answers_beside(path), begun, names) as log:
+    with locked(path), _log(model, path, begun, names) as log:
         source = source or Source(stream.n_features)
         work = _Work(stream, model, path, source, names, log, ask)
         begin = work.place_of(begun)
@@ -225,6 +221,17 @@ def label(
         if checkpoint is None or not checkpoint.finished or work.state.rows > begin:
             work.save()
     return work.state
+
+
+def _log(
+    model: Any, path: str | PathLike[str], begun: Begun, classes: NDArray[Any] | None
+) -> AnswerLog:
+    """The answers beside a model's file; both are written where neither is there."""
+    if not check_writable(path).exists():
+        if answers_beside(path).exists():
+            raise InputError(f"{path} is not there, but {answers_beside(path)} is: move it away")
+        save(model, path)
+    return AnswerLog(answers_beside(path), begun, classes)
 
 
 def open_unlabelled(

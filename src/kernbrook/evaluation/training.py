@@ -20,6 +20,7 @@ from kernbrook.evaluation.checkpoints import (
     load_checkpoint,
     save_checkpoint,
 )
+from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.tasks import added, check_numbers, check_settings, classes_of, losses
 from kernbrook.models.encoding import Writer
@@ -103,7 +104,8 @@ def train(
     ------
     InputError
         The file is there and neither `resume` nor `overwrite` is set, it comes from other settings
-        or other rows, it cannot be written, or an argument does not fit the data.
+        or other rows, it cannot be written, another process trains or labels the model in it, or
+        an argument does not fit the data.
     NonFiniteError
         The features or the squared errors overflow.
     ModelFileError
@@ -126,45 +128,48 @@ def train(
     >>> first.rows, first.finished, whole.resumed_at, whole.rows, whole.finished
     (1024, False, 1024, 3000, True)
     """
-    going_on = check_target(path, resume, overwrite)
-    source = source or Source(stream.n_features)
-    check_settings(estimator, stream.n_features)
-    Writer().values(estimator.get_params(deep=False))  # refuses what no file can hold, before work
-    known = None
-    if going_on:
-        estimator, known = _resumed(path, estimator, source)
-    task = task_of(estimator)
-    state = Training(estimator)
-    labels = None
-    if task == "classes":
-        labels = _classes(stream, classes, None if known is None else estimator.classes_)
-    elif classes is not None:
-        raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")
-    else:
-        check_numbers(next(stream.chunks(1))[1])
-    digest = RowDigest()
-    pieces: Iterator[Piece] = stream.chunks(CHUNK)
-    if known is not None:
-        state.rows, state.loss, state.seconds = known.rows, known.loss, known.seconds
-        state.resumed_at = state.saved = known.rows
-        pieces = _new_rows(pieces, known, digest, state, progress, path)
+    with locked(path):
+        going_on = check_target(path, resume, overwrite)
+        new = not (going_on or overwrite)
+        source = source or Source(stream.n_features)
+        check_settings(estimator, stream.n_features)
+        parameters = estimator.get_params(deep=False)
+        Writer().values(parameters)  # refuses what no file can hold, before work
+        known = None
+        if going_on:
+            estimator, known = _resumed(path, estimator, source)
+        task = task_of(estimator)
+        state = Training(estimator)
+        labels = None
+        if task == "classes":
+            labels = _classes(stream, classes, None if known is None else estimator.classes_)
+        elif classes is not None:
+            raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")
+        else:
+            check_numbers(next(stream.chunks(1))[1])
+        digest = RowDigest()
+        pieces: Iterator[Piece] = stream.chunks(CHUNK)
+        if known is not None:
+            state.rows, state.loss, state.seconds = known.rows, known.loss, known.seconds
+            state.resumed_at = state.saved = known.rows
+            pieces = _new_rows(pieces, known, digest, state, progress, path)
 
-    last = time.monotonic()
-    for X, y in pieces:
-        _learn(state, X, y, labels)
-        digest.update(X, y)
-        if progress is not None:
-            progress(state)
-        if stop is not None and stop():
-            _save(state, source, digest, path)
-            return state
-        if time.monotonic() - last >= every:
-            _save(state, source, digest, path)
-            last = time.monotonic()
-    state.finished = True
-    if known is None or not known.finished or state.rows > known.rows:
-        _save(state, source, digest, path)
-    return state
+        last = time.monotonic()
+        for X, y in pieces:
+            _learn(state, X, y, labels)
+            digest.update(X, y)
+            if progress is not None:
+                progress(state)
+            if stop is not None and stop():
+                _save(state, source, digest, path, new)
+                return state
+            if time.monotonic() - last >= every:
+                _save(state, source, digest, path, new)
+                last = time.monotonic()
+        state.finished = True
+        if known is None or not known.finished or state.rows > known.rows:
+            _save(state, source, digest, path, new)
+        return state
 
 
 def check_target(path: str | PathLike[str], resume: bool, overwrite: bool) -> bool:
@@ -213,7 +218,15 @@ def _learn(state: Training, X: Any, y: NDArray[Any], classes: NDArray[Any] | Non
         )
 
 
-def _save(state: Training, source: Source, digest: RowDigest, path: str | PathLike[str]) -> None:
+def _save(
+    state: Training, source: Source, digest: RowDigest, path: str | PathLike[str], new: bool
+) -> None:
+    """Write the model; where it is a new one, not over a file that has come since."""
+    if new and state.saved == 0 and check_writable(path).exists():
+        raise InputError(
+            f"{path} was written by something else meanwhile, and is left as it is: train to "
+            "another file, or overwrite (--overwrite)"
+        )
     seconds = 0.0 if state.finished else state.seconds
     reached = Checkpoint(
         source, state.rows, state.loss, digest.hexdigest(), state.finished, seconds
@@ -304,13 +317,16 @@ def _like(kind: np.dtype[Any], named: Sequence[Any]) -> NDArray[Any]:
     """The labels named, as the data have them."""
     if kind.kind == "U":
         return np.array([str(label) for label in named])
+    shown = ", ".join(map(str, named))
     try:
         numbers = np.array([float(label) for label in named])
-    except ValueError:
-        raise InputError(f"classes: the labels are numbers, got {', '.join(named)}") from None
-    classes = numbers.astype(kind)
+    except (OverflowError, TypeError, ValueError):
+        raise InputError(f"classes: the labels are numbers, got {shown:.200}") from None
+    with np.errstate(invalid="ignore"):
+        classes = numbers.astype(kind)
     if (classes != numbers).any():
-        raise InputError(f"classes: the labels are integers, got {', '.join(map(str, named))}")
+        whole = "integers" if kind.kind in "iu" else "finite numbers"
+        raise InputError(f"classes: the labels are {whole}, got {shown:.200}")
     return classes
 
 

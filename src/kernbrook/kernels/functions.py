@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import is_number, is_whole
+from kernbrook.checks import is_number, is_whole, shown
 from kernbrook.errors import InputError
 
 Matrix = Any  # (n, d) float64 array or CSR matrix
@@ -78,8 +78,11 @@ class _Width(Kernel):
     gamma: float
     sigma: float | None
 
-    def __init__(self, *, sigma: float | None = None, gamma: float | None = None):
+    def __init__(self, *unnamed: Any, sigma: float | None = None, gamma: float | None = None):
         name = type(self).__name__
+        if unnamed:
+            width = shown(unnamed[0])
+            raise InputError(f"{name}: say which width it is, sigma={width} or gamma={width}")
         if (sigma is None) == (gamma is None):
             raise InputError(
                 f"{name}: give either sigma or gamma, got sigma={sigma}, gamma={gamma}"

@@ -43,10 +43,16 @@ class Matern(_Width):
 
     nu: float
 
-    def __init__(self, nu: float = 1.5, *, sigma: float | None = None, gamma: float | None = None):
+    def __init__(
+        self,
+        nu: float = 1.5,
+        *unnamed: Any,
+        sigma: float | None = None,
+        gamma: float | None = None,
+    ):
         if nu not in (0.5, 1.5, 2.5):
             raise InputError(f"Matern: nu must be 0.5, 1.5 or 2.5, got {nu!r}")
-        super().__init__(sigma=sigma, gamma=gamma)
+        super().__init__(*unnamed, sigma=sigma, gamma=gamma)
         object.__setattr__(self, "nu", float(nu))
 
     @staticmethod

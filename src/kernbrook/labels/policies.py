@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import asking
-from kernbrook.checks import number, refusal, whole_number
+from kernbrook.checks import number, one_of, whole_number
 from kernbrook.errors import InputError
 
 
@@ -114,10 +114,8 @@ class Disagreement(_Policy):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        for name in ("weights", "compared"):
-            if getattr(self, name) not in ("used", "all"):
-                raise refusal(self, name, "be 'used' or 'all'")
-        whole = [float(getattr(self, name) == "all") for name in ("weights", "compared")]
+        names = (one_of(self, name, ("used", "all")) for name in ("weights", "compared"))
+        whole = [float(name == "all") for name in names]
         return np.array([self._number("threshold", 0), whole_number(self, "window"), *whole])
 
 

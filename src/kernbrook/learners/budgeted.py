@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import learning
-from kernbrook.checks import non_negative, positive, refusal, whole_number
+from kernbrook.checks import non_negative, one_of, positive, whole_number
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.learners.perceptron import TIES
@@ -45,9 +45,7 @@ class _BudgetPerceptron(Budgeted):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        if self.tie not in TIES:
-            raise refusal(self, "tie", "be 'margin' or 'label'")
-        return np.array([TIES[self.tie]])
+        return np.array([TIES[one_of(self, "tie", TIES)]])
 
 
 class RBP(_BudgetPerceptron):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import feature_learning as codes
-from kernbrook.checks import number, one_of
+from kernbrook.checks import number, one_of, whole_number
 from kernbrook.errors import InputError
 
 LOSSES = {
@@ -101,12 +101,12 @@ class GradientDescent(BaseEstimator):
     @property
     def of_classes(self) -> bool:
         """Whether its loss is for classes."""
-        return self.loss != "epsilon-insensitive"
+        return one_of(self, "loss", LOSSES) != "epsilon-insensitive"
 
     @property
     def only_classes(self) -> bool:
         """Whether its loss is for classes alone."""
-        return self.loss in ("logistic", "hinge")
+        return one_of(self, "loss", LOSSES) in ("logistic", "hinge")
 
     def extra_rows(self, dim: int, scores: int) -> int:
         """Rows of `dim` numbers that it keeps besides its coefficients."""
@@ -114,27 +114,25 @@ class GradientDescent(BaseEstimator):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        for name, known in (("loss", LOSSES), ("schedule", SCHEDULES)):
-            one_of(self, name, known)
-        step, schedule = number(self, "step", 0), SCHEDULES[self.schedule]
+        loss, schedule = LOSSES[one_of(self, "loss", LOSSES)], one_of(self, "schedule", SCHEDULES)
+        step, code = number(self, "step", 0), SCHEDULES[schedule]
         if step == 0:
             raise InputError("GradientDescent: step must be positive, got 0")
         if self.horizon is not None:
-            number(self, "horizon", 1)
-            if self.schedule == "root":
-                step, schedule = step / math.sqrt(self.horizon), codes.CONSTANT
-        if self.schedule in ("adagrad", "normalized") and self.features is None:
+            horizon = number(self, "horizon", 1)
+            if schedule == "root":
+                step, code = step / math.sqrt(horizon), codes.CONSTANT
+        if schedule in ("adagrad", "normalized") and self.features is None:
             raise InputError(
-                f"GradientDescent: schedule {self.schedule!r} needs features, got features=None"
+                f"GradientDescent: schedule {schedule!r} needs features, got features=None"
             )
         for name in ("budget", "restart"):
-            value = getattr(self, name)
-            if value is not None and number(self, name, 1) != int(value):
-                raise InputError(f"GradientDescent: {name} must be an integer from 1, got {value}")
+            if getattr(self, name) is not None:
+                whole_number(self, name)
         if self.budget is not None and self.features is not None:
             raise InputError("GradientDescent: a budget needs features=None: a sum of examples")
         if self.restart is not None and self.features is None:
             raise InputError("GradientDescent: a restart needs features, got features=None")
         regularization, epsilon = number(self, "regularization", 0), number(self, "epsilon", 0)
         restart = 0 if self.restart is None else self.restart
-        return np.array([LOSSES[self.loss], epsilon, step, schedule, regularization, restart])
+        return np.array([loss, epsilon, step, code, regularization, restart])

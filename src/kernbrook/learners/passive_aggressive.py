@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import learning
-from kernbrook.checks import one_of, positive
+from kernbrook.checks import flag, one_of, positive
 
 VARIANTS = {"PA": learning.PA, "PA-I": learning.PA_I, "PA-II": learning.PA_II}
 
@@ -52,4 +52,4 @@ class PassiveAggressive(BaseEstimator):
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
         variant = VARIANTS[one_of(self, "variant", VARIANTS)]
-        return np.array([variant, positive(self, "aggressiveness"), float(self.unit_diagonal)])
+        return np.array([variant, positive(self, "aggressiveness"), flag(self, "unit_diagonal")])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kernbrook._jit import learning
 from kernbrook._jit.pegasos import KEEP_ALL, MERGE, PROJECT, REMOVE_RANDOM, REMOVE_SMALLEST
-from kernbrook.checks import one_of, positive, refusal
+from kernbrook.checks import flag, one_of, positive
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners.budgeted import Budgeted
 
@@ -87,11 +87,10 @@ class Pegasos(Budgeted):
         """(m, 4) parameters as the compiled pass reads them, one row a kernel."""
         for name, known in (("upkeep", UPKEEP), ("merging", MERGING)):
             one_of(self, name, known)
-        if not isinstance(self.ball, (bool, np.bool_)):
-            raise refusal(self, "ball", "be True or False")
+        ball = float(flag(self, "ball"))
         upkeep = KEEP_ALL if self.budget is None else UPKEEP[self.upkeep]
         printed = float(self.merging == "printed")
-        row = [positive(self, "regularization"), upkeep, float(self.ball), printed]
+        row = [positive(self, "regularization"), upkeep, ball, printed]
         rows = np.tile(np.array(row), (len(kernels), 1))
         if upkeep == MERGE:
             rows[[not isinstance(kernel, Gaussian) for kernel in kernels], 1] = PROJECT

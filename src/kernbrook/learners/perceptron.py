@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit import learning
-from kernbrook.checks import refusal
+from kernbrook.checks import one_of
 
 TIES = {"margin": learning.TIE_MARGIN, "label": learning.TIE_LABEL}
 
@@ -44,6 +44,4 @@ class Perceptron(BaseEstimator):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        if self.tie not in TIES:
-            raise refusal(self, "tie", "be 'margin' or 'label'")
-        return np.array([TIES[self.tie]])
+        return np.array([TIES[one_of(self, "tie", TIES)]])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit import learning
-from kernbrook.checks import non_negative, positive
+from kernbrook.checks import non_negative, positive, whole_number
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.learners.budgeted import Budgeted, _BudgetPerceptron
@@ -144,7 +145,7 @@ class Ahpatron(Budgeted):
 
     def row(self) -> NDArray[np.float64]:
         """The parameters as the compiled pass reads them."""
-        root = np.sqrt(self.budget)
+        root = math.sqrt(whole_number(self, "budget"))
         radius = root / 2 if self.radius is None else positive(self, "radius")
         margin, ridge = positive(self, "margin"), non_negative(self, "ridge")
         return np.array([margin, radius / (2 * root), radius, ridge])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit import learning
-from kernbrook.checks import positive
+from kernbrook.checks import flag, positive
 from kernbrook.errors import InputError
 from kernbrook.learners.budgeted import Budgeted
 
@@ -83,4 +83,4 @@ class SparsePA(Budgeted):
             raise InputError(
                 f"SparsePA: divisor must be at least cap ({self.cap}), got {self.divisor}"
             )
-        return np.array([step, cap, divisor, float(self.unit_diagonal)])
+        return np.array([step, cap, divisor, flag(self, "unit_diagonal")])

@@ -19,7 +19,8 @@ from kernbrook._jit.feature_rounds import (
     feature_rounds,
 )
 from kernbrook._jit.rounds import UPDATE_DRAWN, Machine
-from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.checks import refusal
+from kernbrook.errors import NonFiniteError
 from kernbrook.kernels import Kernel, Monomials, RandomFeatures
 from kernbrook.kernels.features import SHIFT_INVARIANT, Features
 from kernbrook.models.committee import Committee
@@ -187,11 +188,8 @@ class FeatureRun(Seated, Run):
 
 def _features(learner: Any, kernel: Kernel) -> Features:
     """The recipe for the features in which a learner learns with a kernel."""
-    if learner.features == "auto":
+    if isinstance(learner.features, str) and learner.features == "auto":
         return RandomFeatures() if isinstance(kernel, SHIFT_INVARIANT) else Monomials()
     if not isinstance(learner.features, Features):
-        raise InputError(
-            f"{type(learner).__name__}: features must be 'auto' or a map such as "
-            f"RandomFeatures(), got {learner.features!r}"
-        )
+        raise refusal(learner, "features", "be 'auto' or a map such as RandomFeatures()")
     return learner.features

@@ -36,6 +36,7 @@ class GradientRun(ExpertRun):
         if len(budgets) > 1:
             raise InputError(f"learner: one budget for all of a pool, got {committee.learners}")
         self.budget = budgets.pop()
+        self.grows = self.budget is None
         self.learned_together = BLOCK if self.budget is None else WINDOW_BLOCK
 
     @property

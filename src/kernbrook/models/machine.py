@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernbrook.checks import shown
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
@@ -31,6 +32,13 @@ from kernbrook.models.points import (
 )
 from kernbrook.models.runs import Run, Setting, slices
 from kernbrook.streams.scaling import LARGEST_FILLED, OnlineScaler
+
+_SUCH_AS = {  # of the parts that have parameters
+    "learner": "BPAS()",
+    "combiner": "Hedge()",
+    "selection": "Selection()",
+    "labels": "LabelBudget()",
+}
 
 
 class OnlineMachine(BaseEstimator):
@@ -61,6 +69,20 @@ class OnlineMachine(BaseEstimator):
         self.random_state = random_state
         self.scaling = scaling
         self.judge_stored = judge_stored
+
+    def set_params(self, **parameters: Any) -> Any:
+        """As in scikit-learn; a part must be an object before its parameters can be set."""
+        for name in parameters:
+            part, nested, _ = name.partition("__")
+            value = parameters.get(part, getattr(self, part, None))
+            if nested and part in self._get_param_names() and not hasattr(value, "set_params"):
+                found = "None, the default," if value is None else shown(value)
+                such = _SUCH_AS.get(part)
+                if such == "BPAS()" and self._of_numbers:
+                    such = "Ridge()"
+                hint = "" if such is None else f"; write {part}=kb.{such} first"
+                raise InputError(f"{name}: {part} is {found} and has no parameters{hint}")
+        return super().set_params(**parameters)
 
     # -- what a label is, for the kinds to say ------------------------------------------------
 

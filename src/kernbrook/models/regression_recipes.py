@@ -6,6 +6,7 @@ from collections.abc import Callable
 from inspect import Signature, signature
 from typing import Any
 
+from kernbrook.checks import flag, whole_number
 from kernbrook.combiners import EXP, AdaptiveSelection, AdaRaker, MLPoly, Uniform
 from kernbrook.kernels import Gaussian, Linear, Polynomial, RandomFeatures
 from kernbrook.labels import Disagreement, LabelBudget
@@ -103,10 +104,11 @@ def _ada_raker(
 ) -> OnlineMKRegressor:
     features = RandomFeatures(n_components, normalize=normalize)
     combiner = AdaRaker(levels, step, restart)
-    combiner.row()  # checked before the learners are made from them
+    combiner.row()  # all are checked before the learners are made from them
+    parts = 1 if flag(features, "normalize") else whole_number(features, "n_components")
     learners = [
         GradientDescent(
-            min(0.5, step / 2 ** (j / 2)) / (1 if normalize else n_components),  # over |z|^2
+            min(0.5, step / 2 ** (j / 2)) / parts,  # over |z|^2
             "constant",
             regularization=regularization,
             features=features,

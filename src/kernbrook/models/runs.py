@@ -7,6 +7,7 @@ score, positive for class 1; more have one each; numbers have one.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,6 +22,7 @@ from kernbrook._jit.learning import N_PARAMETERS
 from kernbrook._jit.rounds import Machine, Progress, expert_rounds
 from kernbrook._jit.zero import ZERO
 from kernbrook.combiners import GroupNorm
+from kernbrook.errors import KernbrookWarning
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout, lay_out
 from kernbrook.models.committee import Committee, settled
@@ -29,6 +31,8 @@ from kernbrook.models.points import Block, Flags, Floats, Labels, Rows, SupportV
 from kernbrook.streams.scaling import OnlineScaler
 
 Arrays = TypeVar("Arrays", bound=NamedTuple)
+
+LARGE = 50_000  # examples kept
 
 
 class Setting(NamedTuple):
@@ -171,7 +175,7 @@ class Run:
         decisions, asked = np.zeros((len(rows), self.scores)), np.zeros(len(rows), dtype=bool)
         machine = self.machine_that(given)
         changed = self._after(machine, rows, labels, importance, decisions, asked)
-        vars(self).update(changed, **others)  # one call: no interruption comes between
+        self.__dict__.update(changed, **others)  # one call: no interruption comes between
         return decisions, asked
 
     def _after(
@@ -241,6 +245,18 @@ def as_targets(labels: NDArray[Any]) -> Floats:
     return np.where(labels < 0, np.nan, targets) if labels.dtype.kind == "i" else targets
 
 
+def warn_of_growth(before: int, now: int) -> None:
+    """Say once that what is kept has become large, of a run without a bound."""
+    if before <= LARGE < now:
+        warnings.warn(
+            f"{now:,} examples are kept, and their number has no bound: each row takes longer "
+            "than the one before. A learner with a budget, such as BPAS() (--recipe bpas), keeps "
+            "a fixed number",
+            KernbrookWarning,
+            stacklevel=2,
+        )
+
+
 class Seated:
     """What runs of a committee have in common."""
 
@@ -272,6 +288,7 @@ class ExpansionRun(Run):
 
     block = learned_together = BLOCK
     stored = "support"
+    grows = True  # whether nothing bounds what it holds
 
     def __init__(
         self,
@@ -310,6 +327,15 @@ class ExpansionRun(Run):
     @property
     def nbytes(self) -> int:
         return self.held.nbytes
+
+    def learn_block(
+        self, rows: Rows, labels: Any, importance: Floats, given: bool = False, **others: Any
+    ) -> tuple[Floats, Flags]:
+        before = self.held.n
+        told = super().learn_block(rows, labels, importance, given, **others)
+        if self.grows:
+            warn_of_growth(before, self.held.n)
+        return told
 
     def _after(
         self,
@@ -369,7 +395,7 @@ class ExpertRun(Seated, ExpansionRun):
         """From now on this expert alone; the others' support vectors are dropped."""
         progress = copied(self.progress)
         progress.counters[CHOSEN] = expert
-        vars(self).update(progress=progress, held=self._of_one(self.held, expert))
+        self.__dict__.update(progress=progress, held=self._of_one(self.held, expert))
 
     def _of_one(self, support: SupportVectors, expert: int) -> SupportVectors:
         """The support vectors of one expert, without the others' coefficients."""

@@ -138,7 +138,7 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
         counts = self.counts_ + np.bincount(codes, minlength=len(self.classes_))
         asked = self.labels_asked_ + len(y)
         # In one call, so that no interruption comes between.
-        vars(self).update(counts_=counts, last_=int(before[-1]), labels_asked_=asked)
+        self.__dict__.update(counts_=counts, last_=int(before[-1]), labels_asked_=asked)
         return self.classes_[predicted], np.ones(len(y), dtype=bool)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -211,7 +211,7 @@ class TrivialRegressor(RegressorMixin, _Trivial):
         predicted = totals[:-1] / np.maximum(counts, 1) if self.strategy == "mean" else before[:-1]
         asked = self.labels_asked_ + len(y)
         # In one call, so that no interruption comes between.
-        vars(self).update(total_=float(totals[-1]), last_=float(before[-1]), labels_asked_=asked)
+        self.__dict__.update(total_=float(totals[-1]), last_=float(before[-1]), labels_asked_=asked)
         return predicted, np.ones(len(y), dtype=bool)
 
     def predict(self, X: Any) -> NDArray[np.float64]:

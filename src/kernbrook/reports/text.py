@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kernbrook.errors import printable
 from kernbrook.reports.regression import UNIT, error_columns, label_columns
 from kernbrook.reports.summary import (
     LABELS_ASKED,
@@ -78,7 +79,7 @@ def comparison_table(comparison: Comparison, *, width: int = 80) -> Table:
     shares = [column for column in rounded[1:] if column.header != LABELS_ASKED]
     columns = _first_that_fits([exact, rounded, rounded[1:], shares], width)
     best = [row.recipe in comparison.best for row in comparison.rows]
-    return _table(headline(comparison), "\n".join(notes(comparison)), columns, best=best)
+    return _table(printable(headline(comparison)), "\n".join(notes(comparison)), columns, best=best)
 
 
 def reproduction_table(reproduction: Reproduction, *, width: int = 80) -> Table:

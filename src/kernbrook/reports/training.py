@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kernbrook.errors import printable
 from kernbrook.models.tasks import task_of
 from kernbrook.reports.as_json import plain
 from kernbrook.reports.summary import ERROR_NAMES, error_value
@@ -57,7 +58,7 @@ def training_table(training: Training, data: str, recipe: str) -> Table:
         shown.append(f"{sum(weight for weight, _ in rest):.3f}  {len(rest)} others")
     lines += [("" if i else "kernels", text) for i, text in enumerate(shown)]
     table = Table(
-        title=Text(f"{data}: {recipe}", style="bold"),
+        title=Text(printable(f"{data}: {recipe}"), style="bold"),
         title_justify="left",
         show_header=False,
         box=None,

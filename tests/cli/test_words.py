@@ -1,0 +1,269 @@
+"""Whatever is typed, the answer is one sentence; and names in it do not command the terminal."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import os
+import pty
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy._core._exceptions import _ArrayMemoryError
+
+import kernbrook as kb
+from kernbrook.cli import main
+from kernbrook.cli.main import run
+from kernbrook.cli.training import _settings
+from kernbrook.errors import KernbrookError, KernbrookWarning
+from kernbrook.evaluation.tasks import check_settings, make_online, recipes_for
+from kernbrook.models import recipes, runs
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX locks and terminals")
+TYPED = [
+    "abc", "none", "[]", "", "true", "0", "-1", "0.5", "nan", "inf", "1e-320", "1e308", "-1e308",
+    str(10**9), str(2**62), str(2**63), str(10**30), "9" * 400, "9" * 5000,
+]  # fmt: skip
+ODD = "a\x1b]0;gone\x07\u202eb"  # sets a terminal's title, and turns what follows round
+ODD_SHOWN = r"a\x1b]0;gone\x07\u202eb"
+
+
+@pytest.fixture
+def kernbrook(monkeypatch, capsys, tmp_path):
+    """The program in this process, in an empty folder: (exit code, output, messages)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["kernbrook", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            run()
+        said = capsys.readouterr()
+        return end.value.code or 0, said.out, said.err
+
+    return call
+
+
+def parameters_of(recipe):
+    build = recipes._RECIPES[recipe][1]
+    return [name for name in inspect.signature(build).parameters if name != "random_state"]
+
+
+@pytest.mark.parametrize("recipe", [*recipes_for("classes"), *recipes_for("numbers")])
+def test_settings_are_refused_in_a_line_or_work(recipe):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    y = np.where(X[:, 0] > 0, 1, -1) if recipe in recipes_for("classes") else X[:, 0]
+    for name in parameters_of(recipe):
+        for text in TYPED:
+            try:
+                settings = _settings([f"{name}={text}"], None)
+                model = make_online(recipe, **settings, random_state=0)
+                check_settings(model)
+                model.learn(X, y)
+            except KernbrookError as error:
+                said = str(error)
+            else:
+                continue
+            if "\n" in said or len(said) > 500:
+                pytest.fail(f"{name}={text:.20}: {said}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--seed", 2**32], 2, "4294967295"),
+        (["--n-features", 2**63], 2, "2147483647"),
+        (["--budget", 10**9], 1, "BPAS: budget must be an integer from 1 to 100,000,000, got 1000"),
+        (["--budget", 2**63], 1, "BPAS: budget must be an integer from 1 to 100,000,000, got 9223"),
+        (["--recipe", "spa", "--set", "unit_diagonal="], 1, "must be True or False, got ''"),
+        (["--recipe", "spa", "--set", "unit_diagonal=[]"], 1, "must be True or False, got '[]'"),
+        (["--recipe", "ahpatron", "--set", "budget=none"], 1, "Ahpatron: budget must be"),
+        (["--recipe", "pegasos", "--set", "regularization=1e-320"], 1, "of a size from 1e-100"),
+        (["--recipe", "ada-raker", "--set", "n_components=0"], 1, "RandomFeatures: n_components"),
+        (["--recipe", "amkl", "--set", f"window={10**30}"], 1, "Disagreement: window must be"),
+        (["--recipe", "perceptron-best", "--set", f"rounds={10**30}"], 1, "rounds must be"),
+        (["--recipe", "omkl-b", "--set", "budget=1e308"], 1, "GradientDescent: budget must be"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_options(kernbrook, tmp_path, arguments, code, said):
+    found, out, err = kernbrook("train", "wdbc", "--model", "m", *arguments)
+    assert (found, out) == (code, "")
+    assert said in err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "not enough memory for the budget, components or features\n"),
+        (_ArrayMemoryError((2**40,), np.dtype(float)), "features: Unable to allocate 8.00 TiB"),
+        (OverflowError("too large to convert"), "a number is too large: too large to convert\n"),
+        (OSError("the disk is gone"), "kernbrook: the disk is gone\n"),
+    ],
+)  # fmt: skip
+def test_what_nobody_foresaw(kernbrook, monkeypatch, error, said):
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr("kernbrook.evaluation.training.train", fails)
+    code, out, err = kernbrook("train", "wdbc", "--model", "m")
+    assert (code, out) == (1, "")
+    assert err.startswith("kernbrook: ")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_budget_that_no_memory_holds(kernbrook, tmp_path):
+    code, _, err = kernbrook(
+        "train", "wdbc", "--model", "m", "--recipe", "ahpatron", "--budget", 10**8
+    )
+    assert (code, err.count("\n")) == (1, 1)
+    assert "not enough memory" in err
+    assert "Unable to allocate" in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_page_has_the_name_of_a_page(kernbrook, tmp_path):
+    for name in ("x.pdf", "x", "x.json"):
+        for command in (["compare", "wdbc"], ["reproduce", "omkc-figure-4"]):
+            code, out, err = kernbrook(*command, "--report", name)
+            assert (code, out) == (1, "")
+            assert f"--report: expected a name that ends in .html, got {name}" in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_warnings_are_messages(kernbrook, monkeypatch):
+    monkeypatch.setattr(runs, "LARGE", 90)
+    code, _, err = kernbrook("train", "wdbc", "--model", "m", "--recipe", "omkc-dd")
+    told, wrote = err.splitlines()
+    assert (code, wrote) == (0, "wrote m")
+    assert told.startswith("kernbrook: ")
+    assert "examples are kept, and their number has no bound" in told
+    assert "--recipe bpas" in told
+    assert kernbrook("train", "wdbc", "--model", "n", "--recipe", "bpas")[2] == "wrote n\n"
+
+
+# -- one process at a time --------------------------------------------------------------------
+
+
+@POSIX
+def test_two_processes_and_one_model(kernbrook, tmp_path):
+    """The second is refused while the first is at work, and not once that was killed."""
+    command = ["train", "waveform:3000000", "--positive", "0", "--model", "m", "--classes", "1,-1"]
+    first = subprocess.Popen(
+        [sys.executable, "-m", "kernbrook", *command], cwd=tmp_path, stderr=subprocess.PIPE
+    )
+    with first:
+        deadline = time.monotonic() + 100
+        while not list(tmp_path.glob(".m-*.lock")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        second = ["train", "wdbc", "--model", "m"]
+        for more in ([], ["--overwrite"], ["--resume"]):
+            code, out, err = kernbrook(*second, *more)
+            assert (code, out) == (1, "")
+            assert "m is in use: this model is being trained or labelled already" in err
+        assert kernbrook("train", "wdbc", "--model", "other")[0] == 0
+        assert first.poll() is None
+        first.kill()
+    assert kernbrook(*second)[0] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "other"]
+
+
+# -- names that command a terminal ------------------------------------------------------------
+
+
+def odd_file(folder):
+    rows = [f"{x},{name}" for x, name in zip(range(40), [ODD, "plain"] * 20, strict=True)]
+    path = Path(folder) / f"{ODD.replace(chr(7), '')}.csv"
+    path.write_text("\n".join(["a,label", *rows]) + "\n")
+    return path.name
+
+
+def test_names_in_tables_and_messages(kernbrook, tmp_path):
+    name = odd_file(tmp_path)
+    for command in (
+        ["train", name, "--model", "m"],
+        ["compare", name, "--recipes", "omkc-u,majority", "--jobs", "1", "--permutations", "2"],
+        ["train", name, "--model", "n", "--classes", f"{ODD},other"],
+        ["compare", "wdbc", "--positive", ODD],
+        ["predict", f"{ODD}\n", "wdbc"],
+    ):
+        _, out, err = kernbrook(*command)
+        assert "\x1b]0;" not in out + err
+        assert "\u202e" not in out + err
+        assert r"a\x1b]0;gone" in out + err
+    assert err.startswith(f"kernbrook: {ODD_SHOWN}\\n")
+    assert err.count("\n") == 1
+
+
+@POSIX
+def test_labels_on_a_terminal(kernbrook, tmp_path):
+    name = odd_file(tmp_path)
+    assert kernbrook("train", name, "--model", "m")[0] == 0
+    for more in ([], ["--scores"]):
+        screen = on_a_terminal(tmp_path, "predict", "m", name, *more)
+        assert "\x1b]0;" not in screen
+        assert ODD_SHOWN in screen
+
+
+def on_a_terminal(folder, *arguments):
+    """All that a terminal is sent."""
+    ours, its = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "kernbrook", *arguments], cwd=folder, stdout=its, stderr=its,
+        stdin=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm", "COLUMNS": "150"},
+    ):  # fmt: skip
+        os.close(its)
+        sent = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:  # as Linux says the end
+                part = b""
+            if not part:
+                break
+            sent += part
+    os.close(ours)
+    return sent.decode()
+
+
+def test_labels_in_files_are_as_they_are(kernbrook, tmp_path):
+    """But each in a line of its own."""
+    labels = np.array(["two\nlines", ODD, 'a, "b"'])
+    X = np.repeat(np.eye(3), 20, axis=0)
+    kb.save(kb.recipes.make("omkc-u", random_state=0).fit(X, np.repeat(labels, 20)), "m")
+    Path("x.csv").write_text("a,b,c\n1,0,0\n0,1,0\n0,0,1\n")
+    code, out, err = kernbrook("predict", "m", "x.csv")
+    assert (code, out.split("\n"), err) == (0, [r"two\nlines", ODD, 'a, "b"', ""], "")
+    assert kernbrook("predict", "m", "x.csv", "--output", "out")[0] == 0
+    assert Path("out").read_text() == out
+    header, *rows = kernbrook("predict", "m", "x.csv", "--scores")[1].splitlines()
+    assert header == f'prediction,score of {ODD},"score of a, ""b""",score of two\\nlines'
+    for row, label in zip(rows, (r"two\nlines,", f"{ODD},", '"a, ""b""",'), strict=True):
+        assert row.startswith(label)
+
+
+def test_questions_show_names_escaped(kernbrook, tmp_path, monkeypatch):
+    name = odd_file(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    command = ["label", "m", name, "--recipe", "omkc-dd", "--classes", f"{ODD},plain"]
+    _, out, err = kernbrook(*command)
+    assert ODD_SHOWN in err
+    assert "\x1b]0;" not in out + err
+
+
+def test_other_warnings_stay_as_they_are(kernbrook, monkeypatch):
+    import warnings
+
+    def warn(*_):
+        warnings.warn("not ours", DeprecationWarning, stacklevel=1)
+        warnings.warn("ours", KernbrookWarning, stacklevel=1)
+
+    monkeypatch.setattr(main, "app", warn)
+    monkeypatch.setattr(sys, "argv", ["kernbrook"])
+    with pytest.warns(DeprecationWarning, match="not ours"):
+        main.run()
