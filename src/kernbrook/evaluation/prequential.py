@@ -15,6 +15,7 @@ from kernbrook.errors import InputError
 from kernbrook.evaluation.records import History, Record
 from kernbrook.evaluation.tasks import added, check_online, classes_of, losses
 from kernbrook.models.tasks import task_of
+from kernbrook.sparse import as_csr
 from kernbrook.streams import Stream
 
 SAMPLES = 100  # points of a history, about
@@ -145,7 +146,7 @@ def _chunk(rows: int | None) -> int:
 def _arrays(X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
     if y is None:
         raise InputError("prequential: y is missing")
-    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    X = as_csr(X) if sp.issparse(X) else np.asarray(X)
     y = np.asarray(y)
     if X.ndim != 2 or y.ndim != 1 or X.shape[0] != y.shape[0]:
         raise InputError(

@@ -17,7 +17,7 @@ from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
 from kernbrook.kernels.dictionaries import check_vectors
 from kernbrook.models.making import make_run
-from kernbrook.models.points import DenseRows, Flags, Floats, Rows, SparseRows, canonical
+from kernbrook.models.points import DenseRows, Flags, Floats, Rows, SparseRows, canonical, sound
 from kernbrook.models.runs import Run, Setting
 from kernbrook.streams.scaling import OnlineScaler
 
@@ -127,7 +127,9 @@ class OnlineMachine(BaseEstimator):
 
     def _rows_of(self, X: Any) -> Rows:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C")
+        X = validate_data(
+            self, sound(X), reset=False, accept_sparse="csr", dtype=np.float64, order="C"
+        )
         X = canonical(X)
         rows = self._rows(X)
         return rows if self._scaler is None else self._rows(self._scaler.transform(X))
@@ -210,7 +212,7 @@ class OnlineMachine(BaseEstimator):
     def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Features and labels, with all of scikit-learn's checks."""
         X, y = validate_data(
-            self, X, y, reset=not hasattr(self, "_run"), accept_sparse="csr",
+            self, sound(X), y, reset=not hasattr(self, "_run"), accept_sparse="csr",
             dtype=np.float64, order="C", y_numeric=self._of_numbers,
         )  # fmt: skip
         return self._features(X), y
