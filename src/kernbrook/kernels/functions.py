@@ -6,7 +6,7 @@ compiled engine is tested against.
 
 from __future__ import annotations
 
-import sys
+import math
 from collections.abc import Callable as Function
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,6 @@ from kernbrook.errors import InputError
 from kernbrook.sparse import as_csr
 
 LARGEST_DEGREE = 1000  # of a polynomial: compiled loops, which nothing stops, go up to it
-LARGEST = sys.float_info.max
 Matrix = Any  # (n, d) float64 array or CSR matrix
 Values = NDArray[np.float64]
 
@@ -30,15 +29,23 @@ def _dense(X: Matrix) -> Values:
     return np.asarray(as_csr(X).toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
+def _float(value: Any) -> float:
+    """A number as a float: infinite where it is a larger integer."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def _positive(kernel: str, **values: float) -> None:
     for name, value in values.items():
-        if not (is_number(value) and 0 < value <= LARGEST):
+        if not (is_number(value) and 0 < _float(value) < np.inf):
             raise InputError(f"{kernel}: {name} must be a positive finite number, got {value!r}")
 
 
 def _finite(kernel: str, **values: float) -> None:
     for name, value in values.items():
-        if not (is_number(value) and -LARGEST <= value <= LARGEST):
+        if not (is_number(value) and math.isfinite(_float(value))):
             raise InputError(f"{kernel}: {name} must be a finite number, got {value!r}")
 
 
