@@ -349,6 +349,8 @@ def _read_scaler(estimator: OnlineMachine, width: int, reader: Reader) -> Online
         check_array(f"scaler.{name}", saved[name], array.shape, array.dtype)
         if not np.isfinite(saved[name]).all():
             raise InputError(f"scaler.{name}: NaN or infinity")
+    if saved["seen"][0] < 0:
+        raise InputError("scaler.seen: expected a number from 0")
     scaler.restore(saved)
     return scaler
 
