@@ -54,6 +54,11 @@ def test_too_many_monomials():
         kb.Monomials().dim(kb.Polynomial(3), 73)
 
 
+def test_factors_of_monomials_that_overflow():
+    with pytest.raises(InputError, match=r"factors of \(x.z \+ 1e\+300\)\^3 overflow; lower its"):
+        draw(kb.Polynomial(3, 1e300), kb.Monomials(), 2, 0)
+
+
 @pytest.mark.parametrize("kernel", POLYNOMIALS, ids=str)
 def test_tensor_sketch_is_unbiased(kernel):
     points = X[:8] / 2

@@ -16,6 +16,7 @@ from kernbrook.evaluation.records import History, Record
 from kernbrook.evaluation.tasks import added, check_online, classes_of, losses
 from kernbrook.models.labelled import as_labels, check_present, distinct
 from kernbrook.models.tasks import task_of
+from kernbrook.sparse import as_csr
 from kernbrook.streams import Stream
 
 SAMPLES = 100  # points of a history, about
@@ -146,7 +147,7 @@ def _chunk(rows: int | None) -> int:
 def _arrays(X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
     if y is None:
         raise InputError("prequential: y is missing")
-    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    X = as_csr(X) if sp.issparse(X) else np.asarray(X)
     y = as_labels(y)
     if X.ndim != 2 or y.ndim != 1 or X.shape[0] != y.shape[0]:
         raise InputError(

@@ -6,6 +6,7 @@ compiled engine is tested against.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable as Function
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,24 +18,34 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import is_number, is_whole, shown
 from kernbrook.errors import InputError
+from kernbrook.sparse import as_csr
 
+LARGEST_DEGREE = 1000  # of a polynomial: compiled loops, which nothing stops, go up to it
 Matrix = Any  # (n, d) float64 array or CSR matrix
 Values = NDArray[np.float64]
 
 
 def _dense(X: Matrix) -> Values:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    return np.asarray(as_csr(X).toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+
+
+def _float(value: Any) -> float:
+    """A number as a float: infinite where it is a larger integer."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _positive(kernel: str, **values: float) -> None:
     for name, value in values.items():
-        if not (is_number(value) and 0 < value < np.inf):
+        if not (is_number(value) and 0 < _float(value) < np.inf):
             raise InputError(f"{kernel}: {name} must be a positive finite number, got {value!r}")
 
 
 def _finite(kernel: str, **values: float) -> None:
     for name, value in values.items():
-        if not (is_number(value) and np.isfinite(value)):
+        if not (is_number(value) and math.isfinite(_float(value))):
             raise InputError(f"{kernel}: {name} must be a finite number, got {value!r}")
 
 
@@ -203,13 +214,13 @@ class Polynomial(Kernel):
 
     Parameters
     ----------
-    degree : int, 1 or more
+    degree : int from 1 to 1,000
     offset : float
 
     Raises
     ------
     InputError
-        The degree is not a positive integer or the offset not finite.
+        The degree is no such integer, or the offset not finite.
 
     Examples
     --------
@@ -221,8 +232,11 @@ class Polynomial(Kernel):
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        if not is_whole(self.degree) or self.degree < 1:
-            raise InputError(f"Polynomial: degree must be an integer from 1, got {self.degree!r}")
+        if not is_whole(self.degree) or not 1 <= self.degree <= LARGEST_DEGREE:
+            raise InputError(
+                f"Polynomial: degree must be an integer from 1 to {LARGEST_DEGREE:,}, "
+                f"got {self.degree!r}"
+            )
         _finite("Polynomial", offset=self.offset)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:

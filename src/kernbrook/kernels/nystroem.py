@@ -10,6 +10,7 @@ from kernbrook.checks import whole_number
 from kernbrook.errors import InputError
 from kernbrook.kernels.features import Arrays, Features, Floats, Shapes
 from kernbrook.kernels.functions import Kernel
+from kernbrook.sparse import as_csr
 
 
 class Nystroem(Features):
@@ -58,8 +59,9 @@ class Nystroem(Features):
                 "KernelFeatures draws them, from the data it is fitted to"
             )
         array = self.landmarks
-        array = array.toarray() if hasattr(array, "toarray") else array
-        array = np.ascontiguousarray(array, dtype=np.float64)
+        array = as_csr(array).toarray() if hasattr(array, "toarray") else array
+        # A copy: a read-only array would be compiled for anew.
+        array = np.array(array, dtype=np.float64, order="C")
         if array.ndim != 2 or array.shape[1] != width or len(array) == 0:
             raise InputError(
                 f"Nystroem: expected landmarks of shape (m, {width}), got {array.shape}"

@@ -79,9 +79,12 @@ def monomials(kernel: Polynomial, width: int) -> tuple[NDArray[np.int64], NDArra
     n = variables("Monomials", kernel, width)
     degree = int(kernel.degree)
     chosen = list(combinations_with_replacement(range(n), degree))
-    factors = [
-        math.sqrt(_orders(one)) * math.sqrt(kernel.offset) ** one.count(width) for one in chosen
-    ]
+    try:
+        factors = [
+            math.sqrt(_orders(one)) * math.sqrt(kernel.offset) ** one.count(width) for one in chosen
+        ]
+    except OverflowError as error:
+        raise InputError(f"Monomials: factors of {kernel} overflow; lower its offset") from error
     return np.array(chosen, dtype=np.int64).reshape(-1, degree), np.array(factors)
 
 

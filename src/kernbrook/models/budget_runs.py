@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernbrook._jit.asking import ALL
 from kernbrook._jit.budget import Parts, Slots, budget_rounds, learn_alone, slot_values, uses
-from kernbrook._jit.learning import PEGASOS
+from kernbrook._jit.learning import AHPATRON, PEGASOS
 from kernbrook._jit.pegasos import PROJECT
 from kernbrook._jit.plan import POLYNOMIAL
 from kernbrook._jit.rounds import UPDATE_DRAWN, Machine
@@ -181,18 +181,33 @@ class BudgetRun(ExpertRun):
 
     def check_state(self) -> None:
         """Raise InputError where slots point outside what is stored: compiled code trusts them."""
-        filled, budget = self.slots.filled, self.slots.alpha.shape[2]
-        if ((filled < 0) | (filled > budget)).any():
-            raise InputError(f"slots.filled: expected 0 to {budget}")
+        slots, learners = self.slots, self.machine.learner
+        filled, budget = slots.filled, slots.alpha.shape[2]
+        # An example of Pegasos joins before room is made for it: in a slot that is free.
+        most = budget - 1 if (learners == PEGASOS).any() and not self.grows else budget
+        if ((filled < 0) | (filled > most)).any():
+            raise InputError(f"slots.filled: expected 0 to {most}")
         places = self.slots.place[np.arange(budget) < filled[:, None]]
         stored = len(self._points())
         if ((places < 0) | (places >= stored)).any():
             raise InputError(f"slots.place: expected 0 to {stored - 1}")
+        if not (slots.scale > 0).all():
+            raise InputError("slots.scale: expected numbers above 0")
+        if (slots.memory[np.isin(learners, (PEGASOS, AHPATRON)), 0] < 0).any():
+            raise InputError("slots.memory: expected numbers from 0 in the first column")
         projects = self.machine.learner_parameters[:, 1] == PROJECT
-        projects |= self.machine.learner != PEGASOS
-        for order, n in zip(self.slots.order[projects], filled[projects], strict=True):
-            if len(order) and not np.array_equal(np.sort(order[:n]), np.arange(n)):
+        projects |= learners != PEGASOS
+        projects &= slots.order.shape[1] > 0
+        for e in np.flatnonzero(projects):
+            n = filled[e]
+            if not np.array_equal(np.sort(slots.order[e, :n]), np.arange(n)):
                 raise InputError(f"slots.order: expected the slots 0 to {n - 1}")
+            for name, numbers in (
+                ("diagonal", slots.diagonal[e, :n]),
+                ("factor", np.diagonal(slots.factor[e])[:n]),
+            ):
+                if not (numbers > 0).all():
+                    raise InputError(f"slots.{name}: expected numbers above 0")
 
     def _check_polynomials(self, rows: Rows, stored: Rows) -> None:
         """Refuse a block, before anything is learned from it, on which a polynomial overflows."""

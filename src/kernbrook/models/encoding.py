@@ -14,9 +14,12 @@ import re
 from collections.abc import Mapping
 from importlib import import_module
 from inspect import signature
+from reprlib import repr as shortened
+from types import NoneType
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
@@ -27,7 +30,11 @@ from kernbrook.kernels import Callable, Kernel
 _FAMILIES = ("kernels", "learners", "combiners", "labels")
 _FUNCTIONS = {"edit_similarity": "kernbrook.voted"}  # and functions, with their modules
 _LABELS = re.compile(r"[<>=|]?U\d{1,6}|object")
+LARGEST_LABELS = 64_000_000  # bytes of an array of text, each as long as its longest
 _NUMBERS = "biuf"
+# What stands in the JSON under each key; an object under the name of a class.
+_BODIES = {"tuple": list, "function": str, "float": str, "array": str}
+_IN_JSON = {list: "a list", str: "a string", dict: "an object", NoneType: "null"}
 
 
 def _known() -> dict[str, type[Any]]:
@@ -44,6 +51,13 @@ def _known() -> dict[str, type[Any]]:
 
 def _function(name: str) -> Any:
     return getattr(import_module(_FUNCTIONS[name]), name)
+
+
+def expect(name: str, value: Any, *kinds: type) -> None:
+    """Raise InputError unless a value in the JSON is of one of these kinds."""
+    if not isinstance(value, kinds):
+        wanted = " or ".join(_IN_JSON[kind] for kind in kinds)
+        raise InputError(f"{name}: expected {wanted}, got {shortened(value)}")
 
 
 class Writer:
@@ -92,6 +106,7 @@ class Writer:
 
     def _array_or_labels(self, array: NDArray[Any], where: str) -> dict[str, Any]:
         if array.dtype.kind in "UO" and array.ndim == 1:
+            _check_labels(f"save: {where}", array.dtype, len(array))
             dtype = "object" if array.dtype.kind == "O" else array.dtype.str
             values = [self.value(item, f"{where}[{i}]") for i, item in enumerate(array)]
             return {"labels": {"dtype": dtype, "values": values}}
@@ -131,6 +146,7 @@ class Reader:
         if len(node) != 1:
             raise InputError(f"expected an object with one key, got {', '.join(map(repr, node))}")
         ((kind, body),) = node.items()
+        expect(kind, body, _BODIES.get(kind, dict))
         if kind == "tuple":
             return tuple(map(self.value, body))
         if kind == "dict":
@@ -140,11 +156,13 @@ class Reader:
                 raise UnknownNameError("function in the file", body, _FUNCTIONS)
             return _function(body)
         if kind == "float":
-            return float({"inf": "inf", "-inf": "-inf", "nan": "nan"}[body])
+            if body not in ("inf", "-inf", "nan"):
+                raise InputError(f"float: expected 'inf', '-inf' or 'nan', got {shortened(body)}")
+            return float(body)
         if kind == "array":
             return self.array(body)
         if kind == "labels":
-            return self._labels(body["dtype"], body["values"])
+            return self._labels(body.get("dtype"), body.get("values"))
         if kind not in self._known:
             raise UnknownNameError("class in the file", kind, self._known)
         if not issubclass(self._known[kind], Kernel):
@@ -160,12 +178,43 @@ class Reader:
             raise InputError("a kernel that is a Python function cannot come from a file")
         return built(self._known[kind], values)
 
-    def _labels(self, dtype: str, values: list[Any]) -> NDArray[Any]:
-        if not _LABELS.fullmatch(dtype):
+    def _labels(self, dtype: Any, values: Any) -> NDArray[Any]:
+        if not isinstance(dtype, str) or not _LABELS.fullmatch(dtype):
             raise InputError(f"labels: {dtype!r} is no type of labels")
+        expect("labels", values, list)
+        _check_labels("labels", np.dtype(dtype), len(values))
         labels = np.empty(len(values), dtype=np.dtype(dtype))
         labels[:] = [self.value(value) for value in values]
         return labels
+
+
+def _check_labels(name: str, dtype: np.dtype[Any], count: int) -> None:
+    """Raise InputError where they take much room: a few bytes of a file could ask for gigabytes."""
+    if dtype.itemsize * count > LARGEST_LABELS:
+        raise InputError(
+            f"{name}: {count:,} labels of type {dtype} take {dtype.itemsize * count / 1e6:,.0f} "
+            f"MB, a file holds at most {LARGEST_LABELS / 1e6:.0f}; shorten the longest"
+        )
+
+
+def same(held: Any, made: Any) -> bool:
+    """Whether two values say the same: numbers, arrays, kernels, choices, lists of these.
+
+    Two frames, or two sparse matrices, do not, unless they are one.
+    """
+    if held is made:
+        return True
+    if type(held) is not type(made) or sp.issparse(held):
+        return False
+    if isinstance(held, (tuple, list)):
+        return len(held) == len(made) and all(map(same, held, made))
+    if isinstance(held, np.ndarray):
+        return np.array_equal(held, made, equal_nan=held.dtype.kind in "fc")
+    if isinstance(held, BaseEstimator):
+        ours, theirs = held.get_params(), made.get_params()
+        return ours.keys() == theirs.keys() and all(same(ours[k], theirs[k]) for k in ours)
+    equal = held == made
+    return isinstance(equal, (bool, np.bool_)) and bool(equal)
 
 
 def built(kind: type[Any], parameters: Mapping[str, Any]) -> Any:

@@ -24,6 +24,7 @@ from kernbrook.errors import NonFiniteError
 from kernbrook.kernels import Kernel, Monomials, RandomFeatures
 from kernbrook.kernels.features import SHIFT_INVARIANT, Features
 from kernbrook.models.committee import Committee
+from kernbrook.models.encoding import same
 from kernbrook.models.engine import share, threads_for
 from kernbrook.models.feature_maps import PoolMap, draw, restore
 from kernbrook.models.points import Flags, Floats, Rows
@@ -44,11 +45,11 @@ class FeatureRun(Seated, Run):
         learners = committee.learners
         each = len(committee.kernels) // len(learners)
         wanted = [
-            (kernel, _features(learners[e // each], kernel))
+            (kernel, recipe_of(learners[e // each], kernel))
             for e, kernel in enumerate(committee.kernels)
         ]
-        names = [(kernel, repr(features)) for kernel, features in wanted]
-        self._of = [names.index(name) for name in names]  # first expert with the same features
+        # The first expert with the same features.
+        self._of = [next(j for j, other in enumerate(wanted) if same(one, other)) for one in wanted]
         distinct = sorted(set(self._of))
         maps = [draw(*wanted[e], setting.width, setting.seed, i) for i, e in enumerate(distinct)]
         self.pool = PoolMap(maps)
@@ -186,7 +187,7 @@ class FeatureRun(Seated, Run):
         self.pool = PoolMap(maps)
 
 
-def _features(learner: Any, kernel: Kernel) -> Features:
+def recipe_of(learner: Any, kernel: Kernel) -> Features:
     """The recipe for the features in which a learner learns with a kernel."""
     if isinstance(learner.features, str) and learner.features == "auto":
         return RandomFeatures() if isinstance(kernel, SHIFT_INVARIANT) else Monomials()

@@ -114,9 +114,11 @@ class GradientRun(ExpertRun):
         return changed
 
     def check_state(self) -> None:
-        """Raise InputError where the scale is none that shrinking could have led to."""
+        """Raise InputError where learning could not have led here, or could not go on."""
         if not ((self.scale > 0) & (self.scale <= 1)).all():
             raise InputError("scale: expected numbers above 0, at most 1")
+        if self.budget is not None and self.budget >= 2**63:
+            raise InputError(f"GradientDescent: budget: {self.budget} is too large")
 
     def scored(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
         scores, sizes, variances = super().scored(rows)

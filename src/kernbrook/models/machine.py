@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,11 @@ from kernbrook.models.points import (
     DenseRows,
     Flags,
     Floats,
-    Labels,
     Rows,
     SparseRows,
     canonical,
     keys_of,
+    sound,
 )
 from kernbrook.models.runs import Run, Setting, slices
 from kernbrook.streams.scaling import LARGEST_FILLED, OnlineScaler
@@ -112,7 +113,7 @@ class OnlineMachine(BaseEstimator):
         labels = None if callable(y) else self._numbers(y)
         if not hasattr(self, "_run"):
             self._start(X)
-        run, rows = self._run, self._rows(X, keys_of(X))  # checked before anything is learned
+        run, rows = self._run, self._rows(X)  # checked before anything is learned
         decisions = np.empty((X.shape[0], self._scores))
         asked = np.zeros(X.shape[0], dtype=bool)
         for where in slices(X.shape[0], run.learned_together if labels is not None else 1):
@@ -129,11 +130,12 @@ class OnlineMachine(BaseEstimator):
 
     def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Rows, OnlineScaler | None]:
         """Some of the rows as the run takes them next, and the scaler once it has met them."""
-        part = rows.part(where.start, where.stop)
-        if self._run.scaler is None:
-            return part, None
-        scaler = deepcopy(self._run.scaler)
-        return self._rows(scaler.learn(X[where]), part.keys), scaler
+        scaler, part = deepcopy(self._run.scaler), X[where]
+        keys = keys_of(part)  # of the rows as they are given: they are scaled anew each time
+        scaled = rows.part(where.start, where.stop)
+        if scaler is not None:
+            scaled = self._rows(scaler.learn(part))
+        return replace(scaled, keys=keys), scaler
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the run takes it."""
@@ -158,7 +160,9 @@ class OnlineMachine(BaseEstimator):
         check_is_fitted(self)
         if is_empty(X):
             return self._rows(np.empty((0, self._run.width)))
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C")
+        X = validate_data(
+            self, sound(X), reset=False, accept_sparse="csr", dtype=np.float64, order="C"
+        )
         X = canonical(X)
         rows, scaler = self._rows(X), self._run.scaler
         return rows if scaler is None else self._rows(scaler.transform(X))
@@ -262,8 +266,11 @@ class OnlineMachine(BaseEstimator):
         """The run that the parameters ask for, before its first example."""
         return make_run(
             resolve(self.kernels), self.learner, self.combiner, self.selection, self.labels,
-            Setting(width, sparse, self._scores, seed, self._of_numbers, self.judge_stored),
+            self._setting(width, sparse, seed),
         )  # fmt: skip
+
+    def _setting(self, width: int, sparse: bool, seed: int) -> Setting:
+        return Setting(width, sparse, self._scores, seed, self._of_numbers, self.judge_stored)
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Features and labels, with all of scikit-learn's checks."""
@@ -274,7 +281,7 @@ class OnlineMachine(BaseEstimator):
         y = as_labels(y, warn=True)
         check_present(y, hint)
         X, y = validate_data(
-            self, X, y, reset=not hasattr(self, "_run"), accept_sparse="csr",
+            self, sound(X), y, reset=not hasattr(self, "_run"), accept_sparse="csr",
             dtype=np.float64, order="C", y_numeric=self._of_numbers,
         )  # fmt: skip
         return self._features(X), y
@@ -308,11 +315,11 @@ class OnlineMachine(BaseEstimator):
             )
         return canonical(X)
 
-    def _rows(self, X: Any, keys: Labels | None = None) -> Rows:
-        """X in the form that the run keeps rows in; those to be learned from have keys."""
+    def _rows(self, X: Any) -> Rows:
+        """X in the form that the run keeps rows in."""
         if self._run.sparse:
-            return SparseRows.of(X if sp.issparse(X) else sp.csr_matrix(X), keys)
-        return DenseRows.of(np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X, keys)
+            return SparseRows.of(X if sp.issparse(X) else sp.csr_matrix(X))
+        return DenseRows.of(np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -55,7 +55,7 @@ def make_run(
         if policy.of_variances:
             raise InputError(f"labels: {policy!r} needs the variances of Ridge")
         return GroupNormRun(kernels, combiner, policy, setting)
-    learners = _learners(learner, setting)
+    learners = learners_of(learner, setting)
     if policy.of_variances and not all(hasattr(one, "has_variance") for one in learners):
         raise InputError(f"labels: {policy!r} needs the variances of Ridge, got {learner!r}")
     stores = {one.store for one in learners}
@@ -80,7 +80,7 @@ def make_run(
     return _run_in(store)(committee, setting)
 
 
-def _learners(given: Any, setting: Setting) -> tuple[Any, ...]:
+def learners_of(given: Any, setting: Setting) -> tuple[Any, ...]:
     """The learners of a pool, each checked; one by itself is a pool too."""
     if given is None:
         return OF_NUMBERS if setting.regression else OF_CLASSES

@@ -17,21 +17,34 @@ from kernbrook._jit.plan import FIRST_GIVEN, INNER, MANHATTAN, SQUARED
 from kernbrook._jit.storage import count_entries, move_dense, move_sparse
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels.planning import Layout
+from kernbrook.sparse import as_csr
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Labels = NDArray[np.int64]  # numbers of classes; negative where the label cannot be had
 
 
+COPIED = 4096  # rows of a read-only array that are copied together
+WIDEST = 1 << 22  # features of a sparse block up to which each has a place: 32 MB
+
+
+def sound(X: Any) -> Any:
+    """X; a sparse matrix in CSR, checked, for scikit-learn and SciPy take its indices on trust."""
+    return as_csr(X) if sp.issparse(X) else X
+
+
 def canonical(X: Any) -> Any:
     """X as a C-ordered float64 array or a canonical CSR matrix, a copy only where it is not."""
     if sp.issparse(X):
-        X = X.tocsr().astype(np.float64, copy=False)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X
+        X = as_csr(X).astype(np.float64, copy=False)
+        parts = X.data, X.indices, X.indptr
+        return X if all(part.flags.writeable for part in parts) else X.copy()
     return np.ascontiguousarray(X, dtype=np.float64)
+
+
+def _writeable(array: Floats) -> Floats:
+    """The array, or a copy where it is read-only, which would be compiled for anew."""
+    return array if array.flags.writeable else array.copy()
 
 
 def keys_of(X: Any) -> Labels:
@@ -41,15 +54,10 @@ def keys_of(X: Any) -> Labels:
     """
     if sp.issparse(X):
         indices, indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-        keys = sparse_keys(np.ascontiguousarray(X.data), indices, indptr)
+        keys = sparse_keys(_writeable(np.ascontiguousarray(X.data)), indices, indptr)
     else:
-        keys = dense_keys(X)
+        keys = dense_keys(_writeable(X))
     return np.asarray(keys)
-
-
-def _keys_or_none(keys: Labels | None, rows: int) -> Labels:
-    """Rows that are only predicted need no keys."""
-    return np.zeros(rows, dtype=np.int64) if keys is None else keys
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
@@ -73,21 +81,30 @@ def _checked(norms: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class DenseRows:
-    """Rows of a dense array, with their squared norms, and keys as `keys_of` gives them."""
+    """Rows of a dense array, with their squared norms, and keys as `keys_of`, or zeros.
+
+    Read-only ones, such as a file mapped into memory, are copied part by part.
+    """
 
     X: Floats
     norms: Floats
     keys: Labels
 
     @classmethod
-    def of(cls, X: Floats, keys: Labels | None = None) -> DenseRows:
-        return cls(X, _checked(compiled.dense_norms(X)), _keys_or_none(keys, len(X)))
+    def of(cls, X: Floats) -> DenseRows:
+        norms = np.empty(len(X))
+        size = max(len(X), 1) if X.flags.writeable else COPIED
+        for start in range(0, len(X), size):
+            part = slice(start, start + size)
+            norms[part] = compiled.dense_norms(_writeable(X[part]))
+        return cls(X, _checked(norms), np.zeros(len(X), dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.X)
 
     def part(self, start: int, stop: int) -> DenseRows:
-        return DenseRows(self.X[start:stop], self.norms[start:stop], self.keys[start:stop])
+        X = _writeable(self.X[start:stop])
+        return DenseRows(X, self.norms[start:stop], self.keys[start:stop])
 
     def dense(self) -> Floats:
         return self.X
@@ -95,7 +112,7 @@ class DenseRows:
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Rows of CSR arrays from `start` on, with their squared norms, and keys as `keys_of`."""
+    """Rows of CSR arrays from `start` on, with their squared norms, and keys as `keys_of`, or zeros."""
 
     data: Floats
     indices: NDArray[np.int64]
@@ -106,11 +123,11 @@ class SparseRows:
     width: int
 
     @classmethod
-    def of(cls, X: Any, keys: Labels | None = None) -> SparseRows:
+    def of(cls, X: Any) -> SparseRows:
         data = np.ascontiguousarray(X.data, dtype=np.float64)
         indptr = X.indptr.astype(np.int64)
         norms = _checked(compiled.sparse_norms(data, indptr))
-        keys = _keys_or_none(keys, len(norms))
+        keys = np.zeros(len(norms), dtype=np.int64)
         return cls(data, X.indices.astype(np.int64), indptr, 0, norms, keys, X.shape[1])
 
     def __len__(self) -> int:
@@ -149,11 +166,19 @@ class Block:
         self.rows = rows
         self.layout = layout
         self.columns: Floats
+        self.features: NDArray[np.int64] | None = None
         if isinstance(rows, SparseRows):
             self.csr = rows.csr()
-            self.place = np.full(rows.width, -1, dtype=np.int64)
-            present = compiled.place_features(self.csr[1], self.place)
-            self.columns = compiled.feature_major(*self.csr, self.place, present)
+            data, indices, indptr = self.csr
+            if rows.width <= WIDEST:
+                self.place = np.full(rows.width, -1, dtype=np.int64)
+                present = compiled.place_features(indices, self.place)
+            else:  # a place for each feature that occurs, and one for all that do not
+                self.features = np.unique(indices)
+                present = len(self.features)
+                self.place = np.append(np.arange(present), -1)
+                indices = self._numbers(indices)
+            self.columns = compiled.feature_major(data, indices, indptr, self.place, present)
         else:
             self.columns = np.ascontiguousarray(rows.X.T)
 
@@ -186,10 +211,22 @@ class Block:
         elif channel == MANHATTAN:
             compiled.dense_manhattan(points.X, self.columns, out)
 
+    def _numbers(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The number of each feature among those of the block; how many these are, for others."""
+        assert self.features is not None
+        count = len(self.features)
+        numbers = np.searchsorted(self.features, indices)
+        known = np.append(self.features, -1)[numbers] == indices
+        return np.where(known, numbers, count)
+
     def _sparse_channel(self, channel: int, points: SparseRows, inner: Floats, out: Floats) -> None:
         csr = points.data, points.indices, points.indptr, points.start
-        if channel == INNER:
+        if channel == INNER and self.features is None:
             compiled.sparse_inner(*csr, self.columns, self.place, out)
+        elif channel == INNER:
+            data, indices, indptr = points.csr()
+            numbers = self._numbers(indices)
+            compiled.sparse_inner(data, numbers, indptr, 0, self.columns, self.place, out)
         elif channel == SQUARED:
             compiled.sparse_squared(
                 *csr, points.norms, self.csr, self.rows.norms, inner, self.layout.plan.reach, out

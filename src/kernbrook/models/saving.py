@@ -19,19 +19,27 @@ from importlib import import_module
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as as_bytes
-from sklearn.base import BaseEstimator
 
 from kernbrook.atomic import write_bytes
+from kernbrook.combiners import GroupNorm
 from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError
 from kernbrook.kernels import resolve
 from kernbrook.models.classifier import OnlineMKClassifier
-from kernbrook.models.encoding import Reader, Writer, built
+from kernbrook.models.encoding import Reader, Writer, built, expect, same
+from kernbrook.models.file_checks import (
+    check_classes,
+    check_fitted,
+    check_progress,
+    check_sizes,
+    check_trivial,
+)
 from kernbrook.models.machine import OnlineMachine
 from kernbrook.models.points import check_array
 from kernbrook.models.runs import Run
@@ -52,6 +60,10 @@ _ESTIMATORS = {
 }
 _FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was learned
 _DERIVED = "kernels_"  # follows from the parameters
+# What the JSON says of a model, besides `best` and `expansion`.
+_MODEL: dict[str, tuple[type, ...]] = {
+    "estimator": (str,), "parameters": (dict,), "fitted": (dict,), "run": (dict, NoneType)
+}  # fmt: skip
 # What of a run, where it has it, is changed in place: arrays, or tuples of them.
 _STATE = ("progress", "slots", "memory", "scale")
 # What of a run is written in ways of its own, or not at all.
@@ -185,8 +197,8 @@ def read(path: str | PathLike[str]) -> tuple[Any, dict[str, Any] | None]:
         for name in tensors.keys() - reader.used:
             raise InputError(f"the tensor {name!r} belongs to nothing")
         return estimator, training
-    except MemoryError:
-        raise
+    except MemoryError as error:
+        raise ModelFileError(path, "it asks for more memory than there is") from error
     except Exception as error:  # known classes refuse values each in its own way
         raise ModelFileError(path, _problem(error)) from error
 
@@ -195,6 +207,8 @@ def _problem(error: Exception) -> str:
     """What is wrong with a file, from the error that reading it ended in."""
     if isinstance(error, (KernbrookError, RecursionError)):
         return str(error)
+    if isinstance(error, json.JSONDecodeError):
+        return f"not a description of a model: no JSON ({error})"
     if isinstance(error, SafetensorError):
         return f"empty, damaged or not a saved model ({error})"
     if isinstance(error, OSError):
@@ -225,8 +239,9 @@ def _read(
                 f"this is kernbrook {version('kernbrook')}, which reads up to version {VERSION}"
             )
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    model, training = header["model"], header.get("training")
-    if header["sha256"] != _digest(model, tensors, training):
+    model: Any = header.get("model")
+    training = header.get("training")
+    if header.get("sha256") != _digest(model, tensors, training):
         raise InputError("damaged: the contents do not match their checksum")
     return model, tensors, training
 
@@ -253,7 +268,7 @@ def _write_run(estimator: OnlineMachine, run: Run, writer: Writer) -> dict[str, 
     """The state as tensors; what follows from the parameters is made again on loading."""
     twin = estimator._new_run(run.width, run.sparse, 0)
     fixed = [name for name in vars(twin) if name not in (*_APART, *_STATE)]
-    if not all(_same(getattr(run, name, None), getattr(twin, name)) for name in fixed):
+    if not all(same(getattr(run, name, None), getattr(twin, name)) for name in fixed):
         raise InputError(
             "save: the parameters were changed after learning had begun, and a file could not "
             "go on as this model does; set them back, or fit again"
@@ -283,36 +298,22 @@ def _named(part: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[A
     return {f"{part}.{name}": array for name, array in arrays.items()}
 
 
-def _same(held: Any, made: Any) -> bool:
-    """Whether two parts of a run say the same: numbers, arrays, kernels, choices, tuples."""
-    if type(held) is not type(made):
-        return False
-    if isinstance(held, tuple):
-        return len(held) == len(made) and all(map(_same, held, made))
-    if isinstance(held, np.ndarray):
-        return np.array_equal(held, made, equal_nan=True)
-    if isinstance(held, BaseEstimator):
-        ours, theirs = held.get_params(), made.get_params()
-        return ours.keys() == theirs.keys() and all(_same(ours[k], theirs[k]) for k in ours)
-    return bool(held == made)
-
-
-def _read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Reader) -> None:
+def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
     """Set the run of an estimator that has its parameters and fitted attributes already."""
-    width, sparse = run["width"], run["sparse"]
+    if not isinstance(estimator, OnlineMachine):
+        raise InputError(f"run: {type(estimator).__name__} has none")
+    width, sparse = run.get("width"), run.get("sparse")
     if not (type(width) is int and width >= 0 and type(sparse) is bool):
         raise InputError(f"run: expected a width and whether sparse, got {width!r} and {sparse!r}")
-    classes = getattr(estimator, "classes_", None)
-    if isinstance(estimator, OnlineMKClassifier) and not (
-        isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) >= 2
-    ):
-        raise InputError(f"classes_: expected two labels or more, got {classes!r}")
-    names = getattr(estimator, "feature_names_in_", None)
-    if estimator.n_features_in_ != width or not (names is None or names.shape == (width,)):
-        raise InputError(f"n_features_in_, feature_names_in_: not those of {width} features")
+    if isinstance(estimator, OnlineMKClassifier):
+        check_classes(vars(estimator).get("classes_"))
+    check_fitted(vars(estimator), width)
+    if not isinstance(estimator.combiner, GroupNorm):  # which is its own learner
+        setting = estimator._setting(width, sparse, 0)
+        check_sizes(resolve(estimator.kernels), estimator.learner, setting, reader)
     made = estimator._new_run(width, sparse, 0)
     if getattr(made, "grows", False) and hasattr(made, "make_room"):
-        made.make_room(reader.array("slots.place").shape[-1])
+        made.make_room(reader.array("slots.alpha").shape[-1])
     for name, array in _state(made).items():
         saved = reader.array(name)
         check_array(name, saved, array.shape, array.dtype)
@@ -323,10 +324,7 @@ def _read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Reader) -> 
     made.restore({name: reader.array(f"{made.stored}.{name}") for name in made.arrays()})
     if hasattr(made, "check_state"):  # a run whose compiled pass trusts more than shapes
         made.check_state()
-    with np.errstate(all="ignore"):
-        sensible = made.rounds >= made.asked >= 0 and np.isfinite(made.weights()).all()
-    if not sensible:
-        raise InputError("progress: no state that a run can be in")
+    check_progress(made)
     made.scaler = _read_scaler(estimator, width, reader)
     estimator._run = made
     estimator.kernels_ = resolve(estimator.kernels)
@@ -343,6 +341,8 @@ def _read_scaler(estimator: OnlineMachine, width: int, reader: Reader) -> Online
         check_array(f"scaler.{name}", saved[name], array.shape, array.dtype)
         if not np.isfinite(saved[name]).all():
             raise InputError(f"scaler.{name}: NaN or infinity")
+    if saved["seen"][0] < 0:
+        raise InputError("scaler.seen: expected a number from 0")
     scaler.restore(saved)
     return scaler
 
@@ -353,6 +353,9 @@ def _kind(name: str) -> type[Any]:
 
 
 def _estimator(model: dict[str, Any], reader: Reader) -> Any:
+    expect("model", model, dict)
+    for name, kinds in _MODEL.items():
+        expect(name, model.get(name), *kinds)
     if model["estimator"] not in _ESTIMATORS:
         raise UnknownNameError("estimator in the file", model["estimator"], _ESTIMATORS)
     kind = _kind(model["estimator"])
@@ -362,7 +365,7 @@ def _estimator(model: dict[str, Any], reader: Reader) -> Any:
             raise InputError(f"{name!r} is nothing that {kind.__name__} learns")
         setattr(estimator, name, reader.value(value))
     if kind in (TrivialClassifier, TrivialRegressor):
-        _check_trivial(estimator)
+        check_trivial(estimator, {name: vars(estimator)[name] for name in model["fitted"]})
     elif model["fitted"] and model["run"] is None and not {"best", "expansion"} & model.keys():
         raise InputError("it has learned something, but has no state")
     if model["run"] is not None:
@@ -376,20 +379,6 @@ def _estimator(model: dict[str, Any], reader: Reader) -> Any:
 
         read_expansion(estimator, model["expansion"], reader)
     return estimator
-
-
-def _check_trivial(estimator: TrivialClassifier | TrivialRegressor) -> None:
-    learned = {k: v for k, v in vars(estimator).items() if _FITTED.fullmatch(k)}
-    if learned and isinstance(estimator, TrivialRegressor):
-        total, last, asked = (learned[name] for name in ("total_", "last_", "labels_asked_"))
-        numbers = type(total) is type(last) is float and math.isfinite(total + last)
-        if not (numbers and type(asked) is int and asked >= 0):
-            raise InputError(f"total_, last_, labels_asked_: got {total!r}, {last!r}, {asked!r}")
-    elif learned:
-        classes = learned["classes_"]
-        check_array("counts_", learned["counts_"], (len(classes),), np.int64)
-        if not (learned["last_"] in range(len(classes)) and learned["labels_asked_"] >= 0):
-            raise InputError(f"last_, labels_asked_: not those of {len(classes)} classes")
 
 
 def _no_constant(name: str) -> float:

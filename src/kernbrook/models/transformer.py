@@ -15,7 +15,7 @@ from kernbrook.errors import InputError
 from kernbrook.kernels import Gaussian, Nystroem, RandomFeatures, resolve
 from kernbrook.kernels.features import Features
 from kernbrook.models.feature_maps import PoolMap, draw
-from kernbrook.models.points import DenseRows, Floats, Rows, SparseRows, canonical
+from kernbrook.models.points import DenseRows, Floats, Rows, SparseRows, canonical, sound
 
 ROWS = 512  # taken together
 
@@ -123,11 +123,10 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _checked(self, X: Any, reset: bool) -> Any:
         """X as a C-ordered float64 array or a canonical CSR matrix."""
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
-        X = canonical(X)
-        if not (X.data if sp.issparse(X) else X).flags.writeable:
-            X = X.copy()  # a read-only one would be compiled for anew
-        return X
+        X = validate_data(
+            self, sound(X), reset=reset, accept_sparse="csr", dtype=np.float64, order="C"
+        )
+        return canonical(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

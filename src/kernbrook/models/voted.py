@@ -19,7 +19,7 @@ from kernbrook.checks import is_number, is_whole
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel, Polynomial, resolve
 from kernbrook.kernels.dictionaries import check_vectors
-from kernbrook.models.points import canonical
+from kernbrook.models.points import canonical, sound
 from kernbrook.voted import Columns, Program, Solution, complexities, descend, penalties
 from kernbrook.voted.examples import Examples, Floats
 from kernbrook.voted.expansion import Expansion
@@ -121,7 +121,9 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
             if self.unit_length:
                 raise InputError("unit_length: is for vectors, but X is a list of objects")
             return Examples(objects)
-        X = validate_data(self, X, reset=fitting, accept_sparse="csr", dtype=np.float64, order="C")
+        X = validate_data(
+            self, sound(X), reset=fitting, accept_sparse="csr", dtype=np.float64, order="C"
+        )
         X = canonical(X)
         if not fitting and sp.issparse(X) != sp.issparse(self._expansion.points.items):
             X = X.toarray() if sp.issparse(X) else sp.csr_matrix(X)  # as the support vectors are

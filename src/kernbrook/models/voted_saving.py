@@ -9,11 +9,13 @@ import scipy.sparse as sp
 
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
-from kernbrook.models.encoding import Reader, Writer
+from kernbrook.models.encoding import Reader, Writer, expect
+from kernbrook.models.file_checks import check_classes
 from kernbrook.models.points import SupportVectors, check_array
 from kernbrook.models.voted import VotedClassifier, VotedKernelClassifier
 from kernbrook.models.voted_grid import VotedKernelClassifierCV
 from kernbrook.voted import Examples
+from kernbrook.voted.examples import LARGEST
 from kernbrook.voted.expansion import Expansion
 
 
@@ -52,14 +54,16 @@ def read_expansion(model: VotedClassifier, body: dict[str, Any], reader: Reader)
     """
     if not isinstance(model, VotedKernelClassifier):
         raise InputError(f"expansion: {type(model).__name__} has none")
+    expect("expansion", body, dict)
+    expect("expansion, kernels", body.get("kernels"), list)
     kernels = tuple(reader.value(body["kernels"]))
     if not kernels or not all(isinstance(kernel, Kernel) for kernel in kernels):
         raise InputError(f"expansion: expected kernels, got {kernels!r}")
     c = _check_fitted(model, len(kernels))
     q, columns = len(reader.array("support.numbers")), len(kernels) * c
-    objects = reader.value(body["objects"])
+    objects = reader.value(body.get("objects"))
     if objects is None:
-        items = _vectors(model, columns, body["sparse"], reader)
+        items = _vectors(model, columns, bool(body.get("sparse")), reader)
     elif not isinstance(objects, list) or hasattr(model, "n_features_in_"):
         raise InputError("objects: expected a list, and no features")
     else:
@@ -67,8 +71,8 @@ def read_expansion(model: VotedClassifier, body: dict[str, Any], reader: Reader)
     points = Examples(items)
     coefficients = reader.array("support.coefficients")
     check_array("support.coefficients", coefficients, (len(points), columns), np.float64)
-    if not np.isfinite(coefficients).all():
-        raise InputError("support.coefficients: NaN or infinity")
+    if not (np.abs(coefficients) < LARGEST).all():  # or sums of them are no numbers
+        raise InputError("support.coefficients: expected sizes below 1e100")
     numbers = reader.array("support.numbers")
     check_array("support.numbers", numbers, (len(points),), np.int64)
     ends = np.concatenate([[-1], numbers, [len(model.dual_)]])
@@ -85,7 +89,7 @@ def _vectors(model: VotedClassifier, columns: int, sparse: bool, reader: Reader)
     names = getattr(model, "feature_names_in_", None)
     if type(width) is not int or width < 1 or not (names is None or names.shape == (width,)):
         raise InputError(f"n_features_in_, feature_names_in_: got {width!r} and {names!r}")
-    stored = SupportVectors(columns, width, bool(sparse))
+    stored = SupportVectors(columns, width, sparse)
     stored.restore({name: reader.array(f"support.{name}") for name in stored.arrays()})
     arrays = stored.arrays()
     if not sparse:
@@ -97,18 +101,20 @@ def _vectors(model: VotedClassifier, columns: int, sparse: bool, reader: Reader)
 def _check_fitted(model: VotedClassifier, p: int) -> int:
     """The number of functions that the fitted attributes are of; they must fit each other."""
     learned = vars(model)
+    for name in ("classes_", "dual_", "complexities_", "penalties_"):
+        if not isinstance(learned.get(name), np.ndarray) or learned[name].ndim == 0:
+            raise InputError(f"{name}: expected an array, got {learned.get(name)!r}")
     classes, dual = learned["classes_"], learned["dual_"]
-    if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) >= 2):
-        raise InputError(f"classes_: expected two labels or more, got {classes!r}")
+    check_classes(classes)
     c = 1 if len(classes) == 2 else len(classes)
     check_array("dual_", dual, (len(dual),) if c == 1 else (len(dual), c), np.float64)
     for name in ("complexities_", "penalties_"):
         check_array(name, learned[name], (p,), np.float64)
     for name in ("objective_", "gap_"):
-        value = np.asarray(learned[name])
+        value = np.asarray(learned.get(name))
         check_array(name, value, () if c == 1 else (c,), np.float64)
-    if type(learned["n_iter_"]) is not int:
-        raise InputError(f"n_iter_: expected an integer, got {learned['n_iter_']!r}")
+    if type(learned.get("n_iter_")) is not int:
+        raise InputError(f"n_iter_: expected an integer, got {learned.get('n_iter_')!r}")
     return c
 
 
@@ -124,6 +130,10 @@ def read_best(grid: VotedKernelClassifierCV, best: Any) -> None:
         getattr(best, "_expansion", None), Expansion
     ):
         raise InputError("best: expected a fitted VotedKernelClassifier within a grid of them")
+    for name in ("errors_", "n_support_"):
+        if not isinstance(vars(grid).get(name), np.ndarray):
+            raise InputError(f"{name}: expected an array, got {vars(grid).get(name)!r}")
+    expect("grid_", vars(grid).get("grid_"), list)
     shape = len(grid.grid_), grid.errors_.shape[-1]
     check_array("errors_", grid.errors_, shape, np.float64)
     check_array("n_support_", grid.n_support_, shape, np.int64)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.sparse import as_csr
 from kernbrook.streams.base import Features, Labels, Piece, Stream
 
 
@@ -47,8 +48,8 @@ class ArrayStream(Stream):
 
 
 def _is_sparse(X: Any) -> bool:
-    # Only scipy's sparse arrays have both, and this does not import scipy.
-    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+    # Only scipy's sparse arrays have it, and this does not import scipy.
+    return hasattr(X, "tocsr")
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
@@ -95,10 +96,7 @@ def _sparse_features(X: Any) -> Features:
 
     _check_shape(X.shape)
     _check_real(X.dtype)
-    array = csr_array(X, dtype=np.float64)
-    if not array.has_canonical_format:
-        array = array.copy()
-        array.sum_duplicates()
+    array = csr_array(as_csr(X), dtype=np.float64)
     finite = np.isfinite(array.data)
     if not finite.all():
         place = int(np.argmin(finite))

@@ -1,0 +1,125 @@
+"""What a model file asks for and says, checked: a few bytes could ask for gigabytes, and compiled
+code trusts what it is given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kernbrook._jit.ada_raker import ADA_RAKER
+from kernbrook._jit.asking import CHOSEN
+from kernbrook._jit.combining import ADA_HEDGE, EXP
+from kernbrook.errors import InputError
+from kernbrook.kernels import Kernel
+from kernbrook.models.encoding import Reader
+from kernbrook.models.making import learners_of
+from kernbrook.models.points import check_array
+from kernbrook.models.runs import GroupNormRun, Run, Seated, Setting
+from kernbrook.models.trivial import TrivialClassifier, TrivialRegressor
+
+
+def check_sizes(
+    kernels: tuple[Kernel, ...], learner: Any, setting: Setting, reader: Reader
+) -> None:
+    """Raise InputError where the tensors are not of the sizes that the parameters ask for.
+
+    Before a run is made: making one draws features and takes memory as the parameters ask.
+    """
+    learners = learners_of(learner, setting)
+    theta = extra = 0
+    for one in learners:
+        if one.store == "slots":
+            budget = one.slots()
+            found = reader.array("slots.alpha").shape
+            wanted = len(kernels), setting.scores, found[-1] if budget is None else budget
+            if found != wanted:
+                raise InputError(f"slots.alpha: of shape {found}, which is not that of {one!r}")
+        if one.store == "features":
+            for kernel in kernels:
+                dim = _check_map(one, kernel, setting.width, reader)
+                theta += setting.scores * dim
+                extra += one.extra_rows(dim, setting.scores) * dim
+    if theta:
+        for name, size in (("theta", theta), ("extra", extra)):
+            check_array(f"memory.{name}", reader.array(f"memory.{name}"), (size,), np.float64)
+
+
+def _check_map(learner: Any, kernel: Kernel, width: int, reader: Reader) -> int:
+    """The number of features of a kernel, whose arrays are in the file: under some number."""
+    from kernbrook.models.feature_runs import recipe_of
+
+    recipe = recipe_of(learner, kernel)
+    dim = recipe.dim(kernel, width)
+    for name, (shape, _) in recipe.shapes(kernel, width).items():
+        found = {
+            tensor.shape
+            for held, tensor in reader.tensors.items()
+            if held.startswith("maps.") and held.endswith(f".{name}")
+        }
+        if shape not in found:
+            raise InputError(f"maps: expected {name} of shape {shape} for {kernel}, found none")
+    return dim
+
+
+def check_progress(run: Run) -> None:
+    """Raise InputError where experts are weighed as no learning could have led to."""
+    progress, m = run.progress, len(run.progress.losses)
+    if not (run.rounds >= run.asked >= 0 and -1 <= progress.counters[CHOSEN] < m):
+        raise InputError("progress.counters: no state that a run can be in")
+    if progress.log_weights.max() != 0:
+        raise InputError("progress.log_weights: expected 0 as the greatest")
+    machine, state = run.machine, progress.state
+    grows = isinstance(run, GroupNormRun) or machine.combiner in (ADA_HEDGE, EXP)
+    if grows and (state < 0).any():
+        raise InputError("progress.state: expected numbers from 0")
+    if machine.combiner == ADA_RAKER:
+        levels = int(machine.combiner_parameters[2])
+        if (state[:m].reshape(levels, -1).max(axis=1) != 0).any():
+            raise InputError("progress.state: expected 0 as the greatest of each level")
+    with np.errstate(all="ignore"):
+        total = run.weights().sum()
+        if isinstance(run, Seated):
+            total *= run.committee.votes(progress).sum()
+    if not 0 < total < np.inf:
+        raise InputError("progress.log_weights, progress.used: nobody has a vote")
+
+
+def check_fitted(fitted: Mapping[str, Any], width: int) -> None:
+    """Raise InputError where what a machine has learned about its input is not that of its run."""
+    names = fitted.get("feature_names_in_")
+    named = isinstance(names, np.ndarray) and names.shape == (width,)
+    if fitted.get("n_features_in_") != width or not (names is None or named):
+        raise InputError(f"n_features_in_, feature_names_in_: not those of {width} features")
+    offset = fitted.get("offset_", 0.0)
+    if not (type(offset) is float and math.isfinite(offset)):
+        raise InputError(f"offset_: expected a finite number, got {offset!r}")
+
+
+def check_classes(classes: Any) -> None:
+    """Raise InputError unless these are the labels of a classifier."""
+    if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) >= 2):
+        raise InputError(f"classes_: expected two labels or more, got {classes!r}")
+
+
+def check_trivial(
+    estimator: TrivialClassifier | TrivialRegressor, learned: Mapping[str, Any]
+) -> None:
+    """Raise InputError where a trivial model has learned what it cannot have."""
+    for name in estimator._learned if learned else ():
+        if name not in learned:
+            raise InputError(f"{name} is missing")
+    if learned and isinstance(estimator, TrivialRegressor):
+        total, last, asked = (learned[name] for name in ("total_", "last_", "labels_asked_"))
+        numbers = type(total) is type(last) is float and math.isfinite(total + last)
+        if not (numbers and type(asked) is int and asked >= 0):
+            raise InputError(f"total_, last_, labels_asked_: got {total!r}, {last!r}, {asked!r}")
+    elif learned:
+        classes, last, asked = (learned[name] for name in ("classes_", "last_", "labels_asked_"))
+        if not isinstance(classes, np.ndarray) or classes.ndim != 1:
+            raise InputError(f"classes_: expected labels, got {classes!r}")
+        check_array("counts_", np.asarray(learned["counts_"]), (len(classes),), np.int64)
+        if not (last in range(len(classes)) and type(asked) is int and asked >= 0):
+            raise InputError(f"last_, labels_asked_: not those of {len(classes)} classes")
