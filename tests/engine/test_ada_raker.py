@@ -2,6 +2,7 @@
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,7 +63,7 @@ def learners(levels, step=1.0, carried=False, features=WAVES, **others):
 
 
 def make(combiner, pool, selection=None, numbers=True, kernels=POOL, **others):
-    kind = kb.OnlineMKRegressor if numbers else kb.OnlineMKClassifier
+    kind = plain.regressor if numbers else plain.classifier
     return kind(kernels, pool, combiner, selection, random_state=SEED, **others)
 
 
@@ -408,6 +409,6 @@ def test_restarts_need_features():
     "learner", [kb.GradientDescent(features=None), [kb.GradientDescent()] * 2, kb.Ridge()]
 )
 def test_what_its_levels_need(learner):
-    model = kb.OnlineMKRegressor([kb.Gaussian(sigma=1)], learner, kb.AdaRaker(levels=3))
+    model = plain.regressor([kb.Gaussian(sigma=1)], learner, kb.AdaRaker(levels=3))
     with pytest.raises(InputError, match="needs as many learners as levels, on features"):
         model.fit([[0.0], [1.0]], [0.0, 1.0])

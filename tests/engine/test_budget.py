@@ -4,6 +4,7 @@ from functools import partial
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -73,7 +74,7 @@ def seed_of(random_state):
 
 
 def make(learner, budget, combiner="hinge", selection="all", kernels="omkc16", seed=SEED):
-    return kb.OnlineMKClassifier(
+    return plain.classifier(
         kernels,
         LEARNERS[learner][0](budget),
         COMBINERS[combiner][0](),
@@ -181,7 +182,7 @@ def test_bpas_removes_what_costs_least(stream):
     X, y = X[:120], y[:120]
     pool, twins = "omkc16", naive_kernels.omkc16()
     learner = kb.BPAS(8, aggressiveness=0.5)
-    model = kb.OnlineMKClassifier(pool, learner, kb.Uniform(), random_state=SEED)
+    model = plain.classifier(pool, learner, kb.Uniform(), random_state=SEED)
     said, held = [], []
     for t in range(len(y)):
         said.append(model.learn(X[t : t + 1], y[t : t + 1], [-1, 1])[0])
@@ -353,7 +354,7 @@ def test_a_budget_that_is_never_full(budgeted, free):
     runs = []
     for learner in (budgeted, free):
         combiner = kb.Hedge(loss="hinge", cap=20.0)
-        model = kb.OnlineMKClassifier(pool, learner, combiner, random_state=SEED)
+        model = plain.classifier(pool, learner, combiner, random_state=SEED)
         runs.append((model, learn(model, X, y, 300)))
     (first, said), (second, wanted) = runs
     np.testing.assert_array_equal(said, wanted)
@@ -409,7 +410,7 @@ def test_an_overflowing_polynomial(learner, storage):
 )
 def test_a_run_compiles_the_learners_that_it_has(learner, used):
     X, y = hard_streams.gaussian_clouds(40)
-    model = kb.OnlineMKClassifier([kb.Gaussian(sigma=1), kb.Linear()], learner).fit(X, y)
+    model = plain.classifier([kb.Gaussian(sigma=1), kb.Linear()], learner).fit(X, y)
     wanted = Uses(**{name: True if name in used.split() else None for name in Uses._fields})
     assert model._run.uses == wanted
     assert str(typeof(wanted)) in {str(arguments[1]) for arguments in learn_alone.signatures}
@@ -453,7 +454,7 @@ def test_the_twins_phi_on_a_grid(s, mu, room):
 def test_forgetron_on_huge_kernels():
     """phi is tiny, and neither 0 nor the end of the run."""
     X, y = hard_streams.offset_duplicates()
-    model = kb.OnlineMKClassifier([kb.Polynomial(3)], kb.Forgetron(8)).fit(X, y)
+    model = plain.classifier([kb.Polynomial(3)], kb.Forgetron(8)).fit(X, y)
     assert np.isfinite(model.dual_coef_).all()
     assert np.count_nonzero(model.dual_coef_) == 8
 
@@ -464,6 +465,6 @@ def test_bpas_stays_finite_on_huge_kernels():
     y = np.tile([1.0, -1.0], 200)
     learner = kb.BPAS(2)
     pool = [kb.Polynomial(3), kb.Gaussian(sigma=5.0)]
-    model = kb.OnlineMKClassifier(pool, learner, kb.Hedge(loss="hinge")).fit(X, y)
+    model = plain.classifier(pool, learner, kb.Hedge(loss="hinge")).fit(X, y)
     assert np.isfinite(model.dual_coef_).all()
     assert np.isfinite(model.decision_function(X)).all()

@@ -4,6 +4,7 @@ import math
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -308,7 +309,7 @@ def test_fixed_share_tracks_where_hedge_does_not():
 
 
 def learned(combiner, learner, X, y, size, selection=None):
-    model = kb.OnlineMKClassifier("omkc16", learner, combiner, selection, random_state=SEED)
+    model = plain.classifier("omkc16", learner, combiner, selection, random_state=SEED)
     predicted = [
         model.learn(X[i : i + size], y[i : i + size], classes=[-1, 1])[0]
         for i in range(0, len(y), size)
@@ -366,7 +367,7 @@ def test_chunks_and_sparse_rows_change_nothing(kind, loss, learner, selection, s
 @pytest.mark.parametrize("kind", [kb.AdaHedge, kb.FixedShare, kb.MLPoly])
 def test_one_kernel(kind):
     X, y = hard_streams.gaussian_clouds(60)
-    model = kb.OnlineMKClassifier([kb.Gaussian(sigma=1)], kb.Perceptron(), kind()).fit(X, y)
+    model = plain.classifier([kb.Gaussian(sigma=1)], kb.Perceptron(), kind()).fit(X, y)
     assert model.kernel_weights_ == [1.0]
 
 
@@ -396,4 +397,4 @@ WRONG = [
 @pytest.mark.parametrize(("combiner", "message"), WRONG, ids=[str(pair[0]) for pair in WRONG])
 def test_wrong_parameters(combiner, message):
     with pytest.raises(InputError, match=message):
-        kb.OnlineMKClassifier(combiner=combiner).fit([[0.0], [1.0]], [0, 1])
+        plain.classifier(combiner=combiner).fit([[0.0], [1.0]], [0, 1])

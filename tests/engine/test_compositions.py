@@ -4,6 +4,7 @@ from functools import partial
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from naive import budget, combiners, compositions, projecting
@@ -71,7 +72,7 @@ def standardised(X, y):
 
 def make(name):
     learner, combiner, selection = COMPOSITIONS[name][0]
-    return kb.OnlineMKClassifier(POOL, learner, combiner, selection, random_state=SEED)
+    return plain.classifier(POOL, learner, combiner, selection, random_state=SEED)
 
 
 def learn(model, X, y, size):

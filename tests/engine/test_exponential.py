@@ -6,6 +6,7 @@ import math
 import hard_streams
 import kernel_sums
 import numpy as np
+import plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -156,7 +157,7 @@ def test_underflow_reaches_the_tie_rule():
     """Raw features: a narrow Gaussian is exactly 0 between examples, and sign(0) = +1."""
     X, y = hard_streams.wdbc(200)
     for tie, expected in (("label", (y < 0).sum()), ("margin", 200)):
-        model = kb.OnlineMKClassifier([kb.Gaussian(sigma=2.0**-6)], kb.Perceptron(tie=tie))
+        model = plain.classifier([kb.Gaussian(sigma=2.0**-6)], kb.Perceptron(tie=tie))
         predictions, _ = model.learn(X, y)
         assert (predictions == 1).all()
         assert model.n_support_stored_ == expected

@@ -2,6 +2,7 @@
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -139,7 +140,7 @@ REAL = ("energy", "tomshardware", "twitter")
 
 
 def make(choices, combiner, selection=None, numbers=True, features=WAVES, kernels=POOL, **others):
-    kind = kb.OnlineMKRegressor if numbers else kb.OnlineMKClassifier
+    kind = plain.regressor if numbers else plain.classifier
     learners = [own(features=features, **parameters) for own, _, parameters in choices]
     return kind(kernels, learners, combiner, selection, random_state=SEED, **others)
 
@@ -329,16 +330,15 @@ def test_a_pool_shares_its_features():
     """One map for each kernel, drawn by its number in the pool; other features have their own."""
     X, y = waves(60)
     learners = [kb.Ridge(features=WAVES), kb.GradientDescent(0.1, features=kb.RandomFeatures(6))]
-    model = kb.OnlineMKRegressor(POOL, learners, kb.Uniform(), random_state=SEED).fit(X, y)
+    model = plain.regressor(POOL, learners, kb.Uniform(), random_state=SEED).fit(X, y)
     assert len(model._run.pool.maps) == len(POOL)
     alone = [
-        kb.OnlineMKRegressor(POOL, one, kb.Uniform(), random_state=SEED).fit(X, y)
-        for one in learners
+        plain.regressor(POOL, one, kb.Uniform(), random_state=SEED).fit(X, y) for one in learners
     ]
     together = np.mean([each.predict(X) for each in alone], axis=0)
     np.testing.assert_allclose(model.predict(X), together, rtol=1e-12, atol=1e-14)
     others = [kb.Ridge(features=WAVES), kb.Ridge(features=kb.RandomFeatures(5))]
-    model = kb.OnlineMKRegressor(POOL, others, random_state=SEED).fit(X, y)
+    model = plain.regressor(POOL, others, random_state=SEED).fit(X, y)
     assert len(model._run.pool.maps) == 2 * len(POOL)
     assert model._run.pool.dims.tolist() == [12] * 3 + [10] * 3
     twice = [kb.Gaussian(sigma=1), kb.Gaussian(sigma=2)]
@@ -437,10 +437,10 @@ def test_ridge_is_equivariant_to_the_scale_of_the_target(power, sign, forgetting
     X, y = waves(60)
     factor = sign * 2.0**power
     choices = [ridge(forgetting=forgetting), ridge(regularization=0.01)]
-    plain, scaled = (make(choices, kb.AdaHedge("squared")) for _ in range(2))
-    np.testing.assert_array_equal(factor * learn(plain, X, y)[0], learn(scaled, X, factor * y)[0])
-    np.testing.assert_array_equal(factor * plain.predict(X), scaled.predict(X))
-    np.testing.assert_array_equal(plain.expert_weights_, scaled.expert_weights_)
+    usual, scaled = (make(choices, kb.AdaHedge("squared")) for _ in range(2))
+    np.testing.assert_array_equal(factor * learn(usual, X, y)[0], learn(scaled, X, factor * y)[0])
+    np.testing.assert_array_equal(factor * usual.predict(X), scaled.predict(X))
+    np.testing.assert_array_equal(usual.expert_weights_, scaled.expert_weights_)
 
 
 # -- blocks, sparsity, threads -----------------------------------------------------------------

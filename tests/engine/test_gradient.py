@@ -2,6 +2,7 @@
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -61,7 +62,7 @@ def waves(n=140, d=3, seed=0):
 
 
 def make(learners, combiner, numbers=True, selection=None, kernels=POOL, **others):
-    kind = kb.OnlineMKRegressor if numbers else kb.OnlineMKClassifier
+    kind = plain.regressor if numbers else plain.classifier
     pool = [kb.GradientDescent(features=None, **parameters) for parameters in learners]
     return kind(kernels, pool, combiner, selection, random_state=SEED, **others)
 

@@ -4,6 +4,7 @@ from functools import partial
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -118,7 +119,7 @@ def seed_of(random_state):
 
 
 def make(learner, loss="mistakes", selection="all", kernels=POOL, seed=SEED):
-    return kb.OnlineMKClassifier(
+    return plain.classifier(
         kernels,
         LEARNERS[learner][0],
         kb.Hedge(**LOSSES[loss]),
@@ -258,7 +259,7 @@ def test_bpas_removes_what_costs_least(stream):
         X, y = hard_streams.many_classes(stream, 120, 5)
     C, twins = int(y.max()) + 1, naive_kernels.omkc16()
     learner = kb.BPAS(8, aggressiveness=0.5)
-    model = kb.OnlineMKClassifier("omkc16", learner, kb.Uniform(), random_state=SEED)
+    model = plain.classifier("omkc16", learner, kb.Uniform(), random_state=SEED)
     said, held = [], []
     for t in range(len(y)):
         said.append(model.learn(X[t : t + 1], y[t : t + 1], np.arange(C))[0])
@@ -294,7 +295,7 @@ def test_om2(stream, q):
     kept = coefficients.any(axis=1)
     assert kept.sum() > 20
     for size in (1, 40, 120):
-        model = kb.OnlineMKClassifier("omkc16", combiner=kb.GroupNorm(q=q))
+        model = plain.classifier("omkc16", combiner=kb.GroupNorm(q=q))
         np.testing.assert_array_equal(learn(model, X, y, C, size, importance), predictions)
         np.testing.assert_array_equal(model.support_vectors_, X[kept])
         np.testing.assert_array_equal(model.dual_coef_[:, 0], coefficients[kept])
@@ -312,7 +313,7 @@ def test_om2(stream, q):
 def test_best_of_prefix(rounds, size):
     X, y = hard_streams.of_scikit_learn("wine", 150)
     predictions, best, expert = naive.best_of_prefix(X, y, TWINS, 3, rounds)
-    model = kb.OnlineMKClassifier(POOL, selection=kb.BestOfPrefix(rounds=rounds))
+    model = plain.classifier(POOL, selection=kb.BestOfPrefix(rounds=rounds))
     np.testing.assert_array_equal(learn(model, X, y, 3, size), predictions)
     assert model.kernel_weights_.argmax() == best
     if rounds <= len(y):
@@ -334,8 +335,7 @@ def test_other_combiners(learner, name):
         "MLPoly": lambda: naive_combiners.MLPoly(m),
     }
     model, other = (
-        kb.OnlineMKClassifier(POOL, learner, each, random_state=0)
-        for each in (combiner, kb.Uniform())
+        plain.classifier(POOL, learner, each, random_state=0) for each in (combiner, kb.Uniform())
     )
     mistakes = [np.zeros(m)]
     for t in range(len(y)):
@@ -374,7 +374,7 @@ def test_the_twins_bpas_coefficients_are_the_best(seed):
 def test_pa_meets_the_margin(kernel, own):
     """After an update the label is 1 ahead of its rival, and the others are where they were."""
     X, y = hard_streams.of_scikit_learn("wine", 60)
-    model = kb.OnlineMKClassifier([kernel], kb.PassiveAggressive("PA"), kb.Hedge(loss="hinge"))
+    model = plain.classifier([kernel], kb.PassiveAggressive("PA"), kb.Hedge(loss="hinge"))
     model.learn(X[:1], y[:1], np.arange(3))
     met = 0
     for x, label in zip(X[1:, None], y[1:], strict=True):
@@ -512,7 +512,7 @@ def test_chunks_and_sparsity(stream, learner, loss, selection):
     for form in (X, sp.csr_matrix(X)):
         for size in (200, 50, 7, 1):
             if learner == "GroupNorm":
-                model = kb.OnlineMKClassifier(POOL, combiner=kb.GroupNorm())
+                model = plain.classifier(POOL, combiner=kb.GroupNorm())
             else:
                 model = make(learner, loss, selection)
             found = state(model, learn(model, form, y, 5, size), form)

@@ -4,6 +4,7 @@ from functools import cache
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -40,7 +41,7 @@ def twin_of(learner):
 
 def spa_machine(learner, kernels="omkc16", random_state=SEED):
     """Any learner in the place that SparsePA has in the recipe "spa"."""
-    return kb.OnlineMKClassifier(
+    return plain.classifier(
         kernels,
         learner,
         kb.Hedge(discount=0.99, loss="hinge"),
@@ -216,7 +217,7 @@ def test_twins_on_random_streams(
     )
 
     def fresh():
-        return kb.OnlineMKClassifier(
+        return plain.classifier(
             POOL,
             learner,
             kb.Hedge(discount=discount, loss=loss, cap=cap),
@@ -280,7 +281,7 @@ def test_pa_meets_the_margin(stream, kernel):
     X, y = STREAMS[stream]()
     X, y = X[:60], y[:60]
     pool = [kb.kernels.resolve("omkc16")[kernel]]
-    model = kb.OnlineMKClassifier(pool, PassiveAggressive("PA"), kb.Hedge(loss="hinge"))
+    model = plain.classifier(pool, PassiveAggressive("PA"), kb.Hedge(loss="hinge"))
     model.learn(X[:1], y[:1], classes=[-1, 1])
     met = 0
     for x, label in zip(X[1:, None], y[1:, None], strict=True):
@@ -303,9 +304,9 @@ def test_one_step(kernel, variant, aggressiveness):
     """The coefficient of figure 1, from the score just before and k(x, x) = ||x||^2, ^4 or 1."""
     X, y = hard_streams.gaussian_clouds(80)
     C = aggressiveness
-    model = kb.OnlineMKClassifier(
-        [kernel], PassiveAggressive(variant, C), kb.Hedge(loss="hinge")
-    ).fit(X[:40], y[:40])
+    model = plain.classifier([kernel], PassiveAggressive(variant, C), kb.Hedge(loss="hinge")).fit(
+        X[:40], y[:40]
+    )
     stepped = 0
     for x, label in zip(X[40:, None], y[40:, None], strict=True):
         loss = max(0.0, 1.0 - float((label * model.decision_function(x))[0]))
@@ -331,7 +332,7 @@ def test_zero_vectors(unit):
     X, y = hard_streams.with_zero_rows()
     zero = ~X.any(axis=1)
     for learner in (PassiveAggressive("PA-I", 0.1, unit), SparsePA(divisor=1, unit_diagonal=unit)):
-        model = kb.OnlineMKClassifier("omkc16", learner, kb.Hedge(1, "hinge"), random_state=0)
+        model = plain.classifier("omkc16", learner, kb.Hedge(1, "hinge"), random_state=0)
         _, coefficients = one_by_one(model, X, y)
         assert coefficients[zero][:, :3].any() == unit
         assert coefficients[zero][:, 3:].any()
@@ -343,7 +344,7 @@ def test_lengths_at_the_edge_of_zero():
     X = np.array([[1e-6], [1.1e-6]])
     assert float(X[0, 0]) ** 2 <= 1e-12
     for learner in (PassiveAggressive("PA-I"), SparsePA(cap=1, divisor=1)):
-        model = kb.OnlineMKClassifier([kb.Linear()], learner, kb.Hedge(loss="hinge"))
+        model = plain.classifier([kb.Linear()], learner, kb.Hedge(loss="hinge"))
         model.learn(X, [1, 1], classes=[-1, 1])
         np.testing.assert_array_equal(model.support_vectors_, X[1:])
 
@@ -392,7 +393,7 @@ def test_scores_that_cancel_among_kernels():
     def constant(value):
         return lambda A, B: np.full((len(A), len(B)), value)
 
-    model = kb.OnlineMKClassifier(
+    model = plain.classifier(
         [constant(value) for value in (-0.1, -0.2, 0.3)],
         kb.Perceptron(),
         kb.Hedge(discount=1.0, loss="hinge"),

@@ -4,6 +4,7 @@ from functools import cache, partial
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -41,9 +42,7 @@ def learner_of(upkeep, budget, **settings_):
 
 def make(upkeep, budget, gamma, seed=SEED, **settings_):
     kernels = [kb.Gaussian(gamma=gamma)]
-    return kb.OnlineMKClassifier(
-        kernels, learner_of(upkeep, budget, **settings_), random_state=seed
-    )
+    return plain.classifier(kernels, learner_of(upkeep, budget, **settings_), random_state=seed)
 
 
 def twin(X, y, C, upkeep, budget, gamma, seed=SEED, importance=None, **settings_):
@@ -323,7 +322,7 @@ def test_chunks_and_sparsity(stream, upkeep, C):
     wanted = None
     for form in (X, sp.csr_matrix(X)):
         for size in (300, 129, 50, 7, 1):
-            model = kb.OnlineMKClassifier(
+            model = plain.classifier(
                 pool, learner_of(upkeep, 12), kb.Hedge(loss="hinge", cap=10), random_state=SEED
             )
             found = state(model, learn(model, form, y, C, size), form)
@@ -436,7 +435,7 @@ def assert_pool(pool, twins, X, y, C, upkeep, budget, combiner, selection, size=
         X, y, twins, C, step, None if upkeep == "free" else budget, seed=seed_of(SEED),
         order=[1, 0] if C == 2 else None, make=multiclass.PegasosExpert, **chosen,
     )  # fmt: skip
-    model = kb.OnlineMKClassifier(
+    model = plain.classifier(
         pool,
         learner_of(upkeep, budget, **settings_),
         kb.Hedge(**COMBINERS[combiner]),
@@ -494,7 +493,7 @@ def test_covtype_by_several_threads(upkeep, monkeypatch):
     wanted = None
     for threads, size in ((1, 700), (2, 700), (2, 300), (1, 1)):
         monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
-        model = kb.OnlineMKClassifier(
+        model = plain.classifier(
             "omkc16", learner_of(upkeep, 60), selection=kb.Selection(**SELECTIONS["drawn"]),
             random_state=SEED,
         )  # fmt: skip
@@ -525,7 +524,7 @@ WRONG = [
 @pytest.mark.parametrize(("learner", "message"), WRONG, ids=lambda part: str(part))
 def test_bad_parameters(learner, message):
     X, y = hard_streams.many_classes("gaussian_clouds", 30, 3)
-    model = kb.OnlineMKClassifier(learner=learner)
+    model = plain.classifier(learner=learner)
     with pytest.raises(InputError, match=message):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
@@ -534,14 +533,14 @@ def test_bad_parameters(learner, message):
 def test_it_does_not_go_with_a_prefix():
     X, y = hard_streams.many_classes("gaussian_clouds", 30, 3)
     for learner in (kb.Pegasos(), kb.Pegasos(5)):
-        model = kb.OnlineMKClassifier(learner=learner, selection=kb.BestOfPrefix(10))
+        model = plain.classifier(learner=learner, selection=kb.BestOfPrefix(10))
         with pytest.raises(InputError, match="BestOfPrefix does not go with"):
             model.fit(X, y)
 
 
 def test_a_zero_vector_adds_nothing():
     for upkeep in ALL:
-        model = kb.OnlineMKClassifier([kb.Linear()], learner_of(upkeep, 5))
+        model = plain.classifier([kb.Linear()], learner_of(upkeep, 5))
         model.fit(np.zeros((6, 3)), [0, 1, 2, 1, 1, 0])
         assert model._run.slots.filled[0] == 0
         assert model._run.slots.memory[0, 0] == 6
@@ -553,7 +552,7 @@ def test_kernels_of_any_size(upkeep, scale):
     """k(x, x) up to 1e120, far beyond what the step is meant for: everything stays finite."""
     X, y = hard_streams.many_classes("duplicates", 300, 4)
     pool = [kb.Linear(), kb.Polynomial(3), kb.Gaussian(gamma=1 / scale**2)]
-    model = kb.OnlineMKClassifier(pool, learner_of(upkeep, 10)).fit(scale * X, y)
+    model = plain.classifier(pool, learner_of(upkeep, 10)).fit(scale * X, y)
     assert np.isfinite(model.dual_coef_).all()
     assert np.isfinite(model.decision_function(scale * X)).all()
     assert (model._run.slots.scale > 0).all()

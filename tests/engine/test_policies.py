@@ -5,6 +5,7 @@ from functools import partial
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -160,7 +161,7 @@ def kernels_of(learner):
 
 
 def make(learner, policy, combiner=None, selection=None, numbers=False, seed=SEED):
-    kind = kb.OnlineMKRegressor if numbers else kb.OnlineMKClassifier
+    kind = plain.regressor if numbers else plain.classifier
     pool = POOL if learner is None else kernels_of(learner)[0]
     return kind(pool, learner, combiner, selection, policy, random_state=seed)
 
@@ -382,11 +383,11 @@ def test_a_budget_of_labels_is_kept(rate, C):
 @pytest.mark.parametrize("power", [-20, 13])
 def test_the_unit_of_the_labels_does_not_matter_to_a_budget(power):
     X, y = stream(None, 150)
-    plain, other = (
+    usual, other = (
         make(kb.Ridge(features=WAVES), kb.LabelBudget(0.4), kb.AdaHedge("squared"), None, True)
         for _ in range(2)
     )
-    said, asked = learn(plain, X, y, None)
+    said, asked = learn(usual, X, y, None)
     scaled, others = learn(other, X, 2.0**power * y, None)
     np.testing.assert_array_equal(others, asked)
     np.testing.assert_array_equal(scaled, 2.0**power * said)
@@ -524,7 +525,7 @@ def machines():
     yield "variance, numbers", None, of
     pool = [kb.Ridge(features=WAVES), kb.GradientDescent(0.1, features=WAVES)]
     of = partial(
-        kb.OnlineMKClassifier, SHIFTING, pool, kb.AdaHedge("logistic"),
+        plain.classifier, SHIFTING, pool, kb.AdaHedge("logistic"),
         labels=kb.Disagreement(0.5, 3), random_state=SEED,
     )  # fmt: skip
     yield "pool", 2, of
@@ -583,14 +584,14 @@ def test_an_oracle_is_as_good_as_labels(name, tmp_path):
     """And is called for the labels that are asked for, no others."""
     C, fresh = MACHINES[name]
     X, y = stream(C, 90)
-    plain, told = fresh(), fresh()
-    said, asked = learn(plain, X, y, C)
+    usual, told = fresh(), fresh()
+    said, asked = learn(usual, X, y, C)
     oracle = Counting(X, y)
     predictions, others = told.learn(X, oracle, **named(C))
     np.testing.assert_array_equal(others, asked)
     np.testing.assert_array_equal(predictions, said)
     assert oracle.rows == [x.tobytes() for x in X[asked]]
-    assert_equal(held(told, tmp_path), held(plain, tmp_path))
+    assert_equal(held(told, tmp_path), held(usual, tmp_path))
 
 
 @every_machine
@@ -598,8 +599,8 @@ def test_should_ask_is_what_the_round_does(name, tmp_path):
     """And changes nothing."""
     C, fresh = MACHINES[name]
     X, y = stream(C, 45)
-    model, plain = fresh(), fresh()
-    _, asked = learn(plain, X, y, C)
+    model, usual = fresh(), fresh()
+    _, asked = learn(usual, X, y, C)
     model.learn(X[:1], y[:1], **named(C))
     for t in range(1, 45):
         state = held(model, tmp_path) if t in (20, 40) else None
@@ -639,11 +640,11 @@ def test_partial_fit_learns_from_every_label(name, tmp_path):
     """As a machine that asks for all of them, whatever the policy."""
     C, fresh = MACHINES[name]
     X, y = stream(C, 90)
-    model, plain = fresh(), fresh().set_params(labels="all")
+    model, usual = fresh(), fresh().set_params(labels="all")
     model.partial_fit(X, y, **named(C))
     assert model.labels_asked_ == 90
-    assert learn(plain, X, y, C)[1].all()
-    assert_equal(held(model, tmp_path), held(plain, tmp_path), ("progress.asking",))
+    assert learn(usual, X, y, C)[1].all()
+    assert_equal(held(model, tmp_path), held(usual, tmp_path), ("progress.asking",))
 
 
 @every_machine
@@ -702,7 +703,7 @@ def test_policies_that_do_not_go_with_it():
         make(kb.Ridge(), kb.MarginSampling(), numbers=True).learn(X, y)
     pool = [kb.Ridge(), kb.GradientDescent()]
     with pytest.raises(InputError, match="needs the variances of Ridge"):
-        kb.OnlineMKRegressor(SHIFTING, pool, labels=kb.VarianceSampling()).learn(X, y)
+        plain.regressor(SHIFTING, pool, labels=kb.VarianceSampling()).learn(X, y)
     with pytest.raises(InputError, match="needs the variances of Ridge"):
         make(None, kb.VarianceSampling(), kb.GroupNorm()).learn(X, y > 0)
     for policy in (kb.Disagreement(), kb.LabelBudget()):

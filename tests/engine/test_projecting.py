@@ -6,6 +6,7 @@ from functools import partial
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -59,7 +60,7 @@ STREAMS = hard_streams.DRAWN | {"wdbc": hard_streams.wdbc}
 
 
 def make(learner, size, loss="mistakes", selection="all", kernels="omkc16", seed=SEED):
-    return kb.OnlineMKClassifier(
+    return plain.classifier(
         kernels,
         LEARNERS[learner][0](size),
         kb.Hedge(**HEDGES[loss]),
@@ -295,7 +296,7 @@ def test_threshold_0_with_room_is_the_perceptron(learner):
     X, y = hard_streams.gaussian_clouds(300)
     runs = []
     for each in (learner(500, threshold=0), kb.Perceptron()):
-        model = kb.OnlineMKClassifier([kb.Gaussian(gamma=g) for g in (0.5, 2, 8)], each)
+        model = plain.classifier([kb.Gaussian(gamma=g) for g in (0.5, 2, 8)], each)
         runs.append((model, learn(model, X, y, 300)))
     (first, said), (second, wanted) = runs
     np.testing.assert_array_equal(said, wanted)
@@ -306,7 +307,7 @@ def test_threshold_0_with_room_is_the_perceptron(learner):
 def test_threshold_0_adds_no_point_twice(stream):
     """Whatever is left of a distance by rounding: 25 points, and what is 1e-9 from them."""
     X, y = STREAMS[stream]()
-    model = kb.OnlineMKClassifier([kb.Gaussian(gamma=0.5)], kb.Projectron(60, threshold=0))
+    model = plain.classifier([kb.Gaussian(gamma=0.5)], kb.Projectron(60, threshold=0))
     model.fit(X, y)
     assert 20 < model._run.slots.filled[0] <= 25
     assert np.abs(model.dual_coef_).max() < 300
@@ -317,7 +318,7 @@ def test_what_is_taken_back_is_gone(seed):
     """Two points added, each taken back by its projection: 0 is left, and not its rounding."""
     rows = np.random.default_rng(seed).normal(size=(2, 3))
     pool = [kb.Gaussian(gamma=g) for g in GAMMAS] + [kb.Cauchy(gamma=g) for g in GAMMAS]
-    model = kb.OnlineMKClassifier(pool, kb.Projectron(5, threshold=0))
+    model = plain.classifier(pool, kb.Projectron(5, threshold=0))
     model.learn(rows, [1, -1], [-1, 1])
     assert np.array_equal(np.abs(model.dual_coef_), np.ones((2, 8)))
     model.learn(rows, [-1, 1])
@@ -336,7 +337,7 @@ def test_adahedge(learner):
     X, y = hard_streams.wdbc()
     X, y = X[:200], y[:200]
     model, other = (
-        kb.OnlineMKClassifier("omkc16", LEARNERS[learner][0](15), combiner)
+        plain.classifier("omkc16", LEARNERS[learner][0](15), combiner)
         for combiner in (kb.AdaHedge(), kb.Uniform())
     )
     mistakes = [np.zeros(16)]
@@ -434,7 +435,7 @@ WRONG = [
 @pytest.mark.parametrize(("learner", "message"), WRONG, ids=lambda part: str(part))
 def test_bad_parameters(learner, message):
     X, y = hard_streams.gaussian_clouds(30)
-    model = kb.OnlineMKClassifier(learner=learner)
+    model = plain.classifier(learner=learner)
     with pytest.raises(InputError, match=message):
         model.fit(X, y)
     assert not hasattr(model, "classes_")

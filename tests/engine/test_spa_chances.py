@@ -5,6 +5,7 @@ Lu, Hoi, Sahoo, Zhao (2015), Budget online multiple kernel learning.
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 from naive import kernels as naive_kernels
 
@@ -58,7 +59,7 @@ def test_additions_follow_their_chances(learner):
     surplus, variance = np.zeros(len(FEW)), np.zeros(len(FEW))
     for seed in range(5):
         X, y = hard_streams.gaussian_clouds(600, 3, seed)
-        model = kb.OnlineMKClassifier(
+        model = plain.classifier(
             FEW,
             learner,
             kb.Hedge(discount=0.9995, loss="hinge"),

@@ -3,6 +3,7 @@
 from math import comb
 
 import numpy as np
+import plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -175,7 +176,7 @@ def model_of(ratio=0.8, seed=0, **others):
     learner = kb.GradientDescent(0.3, "constant", features=kb.RandomFeatures(8))
     selection = kb.AdaptiveSelection(ratio)
     others = {"combiner": kb.EXP(2.0)} | others
-    return kb.OnlineMKRegressor(POOL, learner, selection=selection, random_state=seed, **others)
+    return plain.regressor(POOL, learner, selection=selection, random_state=seed, **others)
 
 
 def test_the_first_prediction_is_of_all_and_the_next_of_the_subset():
@@ -248,7 +249,7 @@ def test_classes_against_the_twin():
     combiner = naive_combiners.Hedge(7, 0.9)
     expected = rounds.run(y, experts, combiner, "mistakes", ratio=0.5, seed=seed)
     for size in (1, 50, 120):
-        model = kb.OnlineMKClassifier(
+        model = plain.classifier(
             [kb.Gaussian(gamma=g) for g in gammas], kb.Perceptron(), kb.Hedge(0.9),
             kb.AdaptiveSelection(0.5), random_state=2,
         )  # fmt: skip
@@ -268,9 +269,9 @@ def test_classes_against_the_twin():
 
 def test_one_expert():
     X, y = waves(30)
-    alone = kb.OnlineMKRegressor(POOL[:1], selection=kb.AdaptiveSelection(), random_state=0)
-    plain = kb.OnlineMKRegressor(POOL[:1], random_state=0)
-    np.testing.assert_array_equal(alone.learn(X, y)[0], plain.learn(X, y)[0])
+    alone = plain.regressor(POOL[:1], selection=kb.AdaptiveSelection(), random_state=0)
+    usual = plain.regressor(POOL[:1], random_state=0)
+    np.testing.assert_array_equal(alone.learn(X, y)[0], usual.learn(X, y)[0])
 
 
 @pytest.mark.parametrize("ratio", [1.0, -0.1, np.nan, None, "0.8"])

@@ -4,6 +4,7 @@ from functools import cache
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,7 +62,7 @@ def test_omkc_on_hard_streams(stream, update, vote, tie):
     expected = naive.omkc(
         X, y, naive_kernels.omkc16(), tie, 0.8, 0.05, update, vote, seed=seed_of(SEED)
     )
-    model = kb.OnlineMKClassifier(
+    model = plain.classifier(
         "omkc16",
         kb.Perceptron(tie=tie),
         kb.Hedge(discount=0.8),
@@ -118,7 +119,7 @@ def test_omkc_on_random_streams(
         seed=seed_of(random_state),
         importance=importance,
     )
-    model = kb.OnlineMKClassifier(
+    model = plain.classifier(
         pool,
         kb.Perceptron(tie=tie),
         kb.Hedge(discount=discount),
@@ -155,7 +156,7 @@ def test_log_weights_never_underflow():
     """3,000 rounds at a discount of 1e-3: beta^T is far below the smallest float."""
     X, y = hard_streams.gaussian_clouds(3000, 2)
     y = np.random.default_rng(0).permutation(y)  # nothing to learn: every expert keeps erring
-    model = kb.OnlineMKClassifier(
+    model = plain.classifier(
         [kb.Linear(), kb.Polynomial(2)], kb.Perceptron("label"), kb.Hedge(discount=1e-3)
     )
     model.learn(X, y)
@@ -220,7 +221,7 @@ def test_om2(stream, q):
     predictions, _, coefficients = naive_om2.om2(X, y, naive_kernels.omkc16(), exponent, importance)
     kept = coefficients != 0
     for size in (1, 40, 150):
-        model = kb.OnlineMKClassifier("omkc16", combiner=kb.GroupNorm(q=q))
+        model = plain.classifier("omkc16", combiner=kb.GroupNorm(q=q))
         said = [
             model.learn(X[i : i + size], y[i : i + size], [-1, 1], importance[i : i + size])[0]
             for i in range(0, 150, size)

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import numpy as np
+import plain
 import pytest
 from scipy.sparse import csr_array
 
@@ -22,11 +23,11 @@ CLASSES = ["yes", "no"]
 
 
 def machine(**changes):
-    return kb.OnlineMKClassifier(**{"labels": kb.MarginSampling(), "random_state": 3, **changes})
+    return plain.classifier(**{"labels": kb.MarginSampling(), "random_state": 3, **changes})
 
 
 def regressor():
-    return kb.OnlineMKRegressor(
+    return plain.regressor(
         [kb.Gaussian(sigma=1.0)], labels=kb.VarianceSampling(0.3), random_state=3
     )
 
@@ -181,7 +182,7 @@ def test_one_expert_tells_its_score(tmp_path):
 
     def fresh():
         kernels, policy = [kb.Gaussian(sigma=1)], kb.RandomLabels(1.0)
-        return kb.OnlineMKClassifier(kernels, kb.Perceptron(), labels=policy, scaling=None)
+        return plain.classifier(kernels, kb.Perceptron(), labels=policy, scaling=None)
 
     go(tmp_path / "m", person, np.concatenate([X[:30], np.full((5, 3), 1e6)]), fresh)
     assert len(votes) == 35
@@ -308,7 +309,7 @@ def test_scaling_and_drawn_kernels(tmp_path, selection):
     def fresh():
         if selection is None:
             return kb.recipes.make("kernbrook-active", random_state=1)
-        return kb.OnlineMKRegressor(
+        return plain.regressor(
             [kb.Gaussian(sigma=2.0**k) for k in range(-2, 3)],
             combiner=kb.EXP(), selection=selection, labels=kb.Disagreement(0.01, window=3),
             random_state=1,
@@ -588,15 +589,15 @@ def test_names_of_classes():
 @pytest.mark.parametrize(
     ("model", "policy"),
     [
-        (kb.OnlineMKClassifier(), kb.MarginSampling),
+        (plain.classifier(), kb.MarginSampling),
         (kb.recipes.make("omkc-sd"), kb.MarginSampling),
         (kb.recipes.make("omkc-u"), kb.MarginSampling),
         (kb.recipes.make("spa"), kb.MarginSampling),
-        (kb.OnlineMKClassifier(combiner=kb.Hedge(loss="logistic")), kb.LabelBudget),
+        (plain.classifier(combiner=kb.Hedge(loss="logistic")), kb.LabelBudget),
         (kb.recipes.make("om2"), kb.LabelBudget),
-        (kb.OnlineMKClassifier(labels=kb.RandomLabels(0.1)), kb.RandomLabels),
-        (kb.OnlineMKRegressor(), kb.LabelBudget),
-        (kb.OnlineMKRegressor(combiner=kb.Uniform()), kb.LabelBudget),
+        (plain.classifier(labels=kb.RandomLabels(0.1)), kb.RandomLabels),
+        (plain.regressor(), kb.LabelBudget),
+        (plain.regressor(combiner=kb.Uniform()), kb.LabelBudget),
     ],
 )
 def test_a_policy_for_who_asks_for_all(model, policy):

@@ -2,6 +2,7 @@
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -127,13 +128,13 @@ def test_orders_and_streams_of_numbers(name):
 
 def test_the_error_counts_rounds_whose_label_is_not_asked_for():
     X, y = waves()
-    some = kb.OnlineMKRegressor("amkl17", labels=kb.labels.RandomLabels(0.3), random_state=0)
+    some = plain.regressor("amkl17", labels=kb.labels.RandomLabels(0.3), random_state=0)
     record = kb.prequential(some, X, y)
     asked = some.n_rounds_, some.labels_asked_
     assert asked == (300, record.labels_asked)
     assert 50 < record.labels_asked < 130
     assert record.error == pytest.approx(((record.predictions - y) ** 2).mean(), rel=1e-12)
-    few = kb.OnlineMKClassifier("omkc16", labels=kb.labels.RandomLabels(0.3), random_state=0)
+    few = plain.classifier("omkc16", labels=kb.labels.RandomLabels(0.3), random_state=0)
     X, y = hard_streams.gaussian_clouds(300)
     record = kb.prequential(few, X, y)
     assert record.labels_asked == few.labels_asked_ < 130

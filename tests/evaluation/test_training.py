@@ -7,6 +7,7 @@ import warnings
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -122,7 +123,7 @@ def test_the_model_is_loaded_like_any_other(tmp_path):
 
 
 def test_a_model_that_no_file_can_hold_is_refused_before_work(tmp_path):
-    machine = kb.OnlineMKClassifier(lambda A, B: A @ B.T)
+    machine = plain.classifier(lambda A, B: A @ B.T)
     with pytest.raises(InputError, match="Python function"):
         train(dense(), machine, tmp_path / "m", progress=lambda state: pytest.fail("work"))
 
@@ -173,7 +174,7 @@ def test_what_is_refused_before_work(tmp_path):
     unread.chunks = lambda rows: pytest.fail("read")
     refused(unread, kb.VotedKernelClassifierCV(), "learns from all data at once, not from a stre")
     refused(unread, make("l2-svm"), r"GridSearchCV learns .*: use its fit\(X, y\)")
-    refused(unread, kb.OnlineMKRegressor(learner=kb.Ridge(-1.0)), "regularization must be")
+    refused(unread, plain.regressor(learner=kb.Ridge(-1.0)), "regularization must be")
 
 
 class Diverging(kb.OnlineMKRegressor):
@@ -242,7 +243,7 @@ def test_one_training_at_a_time(tmp_path):
             with pytest.raises(InputError, match="m is in use: this model is being trained or l"):
                 train(dense(), kb.recipes.make("majority"), path, **options)
         with pytest.raises(InputError, match="m is in use: this model is being trained or labelle"):
-            label(dense(), kb.OnlineMKClassifier(), path, lambda *_: None, classes=[-1, 1])
+            label(dense(), plain.classifier(), path, lambda *_: None, classes=[-1, 1])
         done.append(train(dense(), kb.recipes.make("majority"), tmp_path / "other"))
 
     assert train(dense(), kb.recipes.make("majority"), path, progress=nested).finished

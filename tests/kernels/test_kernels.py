@@ -5,6 +5,7 @@ import pickle
 
 import kernel_sums
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from naive import kernels as naive
@@ -152,7 +153,7 @@ def test_a_kernel_that_is_not_symmetric():
     A, y = rng.normal(size=(80, 3)), rng.choice([-1, 1], size=80)
     runs = []
     for size in (1, 9, 80):
-        model = kb.OnlineMKClassifier([kernel], kb.Perceptron(tie="label"))
+        model = plain.classifier([kernel], kb.Perceptron(tie="label"))
         runs.append(
             np.concatenate(
                 [
@@ -263,4 +264,4 @@ def test_unknown_dictionary():
 def test_a_custom_kernel_that_gives_nan():
     kernel = kb.Callable(lambda A, B: np.full((len(A), len(B)), np.nan), name="broken")
     with pytest.raises(NonFiniteError, match="broken"):
-        kb.OnlineMKClassifier(kernel).fit(X, np.arange(len(X)) % 2)
+        plain.classifier(kernel).fit(X, np.arange(len(X)) % 2)

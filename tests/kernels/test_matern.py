@@ -6,6 +6,7 @@ import pickle
 import hard_streams
 import kernel_sums
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from scipy.special import gamma as gamma_function
@@ -116,15 +117,15 @@ def test_budgeted_learners_use_the_same_values():
     """A budget that is never full changes nothing; the kernels there are computed elsewhere."""
     A, y = hard_streams.gaussian_clouds(120)
     for kernel in (*KERNELS, kb.Mean(KERNELS)):
-        free = kb.OnlineMKClassifier(kernel, kb.SparsePA(), random_state=0).fit(A, y)
-        held = kb.OnlineMKClassifier(kernel, kb.SparsePA(budget=500), random_state=0).fit(A, y)
+        free = plain.classifier(kernel, kb.SparsePA(), random_state=0).fit(A, y)
+        held = plain.classifier(kernel, kb.SparsePA(budget=500), random_state=0).fit(A, y)
         np.testing.assert_array_equal(held.support_vectors_, free.support_vectors_)
         np.testing.assert_allclose(held.dual_coef_, free.dual_coef_, rtol=1e-10)
 
 
 def test_in_a_file(tmp_path):
     A, y = hard_streams.gaussian_clouds(60)
-    model = kb.OnlineMKClassifier(KERNELS).fit(A, y)
+    model = plain.classifier(KERNELS).fit(A, y)
     kb.save(model, tmp_path / "model")
     loaded = kb.load(tmp_path / "model")
     assert loaded.kernels_ == tuple(KERNELS)

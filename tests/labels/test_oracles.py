@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import plain
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 
@@ -222,7 +223,7 @@ def test_another_process_answers(files, tmp_path):
     y = np.where(X[:, 0] < 0, "left", "right")
 
     def model():
-        return kb.OnlineMKClassifier(labels=kb.MarginSampling(), random_state=0)
+        return plain.classifier(labels=kb.MarginSampling(), random_state=0)
 
     expected = model()
     predictions, asked = expected.learn(X, y)

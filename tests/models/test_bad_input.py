@@ -4,6 +4,7 @@ import copy
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
@@ -15,7 +16,7 @@ X, Y = hard_streams.gaussian_clouds(60, 3)
 
 
 def make(**parameters):
-    return kb.OnlineMKClassifier(**parameters)
+    return plain.classifier(**parameters)
 
 
 def spoiled(value):
@@ -154,7 +155,7 @@ def test_bad_parameters(parameters, message):
         model.partial_fit(X, Y)
     with pytest.raises(NotFittedError):
         model.predict(X)
-    default = kb.OnlineMKClassifier().get_params(deep=False)
+    default = plain.classifier().get_params(deep=False)
     model.set_params(**{name: default[name] for name in parameters})
     half = X[:, :2]  # another width, too: nothing of the first try remains
     np.testing.assert_array_equal(

@@ -5,6 +5,7 @@ import pickle
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -26,11 +27,11 @@ POOL = [kb.Gaussian(gamma=0.1), kb.Cauchy(sigma=2), kb.Mean([kb.Linear(), kb.Gau
 
 def make(learner):
     selection = kb.Selection(update="drawn", vote="drawn", smoothing=0.2)
-    return kb.OnlineMKClassifier(POOL, learner, kb.Hedge(loss="hinge"), selection, random_state=0)
+    return plain.classifier(POOL, learner, kb.Hedge(loss="hinge"), selection, random_state=0)
 
 
 @parametrize_with_checks(
-    [kb.OnlineMKClassifier("omkc16", kb.BOGD(50), kb.Hedge(loss="hinge", cap=10), random_state=0)],
+    [plain.classifier("omkc16", kb.BOGD(50), kb.Hedge(loss="hinge", cap=10), random_state=0)],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_estimator_checks(estimator, check):
@@ -65,7 +66,7 @@ def test_a_copy_does_not_share_its_slots(learner):
 
 def test_set_params_reaches_the_budget():
     X, y = hard_streams.gaussian_clouds(120)
-    model = kb.OnlineMKClassifier([kb.Gaussian(gamma=0.1)], kb.RBP(30))
+    model = plain.classifier([kb.Gaussian(gamma=0.1)], kb.RBP(30))
     assert model.fit(X, y).n_support_stored_ > 4
     assert model.set_params(learner__budget=4).fit(X, y).n_support_stored_ == 4
 
@@ -121,7 +122,7 @@ WRONG = [
 @pytest.mark.parametrize(("learner", "message"), WRONG, ids=lambda part: str(part))
 def test_bad_parameters(learner, message):
     X, y = hard_streams.gaussian_clouds(30)
-    model = kb.OnlineMKClassifier(learner=learner)
+    model = plain.classifier(learner=learner)
     with pytest.raises(InputError, match=message):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
@@ -129,18 +130,18 @@ def test_bad_parameters(learner, message):
 
 def test_a_numpy_integer_is_a_budget():
     X, y = hard_streams.gaussian_clouds(60)
-    model = kb.OnlineMKClassifier([kb.Gaussian(gamma=0.1)], kb.RBP(np.int64(3)))
+    model = plain.classifier([kb.Gaussian(gamma=0.1)], kb.RBP(np.int64(3)))
     assert model.fit(X, y).n_support_stored_ == 3
 
 
 def test_what_does_not_go_with_a_budget():
     X, y = hard_streams.gaussian_clouds(30)
-    model = kb.OnlineMKClassifier(learner=kb.RBP(5), selection=kb.BestOfPrefix(10))
+    model = plain.classifier(learner=kb.RBP(5), selection=kb.BestOfPrefix(10))
     with pytest.raises(InputError, match="BestOfPrefix does not go with RBP"):
         model.fit(X, y)
 
 
 def test_regularization_may_be_zero():
     X, y = hard_streams.gaussian_clouds(60)
-    model = kb.OnlineMKClassifier([kb.Gaussian(gamma=0.1)], kb.BOGD(100, 0.25, 0.0)).fit(X, y)
+    model = plain.classifier([kb.Gaussian(gamma=0.1)], kb.BOGD(100, 0.25, 0.0)).fit(X, y)
     np.testing.assert_array_equal(np.abs(model.dual_coef_), 0.25)

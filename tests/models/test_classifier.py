@@ -4,6 +4,7 @@ import copy
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -28,7 +29,7 @@ def test_theorem_1(seed, n, tie, discount, noise):
     rng = np.random.default_rng(seed)
     X = rng.integers(-2, 3, size=(n, 3)).astype(float)
     y = np.where(X[:, 0] > X[:, 1], 1, -1) * np.where(rng.random(n) < noise, -1, 1)
-    model = kb.OnlineMKClassifier("omkc16", kb.Perceptron(tie), kb.Hedge(discount))
+    model = plain.classifier("omkc16", kb.Perceptron(tie), kb.Hedge(discount))
     predictions, _ = model.learn(X, y, classes=[-1, 1])
     least, m = model.expert_mistakes_.min(), len(model.kernels_)
     bound = 2 * np.log(1 / discount) / (1 - discount) * least + 2 * np.log(m) / (1 - discount)
@@ -74,7 +75,7 @@ def test_drawn_votes_are_predicted_by_their_expectation(update, weighted):
     X, y = hard_streams.gaussian_clouds(150)
     selection = kb.Selection(update=update, vote="drawn", smoothing=0.3, weighted=weighted)
     pool = [kb.Linear(), kb.Polynomial(2), *(kb.Gaussian(sigma=2.0**i) for i in range(-1, 4))]
-    model = kb.OnlineMKClassifier(pool, selection=selection, random_state=0).fit(X, y)
+    model = plain.classifier(pool, selection=selection, random_state=0).fit(X, y)
     q = model.kernel_weights_ / model.kernel_weights_.max()
     p = 0.7 * q + 0.3 / len(pool)
     points, coefficients = model.support_vectors_, model.dual_coef_
@@ -146,9 +147,9 @@ def test_partial_fit_is_learn():
 
 def test_fit_forgets():
     X, y = hard_streams.gaussian_clouds(100, 4)
-    model = kb.OnlineMKClassifier().fit(X, y)
+    model = plain.classifier().fit(X, y)
     other = X[:, :2], np.where(y > 0, "b", "a")
-    fresh = kb.OnlineMKClassifier().fit(*other)
+    fresh = plain.classifier().fit(*other)
     model.fit(*other)
     np.testing.assert_array_equal(model.predict(other[0]), fresh.predict(other[0]))
     assert model.n_features_in_ == 2
@@ -157,7 +158,7 @@ def test_fit_forgets():
 
 def test_copies_do_not_share():
     X, y = hard_streams.gaussian_clouds(100)
-    model = kb.OnlineMKClassifier().fit(X, y)
+    model = plain.classifier().fit(X, y)
     twin = copy.deepcopy(model)
     before = model.decision_function(X)
     twin.learn(X, -y)
@@ -168,7 +169,7 @@ def test_copies_do_not_share():
 def test_what_is_shown_is_not_the_state():
     """Writing to an attribute's array must not change the model behind its back."""
     X, y = hard_streams.gaussian_clouds(100)
-    model = kb.OnlineMKClassifier().fit(X, y)
+    model = plain.classifier().fit(X, y)
     before = model.decision_function(X)
     for name in ("dual_coef_", "support_vectors_", "kernel_weights_", "expert_mistakes_"):
         shown = getattr(model, name)
@@ -182,14 +183,14 @@ def test_memory_of_sparse_data_is_that_of_its_entries():
     rng = np.random.default_rng(0)
     X = sp.random_array((300, 100_000), density=2e-4, format="csr", rng=rng)
     y = rng.choice([-1, 1], size=300)
-    model = kb.OnlineMKClassifier().fit(X, y)
+    model = plain.classifier().fit(X, y)
     assert model.memory_bytes_ < 2_000_000
 
 
 @pytest.mark.parametrize("verb", ["predict", "decision_function", "should_ask"])
 def test_not_fitted(verb):
     with pytest.raises(NotFittedError):
-        getattr(kb.OnlineMKClassifier(), verb)([[0.0]])
+        getattr(plain.classifier(), verb)([[0.0]])
 
 
 @pytest.mark.parametrize("name", kb.recipes.names())

@@ -4,6 +4,7 @@ import tracemalloc
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 from models.test_model_files import at, put, rewrite, say
 
@@ -37,7 +38,7 @@ def assert_refused(model, change, message, tmp_path):
 
 
 def pegasos(**parameters):
-    return kb.OnlineMKClassifier(GAUSSIANS, kb.Pegasos(**parameters), random_state=0)
+    return plain.classifier(GAUSSIANS, kb.Pegasos(**parameters), random_state=0)
 
 
 @pytest.mark.parametrize("upkeep", UPKEEPS)
@@ -64,7 +65,7 @@ def test_pegasos_goes_on(upkeep, tmp_path):
 
 def on_features(learner=None, kernels=GAUSSIANS):
     learner = learner or kb.GradientDescent(step=0.1)
-    return kb.OnlineMKClassifier(kernels, learner, random_state=0)
+    return plain.classifier(kernels, learner, random_state=0)
 
 
 def wide(width):
@@ -130,7 +131,7 @@ ASKING = [
 def test_files_that_ask_for_much(number, tmp_path):
     """Refused before that much is taken, drawn or computed."""
     learner, change, message = ASKING[number]
-    model = kb.OnlineMKClassifier(GAUSSIANS, learner, random_state=0)
+    model = plain.classifier(GAUSSIANS, learner, random_state=0)
     assert_refused(model, change, message, tmp_path)
 
 
@@ -180,7 +181,7 @@ def test_labels_that_take_much(tmp_path):
 
 def combined(combiner, learner=None, **others):
     kernels = [kb.Linear(), *GAUSSIANS]
-    return kb.OnlineMKClassifier(kernels, learner, combiner, random_state=0, **others)
+    return plain.classifier(kernels, learner, combiner, random_state=0, **others)
 
 
 LEVELS = [kb.GradientDescent(step=0.1, loss="logistic") for _ in range(3)]
@@ -224,7 +225,7 @@ HAVING = [
         "progress.used: nobody has a vote",
     ),
     (
-        kb.OnlineMKClassifier(GAUSSIANS, kb.GradientDescent(step=0.1, features=None, budget=9)),
+        plain.classifier(GAUSSIANS, kb.GradientDescent(step=0.1, features=None, budget=9)),
         of_learner("GradientDescent", budget=2**63),
         "budget",
     ),
@@ -238,6 +239,6 @@ def test_states_that_no_learning_leads_to(number, tmp_path):
 
 
 def test_an_offset_that_is_no_number(tmp_path):
-    model = kb.OnlineMKRegressor(GAUSSIANS, center=True, random_state=0)
+    model = plain.regressor(GAUSSIANS, center=True, random_state=0)
     change = say("fitted", "offset_", value="nought")
     assert_refused(model, change, "offset_: expected a finite number, got 'nought'", tmp_path)

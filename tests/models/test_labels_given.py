@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import plain
 import pytest
 from safetensors import safe_open
 from scipy.sparse import csr_matrix
@@ -24,13 +25,13 @@ WAVES = kb.RandomFeatures(10)
 
 def classifier(learner=kb.Perceptron(), combiner=kb.Hedge(0.8), **parameters):  # noqa: B008
     parameters = {"random_state": 0, "scaling": None, **parameters}
-    return kb.OnlineMKClassifier(POOL, learner, combiner, **parameters)
+    return plain.classifier(POOL, learner, combiner, **parameters)
 
 
 def regressor(learner=None, **parameters):
     learner = learner or kb.Ridge(features=WAVES)
     parameters = {"random_state": 0, "scaling": None, **parameters}
-    return kb.OnlineMKRegressor(POOL, learner, **parameters)
+    return plain.regressor(POOL, learner, **parameters)
 
 
 def drawn():

@@ -9,6 +9,7 @@ import struct
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from safetensors import safe_open
@@ -23,7 +24,7 @@ POOL = [kb.Linear(), kb.Polynomial(2, 1.0), kb.Gaussian(sigma=1.5), kb.Gaussian(
 
 @pytest.fixture
 def saved(tmp_path):
-    kb.save(kb.OnlineMKClassifier(POOL, random_state=0).fit(X, Y), tmp_path / "model")
+    kb.save(plain.classifier(POOL, random_state=0).fit(X, Y), tmp_path / "model")
     return tmp_path / "model"
 
 
@@ -194,7 +195,7 @@ def test_a_file_that_says_something_wrong(number, saved):
 )
 def test_rows_that_are_no_csr_matrix(change, saved):
     """Compiled code goes by these numbers without looking."""
-    kb.save(kb.OnlineMKClassifier(POOL).fit(sp.csr_matrix(X), Y), saved)
+    kb.save(plain.classifier(POOL).fit(sp.csr_matrix(X), Y), saved)
     rewrite(saved, change)
     with pytest.raises(ModelFileError, match="support"):
         kb.load(saved)

@@ -5,6 +5,7 @@ import pickle
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -30,25 +31,25 @@ EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_sparse_data": ORDER,
 }
 MODELS = {
-    "default": lambda: kb.OnlineMKClassifier(POOL),
-    "perceptron, drawn": lambda: kb.OnlineMKClassifier(POOL, selection=DRAWN, random_state=3),
-    "PA": lambda: kb.OnlineMKClassifier(POOL, kb.PassiveAggressive(), HINGE),
-    "SPA": lambda: kb.OnlineMKClassifier(POOL, kb.SparsePA(), HINGE, DRAWN, random_state=3),
-    "AdaHedge": lambda: kb.OnlineMKClassifier(POOL, combiner=kb.AdaHedge()),
-    "GroupNorm": lambda: kb.OnlineMKClassifier(POOL, combiner=kb.GroupNorm()),
-    "prefix": lambda: kb.OnlineMKClassifier(POOL, selection=kb.BestOfPrefix(rounds=60)),
-    "RBP": lambda: kb.OnlineMKClassifier(POOL, kb.RBP(15), random_state=3),
-    "Forgetron": lambda: kb.OnlineMKClassifier(POOL, kb.Forgetron(15), selection=DRAWN),
-    "BPAS": lambda: kb.OnlineMKClassifier(POOL, kb.BPAS(15), HINGE),
-    "projectron++": lambda: kb.OnlineMKClassifier(POOL, kb.ProjectronPlusPlus(15)),
-    "ahpatron": lambda: kb.OnlineMKClassifier(POOL, kb.Ahpatron(15), HINGE),
-    "pegasos": lambda: kb.OnlineMKClassifier(POOL, kb.Pegasos(), HINGE),
-    "pegasos, random": lambda: kb.OnlineMKClassifier(
+    "default": lambda: plain.classifier(POOL),
+    "perceptron, drawn": lambda: plain.classifier(POOL, selection=DRAWN, random_state=3),
+    "PA": lambda: plain.classifier(POOL, kb.PassiveAggressive(), HINGE),
+    "SPA": lambda: plain.classifier(POOL, kb.SparsePA(), HINGE, DRAWN, random_state=3),
+    "AdaHedge": lambda: plain.classifier(POOL, combiner=kb.AdaHedge()),
+    "GroupNorm": lambda: plain.classifier(POOL, combiner=kb.GroupNorm()),
+    "prefix": lambda: plain.classifier(POOL, selection=kb.BestOfPrefix(rounds=60)),
+    "RBP": lambda: plain.classifier(POOL, kb.RBP(15), random_state=3),
+    "Forgetron": lambda: plain.classifier(POOL, kb.Forgetron(15), selection=DRAWN),
+    "BPAS": lambda: plain.classifier(POOL, kb.BPAS(15), HINGE),
+    "projectron++": lambda: plain.classifier(POOL, kb.ProjectronPlusPlus(15)),
+    "ahpatron": lambda: plain.classifier(POOL, kb.Ahpatron(15), HINGE),
+    "pegasos": lambda: plain.classifier(POOL, kb.Pegasos(), HINGE),
+    "pegasos, random": lambda: plain.classifier(
         POOL, kb.Pegasos(15, upkeep="random"), selection=DRAWN, random_state=3
     ),
-    "pegasos, project": lambda: kb.OnlineMKClassifier(POOL, kb.Pegasos(15, upkeep="project")),
-    "pegasos, merge": lambda: kb.OnlineMKClassifier(GAUSSIANS, kb.Pegasos(15), HINGE),
-    "pegasos, mixed": lambda: kb.OnlineMKClassifier(POOL, kb.Pegasos(15), selection=DRAWN),
+    "pegasos, project": lambda: plain.classifier(POOL, kb.Pegasos(15, upkeep="project")),
+    "pegasos, merge": lambda: plain.classifier(GAUSSIANS, kb.Pegasos(15), HINGE),
+    "pegasos, mixed": lambda: plain.classifier(POOL, kb.Pegasos(15), selection=DRAWN),
 }
 NAMES = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
 CUTS = [(0, 1), (1, 40), (40, 69), (69, 70), (70, 71), (71, 200)]
@@ -62,10 +63,10 @@ def state(model):
 
 @parametrize_with_checks(
     [
-        kb.OnlineMKClassifier("omkc16", kb.PassiveAggressive("PA-I", 0.1), HINGE),
-        kb.OnlineMKClassifier("omkc16", combiner=kb.GroupNorm()),
-        kb.OnlineMKClassifier("omkc16", kb.Projectron(50), kb.AdaHedge(), random_state=0),
-        kb.OnlineMKClassifier([kb.Gaussian(gamma=0.3)], kb.Pegasos(50, 0.01), random_state=0),
+        plain.classifier("omkc16", kb.PassiveAggressive("PA-I", 0.1), HINGE),
+        plain.classifier("omkc16", combiner=kb.GroupNorm()),
+        plain.classifier("omkc16", kb.Projectron(50), kb.AdaHedge(), random_state=0),
+        plain.classifier([kb.Gaussian(gamma=0.3)], kb.Pegasos(50, 0.01), random_state=0),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
@@ -90,7 +91,7 @@ def test_theorem_1(seed, n, C, tie, discount, noise):
     rng = np.random.default_rng(seed)
     A = rng.integers(-2, 3, size=(n, 3)).astype(float)
     y = np.where(rng.random(n) < noise, rng.integers(C, size=n), A.sum(axis=1).astype(int) % C)
-    model = kb.OnlineMKClassifier("omkc16", kb.Perceptron(tie), kb.Hedge(discount))
+    model = plain.classifier("omkc16", kb.Perceptron(tie), kb.Hedge(discount))
     predictions, _ = model.learn(A, y, classes=np.arange(C))
     least, m = model.expert_mistakes_.min(), len(model.kernels_)
     bound = 2 * np.log(1 / discount) / (1 - discount) * least + 2 * np.log(m) / (1 - discount)
@@ -134,18 +135,18 @@ def test_shapes(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_looking_changes_nothing(name):
     """predict and decision_function use up no draw and leave no trace."""
-    watched, plain = MODELS[name](), MODELS[name]()
+    watched, usual = MODELS[name](), MODELS[name]()
     watched.set_params(random_state=7)
-    plain.set_params(random_state=7)
+    usual.set_params(random_state=7)
     for a, b in CUTS:
-        for model in (watched, plain):
+        for model in (watched, usual):
             model.learn(X[a:b], Y[a:b], classes=np.arange(10))
         first = watched.decision_function(X)
         np.testing.assert_array_equal(watched.predict(X), first.argmax(axis=1))
         np.testing.assert_array_equal(watched.decision_function(X), first)
         assert watched.should_ask(X).all()
-        assert watched.n_support_active_ == plain.n_support_active_
-    assert state(watched) == state(plain)
+        assert watched.n_support_active_ == usual.n_support_active_
+    assert state(watched) == state(usual)
 
 
 @pytest.mark.parametrize(
@@ -229,17 +230,17 @@ def test_labels_of_any_kind(kind):
         float: [2.0, -1.0, 3.0], bool: [True, False],
     }[kind]  # fmt: skip
     y = np.array(values, dtype=kind)[numbers]
-    model = kb.OnlineMKClassifier(POOL).fit(X, y)
+    model = plain.classifier(POOL).fit(X, y)
     assert model.classes_.tolist() == sorted(values)
-    plain = kb.OnlineMKClassifier(POOL).fit(X, np.searchsorted(sorted(values), values)[numbers])
+    usual = plain.classifier(POOL).fit(X, np.searchsorted(sorted(values), values)[numbers])
     predicted = model.predict(X)
     assert predicted.dtype == y.dtype
-    np.testing.assert_array_equal(predicted, np.array(sorted(values), dtype=kind)[plain.predict(X)])
+    np.testing.assert_array_equal(predicted, np.array(sorted(values), dtype=kind)[usual.predict(X)])
 
 
 def test_classes_that_have_not_come_yet():
     """Named beforehand they are predicted by nobody until they come; the first wins ties."""
-    model = kb.OnlineMKClassifier(POOL, kb.Perceptron())
+    model = plain.classifier(POOL, kb.Perceptron())
     said, _ = model.learn(X[:1], NAMES[Y[:1]], classes=NAMES)
     assert said[0] == min(NAMES)
     few = np.isin(Y, (3, 5))
@@ -254,7 +255,7 @@ def test_a_kernel_that_overflows(learner):
     for place in range(3):
         pool = [kb.Linear(), kb.Gaussian(sigma=1)]
         pool.insert(place, kb.Polynomial(9))
-        model = kb.OnlineMKClassifier(pool, learner).fit(X, Y)
+        model = plain.classifier(pool, learner).fit(X, Y)
         before = state(model)
         with pytest.raises(InputError, match=r"kernel \(x\.z\)\^9"):
             model.learn(X * 1e40, Y)
@@ -264,12 +265,12 @@ def test_a_kernel_that_overflows(learner):
 
 def test_choosing_a_kernel_beforehand():
     """The one with the fewest mistakes on the prefix, then from scratch and alone."""
-    model = kb.OnlineMKClassifier(POOL, selection=kb.BestOfPrefix())
-    trial = kb.OnlineMKClassifier(POOL, combiner=kb.Uniform())
+    model = plain.classifier(POOL, selection=kb.BestOfPrefix())
+    trial = plain.classifier(POOL, combiner=kb.Uniform())
     trial.learn(X[:60], Y[:60], np.arange(10))
     best = model.choose_kernel(X[:60], Y[:60], np.arange(10))
     assert best == trial.expert_mistakes_.argmin()
-    alone = kb.OnlineMKClassifier([POOL[best]])
+    alone = plain.classifier([POOL[best]])
     np.testing.assert_array_equal(model.learn(X, Y)[0], alone.learn(X, Y)[0])
     np.testing.assert_array_equal(model.dual_coef_[:, best], alone.dual_coef_[:, 0])
     assert model.n_support_stored_ == alone.n_support_stored_
@@ -287,7 +288,7 @@ UNSEEN = [
 @pytest.mark.parametrize(("wrong", "message"), UNSEEN, ids=[message for _, message in UNSEEN])
 def test_unseen_labels(wrong, message):
     """Refused in words, and the model is as it was."""
-    model = kb.OnlineMKClassifier(POOL).fit(X, Y % 3)
+    model = plain.classifier(POOL).fit(X, Y % 3)
     before = state(model)
     with pytest.raises(InputError, match=message):
         wrong(model)
@@ -298,8 +299,8 @@ def test_unseen_labels(wrong, message):
 @pytest.mark.parametrize("name", MODELS)
 def test_sample_weights(name):
     """Weight 1 is none; what has weight 0 is predicted, and teaches nothing."""
-    plain, ones = (MODELS[name]().set_params(random_state=7) for _ in range(2))
-    assert state(ones.fit(X, Y, np.ones(200))) == state(plain.fit(X, Y))
+    usual, ones = (MODELS[name]().set_params(random_state=7) for _ in range(2))
+    assert state(ones.fit(X, Y, np.ones(200))) == state(usual.fit(X, Y))
     weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], size=200)
     weighted, heavy = (MODELS[name]().set_params(random_state=7) for _ in range(2))
     weighted.learn(X, Y, sample_weight=weights)
@@ -307,7 +308,7 @@ def test_sample_weights(name):
     held = {tuple(row) for row in weighted.support_vectors_}
     if not name.startswith("pegasos, m"):  # merged ones are no rows
         assert held <= {tuple(row) for row in X[~zero]}
-    assert state(weighted) != state(plain)
+    assert state(weighted) != state(usual)
     heavy.learn(X, Y, sample_weight=np.full(200, 2.0))
     assert weighted.labels_asked_ == heavy.labels_asked_ == 200
     if name not in ("GroupNorm", "prefix"):
@@ -329,7 +330,7 @@ def test_read_only_arrays_are_not_compiled_for_anew(name):
 
 def test_a_weight_of_2_doubles_the_step():
     for learner, unit in ((kb.Perceptron(), 1.0), (kb.RBP(50), 1.0), (kb.BOGD(50, 0.1, 0.0), 0.1)):
-        model = kb.OnlineMKClassifier([kb.Gaussian(gamma=0.01)], learner)
+        model = plain.classifier([kb.Gaussian(gamma=0.01)], learner)
         model.learn(X[:1], Y[:1], np.arange(10), sample_weight=[2.0])
         expected = np.zeros(10)
         expected[Y[0]], expected[0 if Y[0] else 1] = 2 * unit, -2 * unit

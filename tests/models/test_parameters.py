@@ -6,6 +6,7 @@ import inspect
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 from sklearn.model_selection import GridSearchCV
 
@@ -42,18 +43,18 @@ PARAMETERS = [
 def machine(part):
     """One with this part, and what the part needs beside it."""
     if part.choice == "learner":
-        return kb.OnlineMKClassifier(KERNELS, part, random_state=0)
+        return plain.classifier(KERNELS, part, random_state=0)
     if part.choice == "selection":
-        return kb.OnlineMKClassifier(KERNELS, selection=part, random_state=0)
+        return plain.classifier(KERNELS, selection=part, random_state=0)
     if part.choice == "labels":
         learner = kb.Ridge() if isinstance(part, kb.VarianceSampling) else None
-        return kb.OnlineMKClassifier(KERNELS, learner, labels=part, random_state=0)
+        return plain.classifier(KERNELS, learner, labels=part, random_state=0)
     if isinstance(part, kb.AdaRaker):
         learners = [kb.GradientDescent(0.1), kb.GradientDescent(0.05)]
-        return kb.OnlineMKRegressor(KERNELS, learners, part, random_state=0)
+        return plain.regressor(KERNELS, learners, part, random_state=0)
     if isinstance(part, kb.EXP):
-        return kb.OnlineMKRegressor(KERNELS, combiner=part, random_state=0)
-    return kb.OnlineMKClassifier(KERNELS, combiner=part, random_state=0)
+        return plain.regressor(KERNELS, combiner=part, random_state=0)
+    return plain.classifier(KERNELS, combiner=part, random_state=0)
 
 
 BESIDE = {  # without which a parameter is not looked at, or always refused
@@ -134,27 +135,27 @@ def test_what_is_said(part, said):
 def test_parameters_of_a_part_that_is_left_at_its_default():
     for model, name, said in (
         (
-            kb.OnlineMKClassifier(),
+            plain.classifier(),
             "learner__budget",
             "learner__budget: learner is None, the ",
         ),
         (
-            kb.OnlineMKClassifier(),
+            plain.classifier(),
             "learner__budget",
             r"parameters; write learner=kb.BPAS\(\) first",
         ),
-        (kb.OnlineMKRegressor(), "learner__regularization", r"write learner=kb.Ridge\(\) first"),
-        (kb.OnlineMKClassifier(), "combiner__discount", r"write combiner=kb.Hedge\(\) first"),
-        (kb.OnlineMKClassifier(), "labels__rate", r"labels is 'all' and .* labels=kb.LabelBudget"),
-        (kb.OnlineMKClassifier(), "kernels__sigma", "kernels is 'omkc16' and has no parameters$"),
+        (plain.regressor(), "learner__regularization", r"write learner=kb.Ridge\(\) first"),
+        (plain.classifier(), "combiner__discount", r"write combiner=kb.Hedge\(\) first"),
+        (plain.classifier(), "labels__rate", r"labels is 'all' and .* labels=kb.LabelBudget"),
+        (plain.classifier(), "kernels__sigma", "kernels is 'omkc16' and has no parameters$"),
     ):
         with pytest.raises(InputError, match=said):
             model.set_params(**{name: 5})
     with pytest.raises(ValueError, match="Invalid parameter 'learners'"):
-        kb.OnlineMKClassifier().set_params(learners__budget=5)
-    model = kb.OnlineMKClassifier().set_params(learner__budget=7, learner=kb.BPAS())
+        plain.classifier().set_params(learners__budget=5)
+    model = plain.classifier().set_params(learner__budget=7, learner=kb.BPAS())
     assert model.learner.budget == 7
-    search = GridSearchCV(kb.OnlineMKClassifier(), {"learner__budget": [5, 10]}, cv=2)
+    search = GridSearchCV(plain.classifier(), {"learner__budget": [5, 10]}, cv=2)
     with pytest.raises(InputError, match="learner is None, the default"):
         search.fit(X, Y)
     search.estimator.set_params(learner=kb.BPAS())

@@ -8,6 +8,7 @@ import pickle
 import hard_streams
 import numpy as np
 import pandas as pd
+import plain
 import pytest
 import scipy.sparse as sp
 from naive import features as naive_features
@@ -42,11 +43,11 @@ X, Y = waves()
 
 
 def make(learner=LEARNERS, kernels=POOL, random_state=0, **others):
-    return kb.OnlineMKRegressor(kernels, learner, random_state=random_state, **others)
+    return plain.regressor(kernels, learner, random_state=random_state, **others)
 
 
 VARIANTS = {
-    "default": lambda: kb.OnlineMKRegressor(random_state=0),
+    "default": lambda: plain.regressor(random_state=0),
     "pool": make,
     "ridge that forgets": lambda: make(kb.Ridge(0.5, 0.95, WAVES)),
     "adagrad": lambda: make(kb.GradientDescent(0.3, "adagrad", features=WAVES)),
@@ -103,7 +104,7 @@ ORDER = "an online learner depends on the order of the examples: two are not one
 
 @parametrize_with_checks(
     [
-        kb.OnlineMKRegressor(),
+        plain.regressor(),
         make(kb.Ridge(), LINES, combiner=kb.EXP(), labels=kb.Disagreement()),
         make(STEADY, [kb.Gaussian(sigma=5)], combiner=kb.AdaHedge("absolute"), center=True),
         make(kb.Ridge(), LINES, selection=kb.AdaptiveSelection(), scaling="maximum"),
@@ -130,7 +131,7 @@ def test_clone_and_pickle(name):
 def test_among_scikit_learns_own():
     A, b = load_diabetes(return_X_y=True)
     b = (b - b.mean()) / b.std()
-    pipeline = make_pipeline(StandardScaler(), kb.OnlineMKRegressor([kb.Gaussian(sigma=20)]))
+    pipeline = make_pipeline(StandardScaler(), plain.regressor([kb.Gaussian(sigma=20)]))
     assert cross_val_score(pipeline, A, b, cv=4).min() > 0.3
     search = GridSearchCV(make(kb.Ridge(features=WAVES)), {"learner__regularization": [0.1, 1.0]})
     assert search.fit(X, Y).best_score_ > 0.3
@@ -302,7 +303,7 @@ def test_the_classifier_scales_too(method, verb):
     A, _ = rugged()
     y = (A[:, 0] + A[:, 4] > 0).astype(int)
     plain, model = (
-        kb.OnlineMKClassifier(POOL, kb.Perceptron(), random_state=0, scaling=each)
+        plain.classifier(POOL, kb.Perceptron(), random_state=0, scaling=each)
         for each in (None, method)
     )
     scaled = SCALES[method](A)
@@ -511,16 +512,16 @@ def test_what_the_classifier_refuses():
     y = Y > 0
     for learner in (kb.GradientDescent(loss="epsilon-insensitive"),):
         with pytest.raises(InputError, match="is for numbers, not for classes"):
-            kb.OnlineMKClassifier(POOL, learner).fit(X, y)
+            plain.classifier(POOL, learner).fit(X, y)
     for combiner in (kb.EXP(), kb.AdaHedge("absolute"), kb.MLPoly("linearized")):
         with pytest.raises(InputError, match="combiner: for classes expected a loss 'mistakes'"):
-            kb.OnlineMKClassifier(POOL, LEARNERS, combiner).fit(X, y)
+            plain.classifier(POOL, LEARNERS, combiner).fit(X, y)
     pools = [[kb.Perceptron(), kb.Ridge()], [kb.RBP(9), kb.Perceptron()], [EXPANSION, kb.Ridge()]]
     for pool in pools:
         with pytest.raises(InputError, match="do not go into one pool"):
-            kb.OnlineMKClassifier(POOL, pool).fit(X, y)
+            plain.classifier(POOL, pool).fit(X, y)
     with pytest.raises(InputError, match="does not go into a pool"):
-        kb.OnlineMKClassifier(POOL, [kb.RBP(9), kb.RBP(8)]).fit(X, y)
+        plain.classifier(POOL, [kb.RBP(9), kb.RBP(8)]).fit(X, y)
 
 
 TARGETS = [

@@ -3,6 +3,7 @@
 import hard_streams
 import numpy as np
 import pandas as pd
+import plain
 import pytest
 import scipy.sparse as sp
 
@@ -19,7 +20,7 @@ def test_landmarks_that_differ_in_the_middle_have_features_of_their_own():
     second[100:200] += 1.0
     recipes = [kb.Nystroem(landmarks=points) for points in (first, second, first.copy())]
     assert repr(recipes[0]) == repr(recipes[1])
-    model = kb.OnlineMKClassifier(
+    model = plain.classifier(
         [kb.Gaussian(sigma=2)], [kb.Ridge(features=recipe) for recipe in recipes], random_state=0
     )
     model.fit(X, Y)

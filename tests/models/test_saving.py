@@ -8,6 +8,7 @@ import sys
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
@@ -38,7 +39,7 @@ def variants():
             continue  # it takes a learner for each of its levels
         yield (
             part.__name__,
-            lambda part=part: kb.OnlineMKClassifier(
+            lambda part=part: plain.classifier(
                 POOL,
                 **{part.choice: part(loss="logistic") if part is kb.EXP else part()},
                 random_state=3,
@@ -48,21 +49,19 @@ def variants():
         if "budget" in inspect.signature(learner).parameters and learner is not kb.GradientDescent:
             yield (
                 f"{learner.__name__}, full",
-                lambda learner=learner: kb.OnlineMKClassifier(
-                    POOL, learner(budget=7), random_state=3
-                ),
+                lambda learner=learner: plain.classifier(POOL, learner(budget=7), random_state=3),
             )
         yield (
             f"{learner.__name__}, drawn",
-            lambda learner=learner: kb.OnlineMKClassifier(
+            lambda learner=learner: plain.classifier(
                 POOL, learner(), selection=DRAWN, random_state=3
             ),
         )
     rest = {
-        "prefix": lambda: kb.OnlineMKClassifier(
+        "prefix": lambda: plain.classifier(
             POOL, selection=kb.BestOfPrefix(rounds=70), random_state=3
         ),
-        "other kernels": lambda: kb.OnlineMKClassifier(
+        "other kernels": lambda: plain.classifier(
             [kb.Laplacian(sigma=2), kb.Cauchy(gamma=1), kb.Sigmoid(0.2, -0.1), kb.Mean(POOL)],
             random_state=3,
         ),
@@ -177,7 +176,7 @@ def test_types_of_labels(recipe, kind, tmp_path):
 def test_names_of_features(tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "ç", ""])
-    model = through_a_file(kb.OnlineMKClassifier(POOL).fit(frame, Y), tmp_path)
+    model = through_a_file(plain.classifier(POOL).fit(frame, Y), tmp_path)
     assert model.feature_names_in_.tolist() == ["a", "b", "ç", ""]
     assert model.feature_names_in_.dtype == object
     model.predict(frame)
@@ -196,7 +195,7 @@ def test_not_fitted_yet(name, tmp_path):
 
 def test_parameters_of_every_kind(tmp_path):
     """What a parameter holds is not judged before learning begins: it comes back as it was."""
-    given = kb.OnlineMKClassifier(
+    given = plain.classifier(
         (kb.Linear(), kb.Polynomial(np.int64(2), np.float32(0.1))), kb.Perceptron(tie=None),
         kb.Hedge(discount=float("inf")), kb.Selection(smoothing=np.float64(0.1), weighted=False),
         random_state=np.int32(5),
@@ -207,7 +206,7 @@ def test_parameters_of_every_kind(tmp_path):
     assert (model.learner.tie, model.combiner.discount) == (None, float("inf"))
     assert model.selection.get_params() == given.selection.get_params()
     assert model.random_state == 5
-    nan = through_a_file(kb.OnlineMKClassifier(combiner=kb.Hedge(float("nan"))), tmp_path)
+    nan = through_a_file(plain.classifier(combiner=kb.Hedge(float("nan"))), tmp_path)
     assert np.isnan(nan.combiner.discount)
 
 
@@ -216,7 +215,7 @@ def test_precomputed_kernels(tmp_path):
     first, second = kb.Precomputed(gram), kb.Precomputed(gram**2, name="squares")
     kernels = [first, kb.Mean([first, second]), second, first]
     rows = np.arange(160.0)[:, None]
-    whole = kb.OnlineMKClassifier(kernels).fit(rows[:80], Y[:80])
+    whole = plain.classifier(kernels).fit(rows[:80], Y[:80])
     model = through_a_file(whole, tmp_path)
     assert (tmp_path / "model").stat().st_size < 2 * gram.nbytes + 20_000  # each matrix once
     assert model.kernels[0] is model.kernels[3] is model.kernels[1].kernels[0]
@@ -257,17 +256,17 @@ class MyModel(kb.OnlineMKClassifier):
 
 
 REFUSED = [
-    (kb.OnlineMKClassifier(dot), r"kernels is the Python function dot\(x, z\)"),
-    (kb.OnlineMKClassifier([kb.Linear(), dot]), r"kernels\[1\] is the Python function dot"),
-    (kb.OnlineMKClassifier(kb.Callable(dot, "mine")), "kernels is the Python function mine"),
+    (plain.classifier(dot), r"kernels is the Python function dot\(x, z\)"),
+    (plain.classifier([kb.Linear(), dot]), r"kernels\[1\] is the Python function dot"),
+    (plain.classifier(kb.Callable(dot, "mine")), "kernels is the Python function mine"),
     (
-        kb.OnlineMKClassifier([kb.Mean([kb.Linear(), kb.Callable(dot)])]),
+        plain.classifier([kb.Mean([kb.Linear(), kb.Callable(dot)])]),
         r"kernels\[0\].kernels\[1\] is the Python function dot",
     ),
-    (kb.OnlineMKClassifier([MyKernel(gamma=1)]), r"kernels\[0\] is MyKernel\(gamma=1\)"),
-    (kb.OnlineMKClassifier(learner=kb.Perceptron), "learner is <class .*Perceptron"),
-    (kb.OnlineMKClassifier(random_state=b"7"), "random_state is b'7', which a file cannot hold"),
-    (kb.OnlineMKClassifier(kernels={1: 1}), "kernels is {1: 1}, which a file cannot hold"),
+    (plain.classifier([MyKernel(gamma=1)]), r"kernels\[0\] is MyKernel\(gamma=1\)"),
+    (plain.classifier(learner=kb.Perceptron), "learner is <class .*Perceptron"),
+    (plain.classifier(random_state=b"7"), "random_state is b'7', which a file cannot hold"),
+    (plain.classifier(kernels={1: 1}), "kernels is {1: 1}, which a file cannot hold"),
     (MyModel(), r"expected one of OnlineMKClassifier, OnlineMKRegressor, .*, got MyModel\(\)"),
     (kb.OnlineMKClassifier, "expected one of OnlineMKClassifier"),
     (None, "expected one of .*, got None"),
@@ -283,7 +282,7 @@ def test_what_no_file_can_hold(model, message, tmp_path):
 
 def test_a_function_is_refused_after_learning_too(tmp_path):
     with pytest.raises(InputError, match="Python function dot"):
-        kb.save(kb.OnlineMKClassifier([dot]).fit(X, Y), tmp_path / "model")
+        kb.save(plain.classifier([dot]).fit(X, Y), tmp_path / "model")
 
 
 @pytest.mark.parametrize(
@@ -301,7 +300,7 @@ def test_a_function_is_refused_after_learning_too(tmp_path):
 )
 def test_parameters_changed_after_learning_had_begun(change, tmp_path):
     """They take effect with the next fit; a file could not tell them from the ones in use."""
-    model = kb.OnlineMKClassifier(list(POOL), kb.Perceptron(), kb.Hedge(), kb.Selection())
+    model = plain.classifier(list(POOL), kb.Perceptron(), kb.Hedge(), kb.Selection())
     model.fit(X, Y).set_params(**change)
     with pytest.raises(InputError, match=r"parameters were changed.*fit again"):
         kb.save(model, tmp_path / "model")
@@ -335,7 +334,7 @@ def test_a_limit_on_the_size_of_files(tmp_path):
         "path = sys.argv[1]\n"
         "kb.save(kb.recipes.make('majority'), path)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
-        "big = kb.OnlineMKClassifier([kb.Precomputed(np.eye(99))])\n"
+        "big = plain.classifier([kb.Precomputed(np.eye(99))])\n"
         "try:\n"
         "    kb.save(big, path)\n"
         "except kb.errors.KernbrookError as error:\n"
@@ -372,7 +371,7 @@ def test_only_what_is_in_use_is_written(tmp_path):
     wide = sp.random_array((300, 100_000), density=2e-4, format="csr", rng=rng)
     y = rng.choice([-1, 1], size=300)
     for data, labels in ((wide, y), (np.tile(X, (1, 100)), Y)):
-        model = kb.OnlineMKClassifier(POOL)
+        model = plain.classifier(POOL)
         for a, b in CUTS[:-1]:
             model.learn(data[a:b], labels[a:b], classes=[-1, 1])
         arrays = model._run.support.arrays()

@@ -2,6 +2,7 @@
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 from sklearn.metrics import roc_auc_score
 
@@ -24,7 +25,7 @@ def stream(C, n=150):
 
 
 def make(kernels, learner=LEARNERS[0], **parameters):
-    return kb.OnlineMKClassifier(
+    return plain.classifier(
         kernels, learner, kb.Hedge(0.8), random_state=0, scaling=None, **parameters
     )
 
@@ -74,7 +75,7 @@ def test_the_best_of_a_prefix_votes_alone(rounds, C):
 def test_scores_of_features():
     X, y = stream(2)
     learner = kb.GradientDescent(features=kb.RandomFeatures(20))
-    model = kb.OnlineMKClassifier([KERNEL], learner, kb.Hedge(0.8), random_state=0, scaling=None)
+    model = plain.classifier([KERNEL], learner, kb.Hedge(0.8), random_state=0, scaling=None)
     scores = model.fit(X, y).decision_function(X)
     assert len(np.unique(scores)) > 100
     np.testing.assert_array_equal(model.predict(X), scores >= 0)

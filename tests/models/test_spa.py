@@ -2,6 +2,7 @@
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 from naive import kernels as naive_kernels
 from sklearn.base import clone
@@ -56,7 +57,7 @@ BAD = [
 @pytest.mark.parametrize(("parameters", "message"), BAD)
 def test_bad_parameters(parameters, message):
     """The parameter is named, with what was found, and nothing is learned."""
-    model = kb.OnlineMKClassifier(**parameters)
+    model = plain.classifier(**parameters)
     with pytest.raises(InputError, match=message):
         model.partial_fit(X, Y)
     with pytest.raises(NotFittedError):
@@ -68,17 +69,17 @@ def test_bad_parameters(parameters, message):
 def test_numbers_of_any_kind(kind):
     one = kind(1)
     for learner in (PassiveAggressive("PA-I", one), SparsePA(one, one, one)):
-        plain = type(learner)(
+        usual = type(learner)(
             **{
                 k: v if v is None or isinstance(v, (str, bool)) else 1.0
                 for k, v in learner.get_params().items()
             }
         )
         found = [
-            kb.OnlineMKClassifier(
+            plain.classifier(
                 learner=each, combiner=kb.Hedge(loss="hinge", cap=one), random_state=0
             ).fit(X, Y)
-            for each in (learner, plain)
+            for each in (learner, usual)
         ]
         np.testing.assert_array_equal(found[0].dual_coef_, found[1].dual_coef_)
 
@@ -160,8 +161,8 @@ def test_seeds_and_sparsity():
 @pytest.mark.parametrize("learner", [PassiveAggressive(), SparsePA()], ids=repr)
 @pytest.mark.parametrize("vote", ["all", "drawn"])
 def test_looking_changes_nothing(learner, vote):
-    watched, plain = (
-        kb.OnlineMKClassifier(
+    watched, usual = (
+        plain.classifier(
             learner=learner,
             combiner=kb.Hedge(0.9, "hinge"),
             selection=kb.Selection("drawn", vote, spread=False),
@@ -171,15 +172,15 @@ def test_looking_changes_nothing(learner, vote):
     )
     for start in range(0, 120, 30):
         part = slice(start, start + 30)
-        for model in (watched, plain):
+        for model in (watched, usual):
             model.learn(X[part], Y[part], classes=[-1, 1])
         first = watched.decision_function(X)
         np.testing.assert_array_equal(watched.predict(X), np.where(first >= 0, 1, -1))
         np.testing.assert_array_equal(watched.decision_function(X), first)
-    np.testing.assert_array_equal(watched.dual_coef_, plain.dual_coef_)
-    np.testing.assert_array_equal(watched.kernel_weights_, plain.kernel_weights_)
-    np.testing.assert_array_equal(watched.expert_mistakes_, plain.expert_mistakes_)
-    assert watched.n_support_active_ == plain.n_support_active_
+    np.testing.assert_array_equal(watched.dual_coef_, usual.dual_coef_)
+    np.testing.assert_array_equal(watched.kernel_weights_, usual.kernel_weights_)
+    np.testing.assert_array_equal(watched.expert_mistakes_, usual.expert_mistakes_)
+    assert watched.n_support_active_ == usual.n_support_active_
 
 
 @pytest.mark.parametrize("name", ["gaussian_clouds", "binary_features", "with_zero_rows"])
@@ -201,7 +202,7 @@ def test_predict_is_what_learn_would_say(name):
 @pytest.mark.parametrize("loss", ["hinge", "mistakes"])
 def test_decisions(loss, vote, weighted, spread):
     """sum theta_i f_i, or of signs where Hedge counts mistakes; a drawn vote by its chance p_i."""
-    model = kb.OnlineMKClassifier(
+    model = plain.classifier(
         "omkc16",
         PassiveAggressive("PA-I", 0.2),
         kb.Hedge(0.95, loss),
@@ -228,7 +229,7 @@ def test_smoothing_spread_or_not():
     A, y = rng.normal(size=(4000, 3)) * 100, rng.choice([-1, 1], 4000)
     pool = [kb.Gaussian(sigma=s) for s in (1, 2)] + [kb.Polynomial(3), kb.Polynomial(3, offset=1)]
     for spread, chance in ((True, 0.1), (False, 0.4)):
-        model = kb.OnlineMKClassifier(
+        model = plain.classifier(
             pool,
             SparsePA(cap=1, divisor=1, unit_diagonal=True),
             kb.Hedge(0.5, "hinge"),
@@ -251,11 +252,11 @@ def test_smoothing_spread_or_not():
 
 def test_best_of_prefix():
     """The chosen kernel's column is that of a run with this kernel alone."""
-    model = kb.OnlineMKClassifier(
+    model = plain.classifier(
         "omkc16", PassiveAggressive(), kb.Uniform(), kb.BestOfPrefix(rounds=50)
     ).fit(X, Y)
     best = int(model.kernel_weights_.argmax())
-    alone = kb.OnlineMKClassifier([model.kernels_[best]], PassiveAggressive(), kb.Uniform())
+    alone = plain.classifier([model.kernels_[best]], PassiveAggressive(), kb.Uniform())
     alone.fit(X, Y)
     np.testing.assert_array_equal(model.support_vectors_, alone.support_vectors_)
     np.testing.assert_array_equal(model.dual_coef_[:, best], alone.dual_coef_[:, 0])
@@ -264,18 +265,18 @@ def test_best_of_prefix():
 
 @pytest.mark.parametrize("learner", [PassiveAggressive("PA"), SparsePA()], ids=repr)
 def test_a_uniform_vote_leaves_weights_alone(learner):
-    model = kb.OnlineMKClassifier(learner=learner, combiner=kb.Uniform(), random_state=0).fit(X, Y)
+    model = plain.classifier(learner=learner, combiner=kb.Uniform(), random_state=0).fit(X, Y)
     np.testing.assert_array_equal(model.kernel_weights_, np.full(16, 1 / 16))
-    plain = kb.OnlineMKClassifier(
+    usual = plain.classifier(
         learner=learner, combiner=kb.Hedge(discount=1.0, loss="hinge"), random_state=0
     ).fit(X, Y)
-    np.testing.assert_array_equal(model.dual_coef_, plain.dual_coef_)
+    np.testing.assert_array_equal(model.dual_coef_, usual.dual_coef_)
 
 
 @pytest.mark.parametrize("factor", [0.5, 3.0])
 def test_a_sample_weight_scales_step_and_loss(factor):
     """A weight on the only example: that multiple of the step; a loss of 1 becomes the weight."""
-    model = kb.OnlineMKClassifier(
+    model = plain.classifier(
         [kb.Linear(), kb.Gaussian(sigma=1)], PassiveAggressive("PA"), kb.Hedge(0.9, "hinge")
     )
     model.learn([[2.0]], [1], classes=[-1, 1], sample_weight=[factor])

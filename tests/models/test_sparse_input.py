@@ -7,6 +7,7 @@ from functools import cache
 
 import hard_streams
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 
@@ -115,18 +116,16 @@ DAMAGE = {
 }
 
 MODELS = {
-    "perceptron": lambda: kb.OnlineMKClassifier([kb.Linear(), kb.Gaussian(sigma=1)]),
-    "scaled": lambda: kb.OnlineMKClassifier([kb.Linear()], scaling="maximum"),
-    "drawn": lambda: kb.OnlineMKClassifier(
+    "perceptron": lambda: plain.classifier([kb.Linear(), kb.Gaussian(sigma=1)]),
+    "scaled": lambda: plain.classifier([kb.Linear()], scaling="maximum"),
+    "drawn": lambda: plain.classifier(
         [kb.Linear(), kb.Gaussian(sigma=1)], selection=kb.Selection(update="drawn")
     ),
-    "group norm": lambda: kb.OnlineMKClassifier([kb.Linear()], combiner=kb.GroupNorm()),
-    "budget": lambda: kb.OnlineMKClassifier([kb.Gaussian(sigma=1)], kb.BPAS(budget=5)),
-    "merging": lambda: kb.OnlineMKClassifier([kb.Gaussian(sigma=1)], kb.Pegasos(budget=5)),
-    "features": lambda: kb.OnlineMKRegressor([kb.Gaussian(sigma=1)], random_state=0),
-    "gradient": lambda: kb.OnlineMKRegressor(
-        [kb.Linear()], kb.GradientDescent(step=0.1, features=None)
-    ),
+    "group norm": lambda: plain.classifier([kb.Linear()], combiner=kb.GroupNorm()),
+    "budget": lambda: plain.classifier([kb.Gaussian(sigma=1)], kb.BPAS(budget=5)),
+    "merging": lambda: plain.classifier([kb.Gaussian(sigma=1)], kb.Pegasos(budget=5)),
+    "features": lambda: plain.regressor([kb.Gaussian(sigma=1)], random_state=0),
+    "gradient": lambda: plain.regressor([kb.Linear()], kb.GradientDescent(step=0.1, features=None)),
 }
 ONLINE = {
     "fit": lambda model, matrix: model.fit(matrix, Y),
@@ -306,7 +305,7 @@ def test_a_read_only_array_is_not_copied_whole(monkeypatch):
     """It may be a file that no memory can hold."""
     monkeypatch.setattr(points, "COPIED", 512)
     many = locked(np.tile(X, (500, 8)))
-    model = kb.OnlineMKClassifier([kb.Gaussian(sigma=1)]).fit(many[:60], Y)
+    model = plain.classifier([kb.Gaussian(sigma=1)]).fit(many[:60], Y)
     tracemalloc.start()
     rows = model._rows(model._features(many))
     assert all(rows.part(i, i + 512).X.flags.writeable for i in range(0, len(rows), 512))
@@ -329,7 +328,7 @@ def test_features_of_a_wide_block_are_numbered_anew(monkeypatch):
         results = []
         for widest in (400, 399):
             monkeypatch.setattr(points, "WIDEST", widest)
-            model = kb.OnlineMKClassifier(pool, learner)
+            model = plain.classifier(pool, learner)
             model.learn(wide[:100], labels[:100])
             results.append(model.decision_function(wide).tobytes())
         assert results[0] == results[1]
@@ -343,9 +342,9 @@ def test_room_is_not_taken_for_features_that_nobody_has(learner):
     wide = sp.csr_array((np.ones(4), np.array([width - 1, 0, 1, 2]), np.arange(5)), (4, width))
     narrow = sp.csr_array((np.ones(4), np.array([3, 0, 1, 2]), np.arange(5)), (4, 4))
     pool = [kb.Linear(), kb.Gaussian(sigma=1)]
-    expected = kb.OnlineMKClassifier(pool, learner).fit(narrow, y).decision_function(narrow)
+    expected = plain.classifier(pool, learner).fit(narrow, y).decision_function(narrow)
     tracemalloc.start()
-    found = kb.OnlineMKClassifier(pool, learner).fit(wide, y).decision_function(wide)
+    found = plain.classifier(pool, learner).fit(wide, y).decision_function(wide)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     np.testing.assert_array_equal(found, expected)

@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 
 
 def label_data(
-    model: Annotated[Path, typer.Argument(help="The model's file; with --recipe a new one.")],
+    model: Annotated[
+        Path, typer.Argument(help="The model's file; new with --classes or --recipe.")
+    ],
     data: Data,
     recipe: Annotated[
-        str | None, typer.Option(help="Begin a new model: one of `kernbrook recipes`.")
+        str | None,
+        typer.Option(help="Begin a new model: one of `kernbrook recipes`; for classes else ours."),
     ] = None,
     classes: Annotated[
         str | None, typer.Option(help="All labels of a new model, with commas; none for numbers.")
@@ -75,6 +78,7 @@ def label_data(
     from kernbrook.cli.person import Person
     from kernbrook.evaluation.answers import as_label, named_classes
     from kernbrook.evaluation.labelling import label as run
+    from kernbrook.evaluation.tasks import OURS
 
     check_targets(questions)
     check_targets(answers)
@@ -85,6 +89,8 @@ def label_data(
             check_not_read(option, path, data)
     stopping = _Stopping()
     with stopping.on_signals():
+        if recipe is None and classes is not None and not model.exists():
+            recipe = OURS["classes"]
         estimator, source, checkpoint = _model(model, recipe, seed)
         names = None if classes is None else [name.strip() for name in classes.split(",")]
         known = named_classes(estimator, names)
@@ -129,8 +135,8 @@ def _model(path: Path, recipe: str | None, seed: int) -> tuple[Any, Source | Non
     if not path.exists():
         if made is None:
             raise InputError(
-                f"{path} does not exist; to begin a new model, name a recipe and the labels, "
-                "such as --recipe omkc-dd --classes yes,no"
+                f"{path} does not exist; to begin a new model, name the labels, such as "
+                "--classes yes,no; for numbers a recipe, such as --recipe kernbrook-regression"
             )
         return made, None, None
     estimator, checkpoint = load_checkpoint(path)

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 def train(
     data: Data,
     model: Annotated[Path, typer.Option(help="The file to write the model to.")],
-    recipe: Annotated[str, typer.Option(help="One of `kernbrook recipes`.")] = "bpas",
+    recipe: Annotated[
+        str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe; repeatable."),
@@ -80,7 +82,7 @@ def train(
     without. It also learns rows that were appended to the data since.
     """
     from kernbrook.evaluation.sources import open_source
-    from kernbrook.evaluation.tasks import check_settings, make_online
+    from kernbrook.evaluation.tasks import OURS, check_settings, make_online, task_of_labels
     from kernbrook.evaluation.training import check_target
     from kernbrook.evaluation.training import train as run
     from kernbrook.models import recipes as book
@@ -89,15 +91,21 @@ def train(
     check_targets(json)
     check_target(model, resume, overwrite)
     check_not_read("--model", model, data)
-    estimator = make_online(recipe, **_settings(settings, budget), random_state=seed)
-    check_settings(estimator)
-    if classes is not None and book.task(recipe) == "numbers":
-        raise InputError(f"--classes: {recipe} predicts numbers")
+    chosen = _settings(settings, budget)
+    if recipe is None and classes is not None:
+        recipe = OURS["classes"]
+    if recipe is not None:  # before anything is read
+        check_settings(make_online(recipe, **chosen, random_state=seed))
+        if classes is not None and book.task(recipe) == "numbers":
+            raise InputError(f"--classes: {recipe} predicts numbers")
     stopping = _Stopping()
     with stopping.on_signals(), _bar(data) as show:
         stream, source = open_source(
             data, n_features=n_features, label=label, positive=positive, seed=seed
         )
+        recipe = OURS[task_of_labels(stream)] if recipe is None else recipe
+        estimator = make_online(recipe, **chosen, random_state=seed)
+        check_settings(estimator)
         result = run(
             stream,
             estimator,

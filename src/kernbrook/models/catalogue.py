@@ -41,6 +41,7 @@ RECIPES = {
     "bpegasos-smallest": Entry("BPegasos(smallest)"),
     "bpegasos-project": Entry("BPegasos(projection)"),
     "bpegasos-merge": Entry("BPegasos(merging)"),
+    "kernbrook-classification": Entry("kernbrook"),
     "vkr-trace": Entry("VKRc", batch=True),
     "vkr-pdim": Entry("VKR2", batch=True),
     "vkr-local": Entry("VKR(local)", batch=True),

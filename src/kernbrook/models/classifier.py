@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernbrook.combiners import BestOfPrefix
@@ -20,25 +20,33 @@ from kernbrook.models.runs import ExpertRun
 class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     """Online learning with many kernels: kernels x learner x combiner x selection x labels.
 
-    One learner for each kernel learns from a stream; a combiner weighs their votes. The result
-    never depends on how the stream is cut into chunks. With more than two classes, an update goes
-    to the label's class and to the best other one (Crammer and Singer, 2003).
+    One learner for each kernel learns from a stream; a combiner weighs their votes. Without
+    arguments it needs no settings: it scales the features as they come, and holds a fixed amount
+    of memory. The result never depends on how the stream is cut into chunks. With more than two
+    classes, an update goes to the label's class and to the best other one (Crammer and Singer,
+    2003).
 
     Parameters
     ----------
     kernels : str, kernel, function or list of these
         "omkc16" and "amkl17" are the papers' pools. A function takes two arrays, (n, d) and
         (m, d), and gives an (n, m) array.
-    learner : learner of each kernel, or a list of them; `Perceptron()` by default
+    learner : learner of each kernel, or a list; `BPAS(budget=2500, aggressiveness=0.5)` by default
         An expert is a pair of a learner and a kernel; those of the first learner come first.
     combiner : what weighs the learners; `FixedShare()` by default
     selection : which learners are updated and vote; all of them by default
     labels : "all", or a policy such as `Disagreement()`: whose label is asked for
     random_state : int, RandomState or None
         Seeds all draws. They depend on the seed and the round alone.
-    scaling : None, "maximum" or "moments"
-        Divide each feature by its greatest size so far, or take off its mean so far and divide by
-        its deviation so far, both with the row itself. Never by what comes later.
+    scaling : "auto", "moments", "maximum" or None
+        "moments" takes off the mean of each feature so far and divides by its deviation so far,
+        "maximum" divides by its greatest size so far; both with the row itself, and never by what
+        comes later. "auto" is "moments", "maximum" for more than 4,096 features, and None where a
+        kernel takes row numbers.
+    judge_stored : bool
+        Whether the combiner learns from each row. By default it does not from a row that some
+        expert holds as a support vector: on those narrow kernels err never, so that a second pass
+        over the same rows would leave the weight to them. The papers judge on each.
 
     Attributes
     ----------
@@ -170,7 +178,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             )
         if is_empty(X):
             raise InputError("choose_kernel: X has no rows")
-        trial = OnlineMKClassifier(self.kernels, self.learner, self.combiner)
+        trial = clone(self).set_params(selection=None, labels="all")
         trial.learn(X, y, classes=classes)
         with self._nothing_half_done():
             X = self._features(X)

@@ -112,7 +112,7 @@ class DenseRows:
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Rows of CSR arrays from `start` on, with their squared norms, and keys as `keys_of`, or zeros."""
+    """Rows of CSR arrays from `start` on, with squared norms, and keys as `keys_of`, or zeros."""
 
     data: Floats
     indices: NDArray[np.int64]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
@@ -29,11 +28,13 @@ from kernbrook.learners import (
     ProjectronPlusPlus,
     SparsePA,
 )
+from kernbrook.models.catalogue import RECIPES as CATALOGUE
+from kernbrook.models.catalogue import Entry
 from kernbrook.models.classifier import OnlineMKClassifier
 from kernbrook.models.regression_recipes import OURS
 from kernbrook.models.regression_recipes import RECIPES as OF_NUMBERS
 from kernbrook.models.regressor import OnlineMKRegressor
-from kernbrook.models.tasks import Task, is_batch, task_of
+from kernbrook.models.tasks import Task
 from kernbrook.models.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.models.voted_recipes import RECIPES as OF_ALL_DATA
 
@@ -237,12 +238,12 @@ def _trivial(kind: type, strategy: str) -> Callable[..., Any]:
     return build
 
 
-Recipe = tuple[str, Callable[..., Any], dict[str, Any]]
+Recipe = tuple[Callable[..., Any], dict[str, Any]]
 
 
 def _of_papers(recipe: Recipe) -> Recipe:
     """A recipe whose rows are neither scaled nor left out of any judgement, unless asked for."""
-    title, build, library = recipe
+    build, library = recipe
 
     def builder(scaling: str | None = None, judge_stored: bool = True, **own: Any) -> Any:
         model = build(**own)
@@ -253,44 +254,44 @@ def _of_papers(recipe: Recipe) -> Recipe:
     ours = inspect.signature(builder).parameters
     parameters = [*own, ours["scaling"], ours["judge_stored"]]
     builder.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return title, builder, {**library, "judge_stored": False}
+    return builder, {**library, "judge_stored": False}
 
 
-# name -> (title as the papers print it, builder, settings of mode="library")
+# name -> (builder, settings of mode="library")
 _OF_CLASSES: dict[str, Recipe] = {
-    "omkc-dd": ("OMKC(D,D)", _omkc("all", "all"), {"tie": "margin"}),
-    "omkc-ds": ("OMKC(D,S)", _omkc("all", "drawn"), {"tie": "margin"}),
-    "omkc-sd": ("OMKC(S,D)", _omkc("drawn", "all"), {"tie": "margin"}),
-    "omkc-ss": ("OMKC(S,S)", _omkc("drawn", "drawn"), {"tie": "margin"}),
-    "omkc-u": ("OMKC(U)", _omkc_u, {"tie": "margin"}),
-    "perceptron": ("Perceptron", _perceptron, {"tie": "margin"}),
-    "perceptron-u": ("Perceptron(u)", _perceptron_u, {"tie": "margin"}),
-    "perceptron-best": ("Perceptron(*)", _perceptron_best, {"tie": "margin", "fraction": None}),
-    "om2": ("OM-2", _om2, {"q": None}),
-    "spa": ("SPA", _spa, {"unit_diagonal": False}),
-    "rbp": ("RBP", _budget_perceptron(RBP), {}),
-    "forgetron": ("Forgetron", _budget_perceptron(Forgetron), {}),
-    "bogd": ("BOGD", _bogd, {}),
-    "bpas": ("BPAS", _bpas, {}),
-    "projectron": ("Projectron", _projectron(Projectron), {}),
-    "projectron++": ("Projectron++", _projectron(ProjectronPlusPlus), {}),
-    "ahpatron": ("Ahpatron", _ahpatron, {}),
-    "pegasos": ("Pegasos", _pegasos, {}),
-    "bpegasos-random": ("BPegasos(random)", _bpegasos("random"), {}),
-    "bpegasos-smallest": ("BPegasos(smallest)", _bpegasos("smallest"), {}),
-    "bpegasos-project": ("BPegasos(projection)", _bpegasos("project"), {}),
-    "bpegasos-merge": ("BPegasos(merging)", _bpegasos("merge"), {}),
+    "omkc-dd": (_omkc("all", "all"), {"tie": "margin"}),
+    "omkc-ds": (_omkc("all", "drawn"), {"tie": "margin"}),
+    "omkc-sd": (_omkc("drawn", "all"), {"tie": "margin"}),
+    "omkc-ss": (_omkc("drawn", "drawn"), {"tie": "margin"}),
+    "omkc-u": (_omkc_u, {"tie": "margin"}),
+    "perceptron": (_perceptron, {"tie": "margin"}),
+    "perceptron-u": (_perceptron_u, {"tie": "margin"}),
+    "perceptron-best": (_perceptron_best, {"tie": "margin", "fraction": None}),
+    "om2": (_om2, {"q": None}),
+    "spa": (_spa, {"unit_diagonal": False}),
+    "rbp": (_budget_perceptron(RBP), {}),
+    "forgetron": (_budget_perceptron(Forgetron), {}),
+    "bogd": (_bogd, {}),
+    "bpas": (_bpas, {}),
+    "projectron": (_projectron(Projectron), {}),
+    "projectron++": (_projectron(ProjectronPlusPlus), {}),
+    "ahpatron": (_ahpatron, {}),
+    "pegasos": (_pegasos, {}),
+    "bpegasos-random": (_bpegasos("random"), {}),
+    "bpegasos-smallest": (_bpegasos("smallest"), {}),
+    "bpegasos-project": (_bpegasos("project"), {}),
+    "bpegasos-merge": (_bpegasos("merge"), {}),
 }
 _RECIPES: dict[str, Recipe] = {
     **{name: _of_papers(recipe) for name, recipe in _OF_CLASSES.items()},
-    "kernbrook-classification": ("kernbrook", _kernbrook, {}),
+    "kernbrook-classification": (_kernbrook, {}),
     **OF_ALL_DATA,
-    "majority": ("majority so far", _trivial(TrivialClassifier, "majority"), {}),
-    "last-label": ("last label", _trivial(TrivialClassifier, "last-label"), {}),
+    "majority": (_trivial(TrivialClassifier, "majority"), {}),
+    "last-label": (_trivial(TrivialClassifier, "last-label"), {}),
     **{name: _of_papers(recipe) for name, recipe in OF_NUMBERS.items()},
     **OURS,
-    "mean": ("mean so far", _trivial(TrivialRegressor, "mean"), {}),
-    "last-value": ("last value", _trivial(TrivialRegressor, "last-value"), {}),
+    "mean": (_trivial(TrivialRegressor, "mean"), {}),
+    "last-value": (_trivial(TrivialRegressor, "last-value"), {}),
 }
 
 
@@ -302,7 +303,7 @@ def names() -> tuple[str, ...]:
     >>> names()[:4]
     ('omkc-dd', 'omkc-ds', 'omkc-sd', 'omkc-ss')
     """
-    return tuple(_RECIPES)
+    return tuple(CATALOGUE)
 
 
 def title(name: str) -> str:
@@ -313,10 +314,9 @@ def title(name: str) -> str:
     >>> title("omkc-dd")
     'OMKC(D,D)'
     """
-    return _recipe(name)[0]
+    return _entry(name).title
 
 
-@cache
 def task(name: str) -> Task:
     """What a recipe predicts: "classes" or "numbers".
 
@@ -325,10 +325,9 @@ def task(name: str) -> Task:
     >>> task("spa"), task("mean")
     ('classes', 'numbers')
     """
-    return task_of(make(name))
+    return _entry(name).task
 
 
-@cache
 def batch(name: str) -> bool:
     """Whether a recipe learns from all data at once, by `fit`, and from no stream.
 
@@ -337,7 +336,7 @@ def batch(name: str) -> bool:
     >>> batch("vkr-trace"), batch("omkc-dd")
     (True, False)
     """
-    return is_batch(make(name))
+    return _entry(name).batch
 
 
 def make(name: str, mode: str = "table", **overrides: Any) -> Any:
@@ -361,7 +360,8 @@ def make(name: str, mode: str = "table", **overrides: Any) -> Any:
     >>> make("omkc-dd", discount=0.9).combiner
     Hedge(discount=0.9)
     """
-    _, build, library = _recipe(name)
+    _entry(name)
+    build, library = _RECIPES[name]
     if mode not in _MODES:
         raise InputError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
     known = inspect.signature(build).parameters
@@ -371,7 +371,7 @@ def make(name: str, mode: str = "table", **overrides: Any) -> Any:
     return build(**{**(library if mode == "library" else {}), **overrides})
 
 
-def _recipe(name: str) -> tuple[str, Callable[..., Any], dict[str, Any]]:
-    if name not in _RECIPES:
-        raise UnknownNameError("recipe", name, _RECIPES)
-    return _RECIPES[name]
+def _entry(name: str) -> Entry:
+    if not isinstance(name, str) or name not in CATALOGUE:
+        raise UnknownNameError("recipe", str(name), CATALOGUE)
+    return CATALOGUE[name]

@@ -158,20 +158,20 @@ def _also(build: Callable[..., Any], base: Callable[..., Any]) -> Callable[..., 
     return builder
 
 
-# name -> (title, builder, settings of mode="library")
-RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
-    "kl-rbf": ("KL-RBF", _one_kernel(Gaussian(sigma=1.0)), {}),
-    "kl-poly": ("POLY2", _one_kernel(Polynomial(2)), {}),
-    "kl-linear": ("LINEAR", _one_kernel(Linear()), {}),
-    "omkl": ("OMKL", _omkl, {}),
-    "omkl-b": ("OMKL-B", _also(_omkl_b, _omkl), {}),
-    "raker": ("Raker", _raker, {"normalize": True}),
-    "ada-raker": ("AdaRaker", _ada_raker, {"normalize": True}),
-    "omkl-aks": ("OMKL-AKS", _also(_omkl_aks, _raker), {"normalize": True}),
-    "amkl": ("AMKL", _also(_amkl, _raker), {"normalize": True}),
-    "amkl-aks": ("AMKL-AKS", _also(_amkl_aks, _raker), {"normalize": True}),
+# name -> (builder, settings of mode="library")
+RECIPES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "kl-rbf": (_one_kernel(Gaussian(sigma=1.0)), {}),
+    "kl-poly": (_one_kernel(Polynomial(2)), {}),
+    "kl-linear": (_one_kernel(Linear()), {}),
+    "omkl": (_omkl, {}),
+    "omkl-b": (_also(_omkl_b, _omkl), {}),
+    "raker": (_raker, {"normalize": True}),
+    "ada-raker": (_ada_raker, {"normalize": True}),
+    "omkl-aks": (_also(_omkl_aks, _raker), {"normalize": True}),
+    "amkl": (_also(_amkl, _raker), {"normalize": True}),
+    "amkl-aks": (_also(_amkl_aks, _raker), {"normalize": True}),
 }
-OURS: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
-    "kernbrook-regression": ("kernbrook", _kernbrook, {}),
-    "kernbrook-active": ("kernbrook (active)", _also(_active, _kernbrook), {}),
+OURS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "kernbrook-regression": (_kernbrook, {}),
+    "kernbrook-active": (_also(_active, _kernbrook), {}),
 }

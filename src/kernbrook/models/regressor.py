@@ -17,27 +17,28 @@ from kernbrook.models.points import Flags, Floats
 class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     """Online regression with many kernels: kernels x learner x combiner x selection x labels.
 
-    One learner for each kernel learns from a stream; a combiner weighs their predictions. The
-    result never depends on how the stream is cut into chunks.
+    One learner for each kernel learns from a stream; a combiner weighs their predictions. Without
+    arguments it is the recipe "kernbrook-regression" and needs no settings: it scales the features
+    as they come, and has a fixed size. The result never depends on how the stream is cut into
+    chunks.
 
     Parameters
     ----------
     kernels : str, kernel, function or list of these; see `OnlineMKClassifier`
-    learner : learner of each kernel, or a list of them; `Ridge()` by default
-        Learners for numbers: `Ridge` and `GradientDescent`. An expert is a pair of a learner and a
-        kernel; those of the first learner come first.
-    combiner : what weighs the experts, on "squared" or "absolute" losses; `MLPoly("squared")` by
-        default
+    learner : learner of each kernel, or a list of them
+        By default `GradientDescent(0.5, "normalized")` and `Ridge()`, the learners for numbers. An
+        expert is a pair of a learner and a kernel; those of the first learner come first.
+    combiner : what weighs the experts, on losses of numbers
+        `MLPoly("linearized", scale_free=True)` by default.
     selection : which experts are updated and form the prediction; all of them by default
     labels : "all", or a policy such as `Disagreement()`: whose label is asked for
     random_state : int, RandomState or None
         Seeds all draws. They depend on the seed and the round alone.
-    scaling : None, "maximum" or "moments"
-        Divide each feature by its greatest size so far, or take off its mean so far and divide by
-        its deviation so far, both with the row itself. Never by what comes later.
+    scaling : "auto", "moments", "maximum" or None; see `OnlineMKClassifier`
     center : bool
         Learn the differences from the first label seen, which is added to all predictions after
         it: kernels of x - z fit a constant only slowly.
+    judge_stored : bool; see `OnlineMKClassifier`
 
     Attributes
     ----------

@@ -78,10 +78,10 @@ def _l2_svm(
 
 
 # name -> (title as the paper prints it, builder, settings of mode="library")
-RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
-    "vkr-trace": ("VKRc", _vkr("trace"), {"unit_length": False}),
-    "vkr-pdim": ("VKR2", _vkr("pdim"), {"unit_length": False}),
-    "vkr-local": ("VKR(local)", _vkr("local"), {"unit_length": False}),
-    "l1-svm": ("L1 SVM", _l1_svm, {"unit_length": False}),
-    "l2-svm": ("L2 SVM", _l2_svm, {"unit_length": False}),
+RECIPES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "vkr-trace": (_vkr("trace"), {"unit_length": False}),
+    "vkr-pdim": (_vkr("pdim"), {"unit_length": False}),
+    "vkr-local": (_vkr("local"), {"unit_length": False}),
+    "l1-svm": (_l1_svm, {"unit_length": False}),
+    "l2-svm": (_l2_svm, {"unit_length": False}),
 }
