@@ -129,9 +129,10 @@ class BudgetRun(ExpertRun):
 
             each = -(-m // threads)
             share(threads, learn, range(0, m, each))
+        uses, held = (None, None) if alone else (self.uses, slots)
         budget_rounds(
-            machine, self.progress, self.uses, self.parts, None if alone else slots, n,
-            features, own, values, labels, importance, scores, sizes, decisions, asked,
+            machine, self.progress, uses, self.parts, held, n, features, own, values, labels,
+            importance, scores, sizes, decisions, asked,
         )  # fmt: skip
         if not self.owns:
             self._keep_what_is_used(rows, n)
