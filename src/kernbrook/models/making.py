@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from kernbrook.combiners import AdaRaker, BestOfPrefix, FixedShare, GroupNorm, MLPoly, Selection
@@ -12,6 +12,12 @@ from kernbrook.labels import AllLabels
 from kernbrook.learners import Perceptron, Ridge
 from kernbrook.models.committee import Committee
 from kernbrook.models.runs import ExpertRun, GroupNormRun, Run, Setting
+
+# Processor seconds to compile what each kind of run needs, and each long learner in `Uses`.
+COMPILING = {
+    "ExpertRun": 16, "GroupNormRun": 12, "GradientRun": 16, "FeatureRun": 16, "BudgetRun": 14,
+}  # fmt: skip
+COMPILING_A_LEARNER = 3
 
 
 def make_run(
@@ -71,6 +77,15 @@ def make_run(
             )
     committee = Committee.of(kernels, learners, combiner, selection, policy, setting.regression)
     return _run_in(store)(committee, setting)
+
+
+def compiled_for(estimator: Any) -> tuple[Hashable, int]:
+    """What tells estimators apart that run on other compiled code, and the seconds that it takes.
+
+    They have learned, if only no rows.
+    """
+    kind, uses = type(estimator._run).__name__, getattr(estimator._run, "uses", ())
+    return (kind, uses), COMPILING[kind] + COMPILING_A_LEARNER * sum(map(bool, uses))
 
 
 def _learners(given: Any, setting: Setting) -> tuple[Any, ...]:
