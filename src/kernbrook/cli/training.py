@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from kernbrook.cli.common import Data, Json, check_not_read, check_targets, show_result, terminal
+from kernbrook.cli.common import (
+    Data,
+    Json,
+    Settings,
+    check_not_read,
+    check_targets,
+    parameters,
+    show_result,
+    terminal,
+)
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,10 +34,7 @@ def train(
     data: Data,
     model: Annotated[Path, typer.Option(help="The file to write the model to.")],
     recipe: Annotated[str, typer.Option(help="One of `kernbrook recipes`.")] = "bpas",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe; repeatable."),
-    ] = None,
+    settings: Settings = None,
     budget: Annotated[
         int | None, typer.Option(min=1, help="Support vectors a kernel, for recipes with a budget.")
     ] = None,
@@ -76,7 +82,7 @@ def train(
     check_targets(json)
     check_target(model, resume, overwrite)
     check_not_read("--model", model, data)
-    estimator = make_online(recipe, **_settings(settings, budget), random_state=seed)
+    estimator = make_online(recipe, **parameters(settings, budget), random_state=seed)
     check_settings(estimator)
     if classes is not None and book.task(recipe) == "numbers":
         raise InputError(f"--classes: {recipe} predicts numbers")
@@ -177,33 +183,6 @@ def predict(
         task = task_of(machine)
         error = f"{ERROR_NAMES[task]} {error_value(tally.error, task)}"
         typer.echo(f"{error} on {tally.known:,} labelled rows", err=True)
-
-
-def _settings(given: list[str] | None, budget: int | None) -> dict[str, Any]:
-    """The recipe's parameters out of --set and --budget."""
-    settings: dict[str, Any] = {}
-    for text in given or []:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (name and equals):
-            raise InputError(f"--set: expected NAME=VALUE, got {text!r}")
-        if name == "random_state":
-            raise InputError("--set random_state: use --seed")
-        settings[name] = _value(value)
-    if budget is not None:
-        settings["budget"] = budget
-    return settings
-
-
-def _value(text: str) -> Any:
-    """None, a truth value or a number where it is written like one, else the text."""
-    if text.lower() in ("none", "true", "false"):
-        return {"none": None, "true": True, "false": False}[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 class _Stopping:

@@ -302,6 +302,17 @@ def batch(name: str) -> bool:
     return is_batch(make(name))
 
 
+def parameters(name: str) -> tuple[str, ...]:
+    """What `make` takes for a recipe, beside its mode.
+
+    Examples
+    --------
+    >>> parameters("om2")
+    ('kernels', 'random_state', 'q')
+    """
+    return tuple(inspect.signature(_recipe(name)[1]).parameters)
+
+
 def make(name: str, mode: str = "table", **overrides: Any) -> Any:
     """An estimator, ready for `partial_fit` or `prequential`; of a batch recipe, for `fit`.
 
@@ -326,7 +337,7 @@ def make(name: str, mode: str = "table", **overrides: Any) -> Any:
     _, build, library = _recipe(name)
     if mode not in _MODES:
         raise InputError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
-    known = inspect.signature(build).parameters
+    known = parameters(name)
     for override in overrides:
         if override not in known:
             raise InputError(f"recipe {name}: no parameter {override!r}; it has {', '.join(known)}")
