@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from kernbrook.combiners import BestOfPrefix, GroupNorm, Hedge, Selection, Uniform
+from kernbrook.combiners import BestOfPrefix, FixedShare, GroupNorm, Hedge, Selection, Uniform
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.kernels import Gaussian, Linear, Mean, resolve
 from kernbrook.learners import (
@@ -212,6 +212,17 @@ def _bpegasos(upkeep: str) -> Callable[..., OnlineMKClassifier]:
     return build
 
 
+def _classification(  # temporary, the lead's replaces it
+    kernels: Any = "omkc16",
+    random_state: Any = None,
+    budget: int = 100,
+    scaling: str | None = "moments",
+) -> OnlineMKClassifier:
+    return OnlineMKClassifier(
+        kernels, BPAS(budget=budget), FixedShare(), random_state=random_state, scaling=scaling
+    )
+
+
 def _one_gaussian(kernels: Any) -> Any:
     return [Gaussian(sigma=1.0)] if kernels is None else kernels
 
@@ -247,6 +258,7 @@ _RECIPES: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {
     "bpegasos-smallest": ("BPegasos(smallest)", _bpegasos("smallest"), {}),
     "bpegasos-project": ("BPegasos(projection)", _bpegasos("project"), {}),
     "bpegasos-merge": ("BPegasos(merging)", _bpegasos("merge"), {}),
+    "kernbrook-classification": ("kernbrook", _classification, {}),
     **OF_ALL_DATA,
     "majority": ("majority so far", _trivial(TrivialClassifier, "majority"), {}),
     "last-label": ("last label", _trivial(TrivialClassifier, "last-label"), {}),
