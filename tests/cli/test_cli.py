@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 FAST = ["--permutations", "2", "--jobs", "1"]
+COMPILING = re.compile(r"(compiling, once for this machine: about \d+ s\n)?")
 
 
 def kernbrook(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -45,7 +47,71 @@ def test_table_on_stdout_and_nothing_else(csv_file: Path) -> None:
     assert "OMKC(D,D)" in result.stdout
     assert "60 rows x 3 features, 2 permutations" in result.stdout
     assert "\x1b" not in result.stdout
-    assert result.stderr == ""
+    assert COMPILING.fullmatch(result.stderr)
+
+
+def test_what_is_compiled_is_said_once(csv_file: Path, tmp_path: Path) -> None:
+    """In one line, and with everything in the disk cache not at all."""
+    command = ["compare", str(csv_file), "--recipes", "om2,majority", "--json", "-"]
+    cold, warm = (
+        kernbrook(*command, "--permutations", "2", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+        for _ in range(2)
+    )
+    assert re.fullmatch(r"compiling, once for this machine: about \d+ s\n", cold.stderr)
+    assert warm.stderr == ""
+    found, again = (
+        [[run["error"] for run in row["runs"]] for row in json.loads(done.stdout)["rows"]]
+        for done in (cold, warm)
+    )
+    assert found == again
+
+
+def test_rows_appear_on_a_terminal_as_they_are_ready(csv_file: Path) -> None:
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "kernbrook", "compare", str(csv_file), *FAST]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    pipes = {"stdout": subprocess.PIPE, "stderr": theirs, "env": environment}
+    with subprocess.Popen([*command, "--recipes", "majority,om2,last-label"], **pipes) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                part = os.read(ours, 10_000)
+            except OSError:  # closed by the last writer
+                break
+            shown += part
+        assert process.stdout is not None
+        table = process.stdout.read()
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"OM-2" in shown
+    assert b"last label" not in shown  # with the last one the table is complete
+    assert shown.index(b"majority so far") < shown.index(b"OM-2")
+    for title in (b"majority so far", b"OM-2", b"last label"):
+        assert table.count(title) == 1
+    assert b"\x1b" not in table
+
+
+def test_a_short_list_and_all(csv_file: Path) -> None:
+    command = ["compare", str(csv_file), "--in-order", "--json", "-"]
+    short, everything = (
+        {row["recipe"] for row in json.loads(kernbrook(*command, *more).stdout)["rows"]}
+        for more in ([], ["--recipes", "all"])
+    )
+    assert {"kernbrook-classification", "omkc-dd", "majority"} <= short < everything
+    assert len(short) <= 8
+    assert {"omkc-ss", "rbp", "om2"} <= everything - short
+
+
+def test_parameters(csv_file: Path) -> None:
+    """They go to the recipes that have them."""
+    command = ["compare", str(csv_file), "--recipes", "rbp,omkc-dd,majority", "--json", "-"]
+    result = kernbrook(*command, *FAST, "--set", "budget=3", "--set", "kernels=amkl17")
+    found = json.loads(result.stdout)
+    stored = {row["recipe"]: row["n_support_stored_mean"] for row in found["rows"]}
+    assert stored["rbp"] == 17 * 3 < stored["omkc-dd"]
+    assert found["manifest"]["parameters"] == {"budget": "3", "kernels": "'amkl17'"}
 
 
 def test_json_follows_the_contract(csv_file: Path) -> None:
@@ -66,7 +132,8 @@ def test_json_follows_the_contract(csv_file: Path) -> None:
 
 def test_numbers(tmp_path: Path) -> None:
     result = kernbrook("compare", "friedman:300", "--recipes", "kernbrook-active,mean", *FAST)
-    assert (result.returncode, result.stderr) == (0, "")
+    assert result.returncode == 0
+    assert COMPILING.fullmatch(result.stderr)
     for part in ("MSE", "asked %", "friedman:300: 300 rows x 10 features", "of the logarithms"):
         assert part in result.stdout
     assert "mistakes" not in result.stdout
@@ -75,7 +142,13 @@ def test_numbers(tmp_path: Path) -> None:
     found = json.loads(kernbrook(*command).stdout)
     assert found["task"] == "numbers"
     rows = {row["recipe"]: row for row in found["rows"]}
-    assert {"kernbrook-regression", "kernbrook-active", "omkl", "mean", "last-value"} <= rows.keys()
+    assert {
+        "kernbrook-regression",
+        "kernbrook-active",
+        "raker",
+        "mean",
+        "last-value",
+    } <= rows.keys()
     assert "spa" not in rows
     import kernbrook as kb
 
@@ -173,6 +246,12 @@ def test_one_class_against_the_rest() -> None:
         (["compare", "wdbc", "--in-order", "--permutations", "3"], 1, "in_order"),
         (["compare", "wdbc", "--permutations", "0"], 2, "permutations"),
         (["compare", "wdbc", "--seed", "-1"], 2, "seed"),
+        (["compare", "nosuch.csv", "--set", "budgte=3"], 1, "unknown parameter 'budgte': did you"),
+        (["compare", "nosuch.csv", "--set", "jobs=3"], 1, "unknown parameter 'jobs'"),
+        (["compare", "nosuch.csv", "--set", "budget"], 1, "--set: expected NAME=VALUE"),
+        (["compare", "nosuch.csv", "--set", "random_state=3"], 1, "use --seed"),
+        (["compare", "nosuch.csv", "--recipes", "rbp", "--set", "q=3"], 1, "unknown parameter"),
+        (["compare", "nosuch.csv", "--recipes", "rbp", "--set", "budget=x"], 1, "budget must"),
         (["compare"], 2, "data"),
         (["nonsense"], 2, "nonsense"),
         (["reproduce", "omkc-table-9"], 1, "unknown table 'omkc-table-9'"),

@@ -419,10 +419,9 @@ def budget_rounds(
     Parameters
     ----------
     machine, progress : as for `expert_rounds`
-    uses : the learners there are
+    uses : the learners there are; None where `learn_alone` has done the learning
     parts : the experts' kernels
-    slots : what the experts hold; None where `learn_alone` has done the learning, and filled in
-        scores and sizes
+    slots : what the experts hold; None, too, where scores and sizes are filled in already
     keys : (n + b,) int of the n stored points and the block, equal for equal rows; block rows are
         numbered from n
     known : (e, b) bool, whether an expert holds a row that is equal to one of the block at its
@@ -442,6 +441,9 @@ def budget_rounds(
     updates = np.empty(n_experts, dtype=np.bool_)
     counted = np.ones(n_experts, dtype=np.bool_)
     losses = np.empty(n_experts)
+    # Of one round, in arrays of their own: for slices numba would compile the vote anew.
+    current = np.empty((n_experts, scores.shape[2]))
+    behind = np.empty_like(current)
     nothing = np.zeros(n_experts)
     counters = np.array([progress.counters[0], progress.counters[1]])
     for t in range(b):
@@ -452,7 +454,9 @@ def budget_rounds(
                     held.alpha[e], held.scale[e], held.filled[e], values[e, t], scores[e, t],
                     sizes[e, t],
                 )  # fmt: skip
-        current, behind = scores[:, t], sizes[:, t]
+        for e in range(n_experts):
+            for c in range(current.shape[1]):
+                current[e, c], behind[e, c] = scores[e, t, c], sizes[e, t, c]
         vote(machine, progress, votes_of, current, behind, decisions[t])
         asked[t] = labels[t] >= 0
         if machine.policy != ALL:

@@ -7,14 +7,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 MOST_SEED = 2**32 - 1  # that NumPy's older generators take
 MOST_FEATURES = 2**31 - 1  # that a sparse matrix has columns for
@@ -32,6 +32,10 @@ Orders = Annotated[
     typer.Option(help="The orders themselves: .npz of integer arrays (p, n), by data name."),
 ]
 Report = Annotated[Path | None, typer.Option(help="Write a page with figures to this .html file.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe; repeatable."),
+]
 Seed = Annotated[
     int,
     typer.Option(min=0, max=MOST_SEED, help="Seed of the orders and of the recipes' draws."),
@@ -55,6 +59,33 @@ def check_targets(target: Path | None, report: Path | None = None) -> None:
 def check_not_read(option: str, target: Path, source: str) -> None:
     if target.exists() and os.path.exists(source) and os.path.samefile(target, source):
         raise InputError(f"{option}: {target} is read by this command, and would be replaced")
+
+
+def parameters(given: list[str] | None, budget: int | None = None) -> dict[str, Any]:
+    """A recipe's parameters out of --set and --budget."""
+    settings: dict[str, Any] = {}
+    for text in given or []:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals):
+            raise InputError(f"--set: expected NAME=VALUE, got {text!r}")
+        if name == "random_state":
+            raise InputError("--set random_state: use --seed")
+        settings[name] = _value(value)
+    if budget is not None:
+        settings["budget"] = budget
+    return settings
+
+
+def _value(text: str) -> Any:
+    """None, a truth value or a number where it is written like one, else the text."""
+    if text.lower() in ("none", "true", "false"):
+        return {"none": None, "true": True, "false": False}[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def show_result(
@@ -90,21 +121,46 @@ def terminal(stderr: bool = False) -> Console:
     return console
 
 
+class Progress(NamedTuple):
+    """What a command shows on standard error while it works.
+
+    announce : a name and a number of rounds in, what is called as they are done out
+    say : prints a line
+    show : shows a table above the bar, in place of the last one, where that is a terminal
+    """
+
+    announce: Callable[[str, int], Callable[[int], None]]
+    say: Callable[[str], None]
+    show: Callable[[Callable[[int], RenderableType]], None]
+
+
 @contextmanager
-def progress() -> Iterator[Callable[[str, int], Callable[[int], None]]]:
-    """A bar on standard error where that is a terminal; nothing otherwise."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+def progress() -> Iterator[Progress]:
+    """A bar on standard error, and more, where that is a terminal; nothing but lines otherwise."""
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as Bar
     from rich.progress import TimeRemainingColumn as Remaining
 
     console = terminal(stderr=True)
-    bar = Progress(
+    above: list[RenderableType] = []
+
+    class Shown(Bar):
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield from above
+            yield from super().get_renderables()
+
+    bar = Shown(
         TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
         Remaining(), console=console, disable=not console.is_terminal, transient=True,
     )  # fmt: skip
+
+    def announce(name: str, rounds: int) -> Callable[[int], None]:
+        task = bar.add_task(printable(f"{name}: rounds"), total=rounds or None)
+        return lambda done: bar.advance(task, done)
+
+    def show(table: Callable[[int], RenderableType]) -> None:
+        if not bar.disable:
+            above[:] = [table(console.width)]
+
     with bar:
-
-        def announce(name: str, rounds: int) -> Callable[[int], None]:
-            task = bar.add_task(printable(f"{name}: rounds"), total=rounds or None)
-            return lambda done: bar.advance(task, done)
-
-        yield announce
+        yield Progress(announce, lambda line: console.print(line, markup=False), show)

@@ -14,7 +14,9 @@ from kernbrook.cli.common import (
     Orders,
     Report,
     Seed,
+    Settings,
     check_targets,
+    parameters,
     progress,
     show_result,
 )
@@ -25,12 +27,16 @@ def compare(
     data: Data,
     recipes: Annotated[
         str | None,
-        typer.Option(help="Recipes, separated by commas; all for the data's labels by default."),
+        typer.Option(
+            help="Recipes, separated by commas, or all; by default a short list for the data's "
+            "labels."
+        ),
     ] = None,
     permutations: Annotated[
         int | None,
         typer.Option(min=1, help="Random orders of the rows; 20 by default."),
     ] = None,
+    settings: Settings = None,
     seed: Seed = 0,
     orders: Orders = None,
     in_order: Annotated[
@@ -58,23 +64,30 @@ def compare(
 
     Prints a table of mistakes, support vectors and seconds: means and standard deviations over
     the orders. Stars mark the best. Labels asked for have a column where a recipe asks for fewer
-    than all.
+    than all. A parameter given by --set goes to every recipe that has it, such as
+    --set scaling=moments.
 
     Where a label is a number with a fraction, recipes for numbers are compared by their mean
     squared error. To take whole numbers as numbers, name such recipes: see `recipes`.
     """
+    from kernbrook.evaluation.choosing import settings_of, task_of_recipes
     from kernbrook.evaluation.comparing import compare as run
-    from kernbrook.evaluation.comparing import load_orders, task_of_recipes
+    from kernbrook.evaluation.comparing import load_orders
+    from kernbrook.models import recipes as book
     from kernbrook.reports import comparison_json, comparison_table, write_report
     from kernbrook.streams import open_stream
 
     check_targets(json, report)
-    names = None if recipes is None else [name.strip() for name in recipes.split(",")]
-    if names is not None:
-        task_of_recipes(names)
+    own = parameters(settings)
+    names: str | list[str] | None = recipes
+    if recipes is None or recipes == "all":  # the data say which
+        settings_of(book.names(), own)
+    else:
+        names = [name.strip() for name in recipes.split(",")]
+        task_of_recipes(names, own)
     stream = open_stream(data, n_features=n_features, label=label, positive=positive, seed=seed)
     given = None if orders is None else load_orders(orders, stream.name)
-    with progress() as announce:
+    with progress() as shown:
         result = run(
             stream,
             names,
@@ -83,7 +96,10 @@ def compare(
             orders=given,
             jobs=jobs,
             in_order=in_order,
-            progress=lambda rounds: announce(stream.name, rounds),
+            progress=lambda rounds: shown.announce(stream.name, rounds),
+            so_far=lambda part: shown.show(lambda width: comparison_table(part, width=width)),
+            say=shown.say,
+            **own,
         )
     show_result(
         json, lambda: comparison_json(result), lambda width: comparison_table(result, width=width)
@@ -168,7 +184,7 @@ def reproduce(
             "--report goes with omkc-figure-4, bomkl-figure-1, vkr-table-1 and the figures of "
             f"bpegasos and amkl, not with {table}"
         )
-    with progress() as announce:
+    with progress() as shown:
         result = run(
             table,
             data=None if data is None else [name.strip() for name in data.split(",")],
@@ -176,7 +192,7 @@ def reproduce(
             seed=seed,
             orders=orders,
             jobs=jobs,
-            announce=announce,
+            announce=shown.announce,
             rows=rows,
         )
 

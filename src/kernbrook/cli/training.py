@@ -17,8 +17,10 @@ from kernbrook.cli.common import (
     MOST_SEED,
     Data,
     Json,
+    Settings,
     check_not_read,
     check_targets,
+    parameters,
     say,
     show_result,
     terminal,
@@ -37,10 +39,7 @@ def train(
     recipe: Annotated[
         str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe; repeatable."),
-    ] = None,
+    settings: Settings = None,
     budget: Annotated[
         int | None, typer.Option(min=1, help="Support vectors a kernel, for recipes with a budget.")
     ] = None,
@@ -91,7 +90,7 @@ def train(
     check_targets(json)
     check_target(model, resume, overwrite)
     check_not_read("--model", model, data)
-    chosen = _settings(settings, budget)
+    chosen = parameters(settings, budget)
     if recipe is None and classes is not None:
         recipe = OURS["classes"]
     if recipe is not None:  # before anything is read
@@ -197,33 +196,6 @@ def predict(
         task = task_of(machine)
         error = f"{ERROR_NAMES[task]} {error_value(tally.error, task)}"
         say(f"{error} on {tally.known:,} labelled rows")
-
-
-def _settings(given: list[str] | None, budget: int | None) -> dict[str, Any]:
-    """The recipe's parameters out of --set and --budget."""
-    settings: dict[str, Any] = {}
-    for text in given or []:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (name and equals):
-            raise InputError(f"--set: expected NAME=VALUE, got {text!r}")
-        if name == "random_state":
-            raise InputError("--set random_state: use --seed")
-        settings[name] = _value(value)
-    if budget is not None:
-        settings["budget"] = budget
-    return settings
-
-
-def _value(text: str) -> Any:
-    """None, a truth value or a number where it is written like one, else the text."""
-    if text.lower() in ("none", "true", "false"):
-        return {"none": None, "true": True, "false": False}[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 class _Stopping:

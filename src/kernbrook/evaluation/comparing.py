@@ -7,8 +7,7 @@ import os
 import platform
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,36 +17,40 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import stats
 
+from kernbrook.checks import is_whole
 from kernbrook.errors import DataFileError, InputError, NonFiniteError
+from kernbrook.evaluation.choosing import SHORT_LISTS, named, settings_of, task_of_recipes
 from kernbrook.evaluation.prequential import prequential
 from kernbrook.evaluation.records import Comparison, Record, Row
 from kernbrook.evaluation.tasks import (
+    CHUNK,
     check_no_fraction,
     check_numbers,
-    check_settings,
     classes_of,
-    make_online,
     recipes_for,
     task_of_labels,
 )
+from kernbrook.evaluation.warming import compile_together, few_rows
 from kernbrook.models import recipes as book
 from kernbrook.models.engine import available_cores
 from kernbrook.models.tasks import Task
 from kernbrook.streams import Stream, open_stream
 
 Progress = Callable[[int], None]
-Order = NDArray[np.int64] | None
+Settings = dict[str, dict[str, Any]]  # parameters by recipe
 
 
 def compare(
     data: Any,
-    recipes: Sequence[str] | None = None,
+    recipes: str | Sequence[str] | None = None,
     permutations: int | None = None,
     seed: int = 0,
     orders: NDArray[np.int64] | None = None,
     jobs: int | None = None,
     in_order: bool = False,
     progress: Callable[[int], Progress] | None = None,
+    so_far: Callable[[Comparison], None] | None = None,
+    say: Callable[[str], None] | None = None,
     **overrides: Any,
 ) -> Comparison:
     """Run every recipe once over each of several orders of the data.
@@ -55,8 +58,8 @@ def compare(
     Parameters
     ----------
     data : what `open_stream` takes, or a `Stream`
-    recipes : names, all of one task; by default those for numbers where a label has a fraction,
-        else those for classes
+    recipes : a name, or names of one task; "all" that go with the data; None, a short list of them.
+        Labels are numbers where one has a fraction, else classes.
     permutations : number of orders; 20 by default, or as many as `orders` has
     seed : of the orders and of the recipes' draws
     orders : (p, n) int, the orders themselves, rows counted from 0
@@ -64,7 +67,9 @@ def compare(
     in_order : one run in the data's own order, read in chunks and never held whole;
         `perceptron-best` then does not look ahead, see `prequential`
     progress : called with the number of rounds to come; gives what is called as they are done
-    **overrides : passed to every recipe, such as discount=0.9
+    so_far : called whenever a recipe is done but the last, with the comparison of those that are
+    say : called with a line for the user where code has to be compiled first
+    **overrides : such as discount=0.9, for each recipe that has such a parameter
 
     Returns
     -------
@@ -73,8 +78,9 @@ def compare(
     Raises
     ------
     KernbrookError
-        Unknown names, recipes for another task than the data's, unreadable data, orders that do
-        not fit, numbers that overflow in every recipe: one that diverges alone is left out.
+        Unknown names, recipes for another task than the data's, a parameter that no recipe has,
+        unreadable data, orders that do not fit, numbers that overflow in every recipe: one that
+        diverges alone is left out.
 
     Examples
     --------
@@ -82,107 +88,119 @@ def compare(
     >>> [row.title for row in result.rows]
     ['OMKC(D,D)', 'majority so far']
     """
-    task = None if recipes is None else task_of_recipes(recipes, overrides)
-    if jobs is not None and jobs < 1:
-        raise InputError(f"jobs: expected 1 or more, got {jobs}")
+    names = named(recipes)
+    task = None if names is None else task_of_recipes(names, overrides)
+    _check_count("seed", seed, 0)
+    if jobs is not None:
+        _check_count("jobs", jobs, 1)
+    if permutations is not None:
+        _check_count("permutations", permutations, 1)
     if in_order and (orders is not None or permutations not in (None, 1)):
         raise InputError("in_order: the data's own order is one order; give no others")
     stream = data if isinstance(data, Stream) else open_stream(data)
-    if task is None:
+    if names is None or task is None:
         task = task_of_labels(stream)
-        recipes = recipes_for(task)
-        task_of_recipes(recipes, overrides)
-    names = tuple(recipes or ())
-    if in_order:
-        return _one_pass(stream, names, task, seed, progress, overrides)
-
-    X, y = stream.read()
-    if task == "numbers":
-        check_numbers(y)
-    else:
-        check_no_fraction(y)
-        _check_classes(np.unique(y))
-    sequence = orders_of(orders, permutations, seed, len(y))
-    calls = [(name, run) for run in range(len(sequence)) for name in names]
-    advance = progress(len(calls) * len(y)) if progress else _silent
-    _warm_up(names, X, y, overrides)
-    runs = dict(_runs(calls, X, y, sequence, seed, overrides, jobs, advance))
-    rows, left_out = _rows(
-        names, [[runs[name, run] for run in range(len(sequence))] for name in names]
-    )
+        names = SHORT_LISTS[task] if recipes is None else recipes_for(task)
+        task_of_recipes(names, overrides)
+    settings, jobs = settings_of(names, overrides), jobs or available_cores()
     facts = manifest(seed) | {
         "data": stream.name,
-        "data_sha256": _digest(X, y),
-        "permutations": len(sequence),
-        "orders": "given" if orders is not None else "seeded",
         "parameters": {key: repr(value) for key, value in overrides.items()},
     }
-    return Comparison(
-        stream.name, len(y), X.shape[1], len(sequence), rows, best_rows(rows), facts, left_out
-    )
+    if in_order:
+        n_rows, n_orders = stream.n_rows or 0, 1
+        facts |= {"permutations": 1, "orders": "as stored"}
+        X, y = next(stream.chunks(CHUNK))
+        classes = _classes(y if task == "numbers" else classes_of(stream), task)
+    else:
+        X, y = stream.read()
+        classes = _classes(y, task)
+        sequence = orders_of(orders, permutations, seed, len(y))
+        n_rows, n_orders = len(y), len(sequence)
+        facts |= {
+            "data_sha256": _digest(X, y),
+            "permutations": n_orders,
+            "orders": "given" if orders is not None else "seeded",
+        }
+
+    def made(rows: tuple[Row, ...], best: tuple[str, ...], left_out: dict[str, str]) -> Comparison:
+        rounds = len(rows[0].runs[0].predictions)
+        return Comparison(
+            stream.name, rounds, stream.n_features, n_orders, rows, best, facts, left_out
+        )
+
+    advance = progress(len(names) * n_orders * n_rows) if progress else _silent
+    few = few_rows(y)
+    machines = [book.make(name, **own) for name, own in settings.items()]
+    compile_together(machines, X[few], y[few], classes, jobs, say or _silent)
+    if in_order:
+        results = _as_stored(stream, settings, seed, classes, advance)
+    else:
+        calls = [(name, run) for name in names for run in range(n_orders)]
+        results = _runs(calls, X, y, sequence, seed, settings, jobs, advance)
+    return _collected(names, n_orders, results, made, so_far)
 
 
-def task_of_recipes(names: Sequence[str], overrides: dict[str, Any] | None = None) -> Task:
-    """What recipes predict; a wrong name, parameter or value is found before any data are read.
-
-    Raises
-    ------
-    InputError
-        There are none, some predict classes and others numbers, or a parameter is wrong.
-    UnknownNameError
-        No recipe has such a name.
-    """
-    if not names:
-        raise InputError("recipes: expected one or more names, got none")
-    for name in names:
-        check_settings(make_online(name, **(overrides or {})))
-    by_task: dict[Task, list[str]] = {}
-    for name in names:
-        by_task.setdefault(book.task(name), []).append(name)
-    if len(by_task) > 1:
-        told = " and ".join(f"for {task} {', '.join(own)}" for task, own in by_task.items())
-        raise InputError(f"recipes: expected all for classes or all for numbers, got {told}")
-    (task,) = by_task
-    return task
+def _check_count(name: str, value: Any, least: int) -> None:
+    if not is_whole(value) or isinstance(value, bool) or value < least:
+        raise InputError(f"{name}: expected {least} or more, got {value!r}")
 
 
-def _check_classes(classes: NDArray[Any]) -> None:
+def _classes(labels: NDArray[Any], task: Task) -> NDArray[Any] | None:
+    """The labels, each once, if they fit the task; None of numbers."""
+    if task == "numbers":
+        check_numbers(labels)
+        return None
+    check_no_fraction(labels)
+    classes = np.unique(labels)
     if len(classes) < 2:
         found = ", ".join(map(str, classes)) or "none"
         raise InputError(f"data: expected labels of two classes or more, found {found}")
+    return classes
 
 
-def _silent(rounds: int) -> None:
+def _silent(anything: object) -> None:
     return None
 
 
-def _one_pass(
-    stream: Stream,
-    names: Sequence[str],
-    task: Task,
-    seed: int,
-    progress: Callable[[int], Progress] | None,
-    overrides: dict[str, Any],
-) -> Comparison:
-    classes = None
-    if task == "numbers":
-        check_numbers(next(stream.chunks(1))[1])
-    else:
-        classes = classes_of(stream)
-        _check_classes(classes)
-    advance = progress(len(names) * (stream.n_rows or 0)) if progress else _silent
-    runs = []
-    for name in names:
-        estimator = book.make(name, random_state=state_of(seed, 0), **overrides)
-        runs.append([_attempt(estimator, stream, classes=classes, progress=advance)])
-    rows, left_out = _rows(names, runs)
-    facts = manifest(seed) | {"data": stream.name, "permutations": 1, "orders": "as stored"}
-    rounds = len(rows[0].runs[0].predictions)
-    best = best_rows(rows)
-    return Comparison(stream.name, rounds, stream.n_features, 1, rows, best, facts, left_out)
-
-
 Outcome = Record | NonFiniteError
+Result = tuple[tuple[str, int], Outcome]  # of a recipe's numbered run
+
+
+def _collected(
+    names: Sequence[str],
+    runs: int,
+    results: Iterable[Result],
+    made: Callable[[tuple[Row, ...], tuple[str, ...], dict[str, str]], Comparison],
+    so_far: Callable[[Comparison], None] | None,
+) -> Comparison:
+    """The comparison that results come to, in any order; `so_far` as `compare` has it."""
+    found: dict[str, dict[int, Outcome]] = {name: {} for name in names}
+    for (name, run), outcome in results:
+        found[name][run] = outcome
+        done = {name: own for name, own in found.items() if len(own) == runs}
+        if so_far and len(found[name]) == runs and len(done) < len(names):
+            rows, left_out = _rows(done)
+            if rows:
+                so_far(made(rows, (), left_out))
+    rows, left_out = _rows(found)
+    if not rows:
+        raise NonFiniteError("; ".join(f"{name}: {problem}" for name, problem in left_out.items()))
+    return made(rows, best_rows(rows), left_out)
+
+
+def _rows(found: dict[str, dict[int, Outcome]]) -> tuple[tuple[Row, ...], dict[str, str]]:
+    """The rows of recipes whose runs all came to their end, and why others did not."""
+    rows, left_out = [], {}
+    for name, own in found.items():
+        outcomes = [own[run] for run in sorted(own)]
+        errors = [outcome for outcome in outcomes if isinstance(outcome, NonFiniteError)]
+        if errors:
+            left_out[name] = str(errors[0])
+        else:
+            records = tuple(outcome for outcome in outcomes if isinstance(outcome, Record))
+            rows.append(Row(name, book.title(name), records))
+    return tuple(rows), left_out
 
 
 def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
@@ -193,21 +211,17 @@ def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
         return error
 
 
-def _rows(
-    names: Sequence[str], runs: Sequence[Sequence[Outcome]]
-) -> tuple[tuple[Row, ...], dict[str, str]]:
-    """The rows of recipes whose runs all came to their end, and why others did not."""
-    rows, left_out = [], {}
-    for name, own in zip(names, runs, strict=True):
-        errors = [outcome for outcome in own if isinstance(outcome, NonFiniteError)]
-        if errors:
-            left_out[name] = str(errors[0])
-        else:
-            records = tuple(outcome for outcome in own if isinstance(outcome, Record))
-            rows.append(Row(name, book.title(name), records))
-    if not rows:
-        raise NonFiniteError("; ".join(f"{name}: {problem}" for name, problem in left_out.items()))
-    return tuple(rows), left_out
+def _as_stored(
+    stream: Stream,
+    settings: Settings,
+    seed: int,
+    classes: NDArray[Any] | None,
+    advance: Progress,
+) -> Iterator[Result]:
+    """The results of one run each in the data's own order."""
+    for name, own in settings.items():
+        estimator = book.make(name, random_state=state_of(seed, 0), **own)
+        yield (name, 0), _attempt(estimator, stream, classes=classes, progress=advance)
 
 
 def _run(
@@ -216,11 +230,11 @@ def _run(
     y: NDArray[Any],
     order: NDArray[np.int64],
     seed: int,
-    overrides: dict[str, Any],
+    own: dict[str, Any],
     advance: Progress | None = None,
-) -> tuple[tuple[str, int], Outcome]:
+) -> Result:
     name, run = task
-    estimator = book.make(name, random_state=state_of(seed, run), **overrides)
+    estimator = book.make(name, random_state=state_of(seed, run), **own)
     return task, _attempt(estimator, X, y, order, progress=advance)
 
 
@@ -230,37 +244,25 @@ def _runs(
     y: NDArray[Any],
     orders: NDArray[np.int64],
     seed: int,
-    overrides: dict[str, Any],
-    jobs: int | None,
+    settings: Settings,
+    jobs: int,
     advance: Progress,
-) -> Iterator[tuple[tuple[str, int], Outcome]]:
+) -> Iterator[Result]:
     """The results, in any order; several processes where there are several tasks."""
-    jobs = min(jobs or available_cores(), len(tasks))
+    jobs = min(jobs, len(tasks))
     if jobs == 1:
-        for task in tasks:
-            yield _run(task, X, y, orders[task[1]], seed, overrides, advance)
+        for name, run in tasks:
+            yield _run((name, run), X, y, orders[run], seed, settings[name], advance)
         return
     from joblib import Parallel, delayed
 
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    calls = (delayed(_run)(task, X, y, orders[task[1]], seed, overrides) for task in tasks)
+    calls = (
+        delayed(_run)((name, run), X, y, orders[run], seed, settings[name]) for name, run in tasks
+    )
     for result in parallel(calls):
         advance(len(y))
         yield result
-
-
-def _warm_up(names: Sequence[str], X: Any, y: NDArray[Any], overrides: dict[str, Any]) -> None:
-    """Compile, or load from the disk cache, once and outside every clock."""
-    if book.task(names[0]) == "numbers":
-        few, labels = list(range(min(2, len(y)))), {}
-    else:
-        classes = np.unique(y)
-        few, labels = [int(np.argmax(y == label)) for label in classes], {"classes": classes}
-    for name in names:
-        estimator = book.make(name, random_state=0, **overrides)
-        with suppress(NonFiniteError):  # its runs will say it again
-            for _ in range(2):  # the second time with support vectors
-                estimator.learn(X[few], y[few], **labels)
 
 
 def state_of(seed: int, run: int) -> int:
@@ -272,15 +274,20 @@ def orders_of(
     given: NDArray[np.int64] | None, permutations: int | None, seed: int, n: int
 ) -> NDArray[np.int64]:
     """(p, n) the orders that `compare` takes the n rows in: those given, or seeded ones."""
-    if permutations is not None and permutations < 1:
-        raise InputError(f"permutations: expected 1 or more, got {permutations}")
+    if permutations is not None:
+        _check_count("permutations", permutations, 1)
     if given is None:
         rngs = [np.random.default_rng([seed, run]) for run in range(permutations or 20)]
         return np.array([rng.permutation(n) for rng in rngs])
     given = np.atleast_2d(given)
-    if given.shape[1] != n or not (np.sort(given, axis=1) == np.arange(n)).all():
+    if (
+        given.dtype.kind not in "iu"
+        or given.shape[1:] != (n,)
+        or not (np.sort(given, axis=1) == np.arange(n)).all()
+    ):
         raise InputError(
-            f"orders: expected permutations of 0..{n - 1}, one a row, got shape {given.shape}"
+            f"orders: expected permutations of 0..{n - 1}, one a row, got shape {given.shape} "
+            f"of {given.dtype}"
         )
     if permutations is not None and permutations > len(given):
         raise InputError(f"orders: {permutations} permutations wanted, only {len(given)} given")

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.evaluation.warming import ROWS, warm_up
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.base import Features, Labels, Piece
 from kernbrook.streams.generators import Checkerboard, GeneratedStream, Waveform
@@ -156,7 +156,8 @@ def held_out(
     >>> result.rows, bool(result.accuracy[1] > result.accuracy[0])
     (array([ 100, 3000]), True)
     """
-    _warm_up(estimator, split)
+    X, y = next(split.train.chunks(ROWS))
+    warm_up(estimator, X, y, split.classes)
     done, seconds = 0, 0.0
     found: list[tuple[int, float, int, float]] = []
     for X, y in split.train.chunks(CHUNK):
@@ -239,14 +240,6 @@ def _accuracy(estimator: Any, split: Split) -> float:
 
 def _stored(estimator: Any) -> int:
     return int(estimator.n_support_stored_)
-
-
-def _warm_up(estimator: Any, split: Split) -> None:
-    """Compile, or load from the disk cache, outside the clock."""
-    X, y = next(split.train.chunks(8))
-    trial = clone(estimator)
-    for _ in range(2):  # the second time with support vectors
-        trial.learn(X, y, classes=split.classes)
 
 
 def _dense(X: Features) -> Floats:

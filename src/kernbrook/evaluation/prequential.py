@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError
 from kernbrook.evaluation.records import History, Record
 from kernbrook.evaluation.tasks import added, check_online, classes_of, losses
+from kernbrook.evaluation.warming import few_rows, warm_up
 from kernbrook.models.labelled import as_labels, check_present, distinct
 from kernbrook.models.tasks import task_of
 from kernbrook.sparse import as_csr
@@ -90,11 +91,16 @@ def prequential(
         if task == "classes":
             classes = distinct(y) if classes is None else classes
             _look_ahead(estimator, X, y, order, classes)
+        few = few_rows(y)
+        warm_up(estimator, X[few], y[few], classes)
 
     labels = {"classes": classes} if task == "classes" else {}
     predictions, mistakes, samples = [], [], []
     seconds, seen, loss = 0.0, 0, 0.0
     for X_chunk, y_chunk in chunks:
+        if seen == 0 and isinstance(X, Stream):
+            few = few_rows(y_chunk)
+            warm_up(estimator, X_chunk[few], y_chunk[few], classes)
         start = time.perf_counter()
         predicted, _ = estimator.learn(X_chunk, y_chunk, **labels)
         seconds += time.perf_counter() - start

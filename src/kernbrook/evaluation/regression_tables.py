@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from kernbrook.evaluation.comparing import Progress, state_of
 from kernbrook.evaluation.held_out_tables import Plan, each, other_lengths
@@ -109,10 +108,6 @@ class _Data:
 
 
 def _run(X: Any, y: Floats, estimator: Any, progress: Progress | None = None) -> Record:
-    """One pass, after a trial that compiles, or loads from the disk cache, outside the clock."""
-    trial = clone(estimator)
-    for _ in range(2):  # the second time with support vectors
-        trial.learn(X[:8], y[:8])
     return prequential(estimator, X, y, progress=progress)
 
 

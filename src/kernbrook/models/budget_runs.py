@@ -120,8 +120,9 @@ class BudgetRun(ExpertRun):
 
             each = -(-m // threads)
             share(threads, learn, range(0, m, each))
+        uses, held = (None, None) if alone else (self.uses, slots)
         budget_rounds(
-            machine, progress, self.uses, self.parts, None if alone else slots, keys, known,
+            machine, progress, uses, self.parts, held, keys, known,
             features, own, values, labels, importance, scores, sizes, decisions, asked,
         )  # fmt: skip
         self._check_sizes(sizes, slots)

@@ -339,6 +339,18 @@ def batch(name: str) -> bool:
     return _entry(name).batch
 
 
+def parameters(name: str) -> tuple[str, ...]:
+    """What `make` takes for a recipe, beside its mode.
+
+    Examples
+    --------
+    >>> parameters("om2")
+    ('kernels', 'random_state', 'q', 'scaling', 'judge_stored')
+    """
+    _entry(name)
+    return tuple(inspect.signature(_RECIPES[name][0]).parameters)
+
+
 def make(name: str, mode: str = "table", **overrides: Any) -> Any:
     """An estimator, ready for `partial_fit` or `prequential`; of a batch recipe, for `fit`.
 
@@ -364,7 +376,7 @@ def make(name: str, mode: str = "table", **overrides: Any) -> Any:
     build, library = _RECIPES[name]
     if mode not in _MODES:
         raise InputError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
-    known = inspect.signature(build).parameters
+    known = parameters(name)
     for override in overrides:
         if override not in known:
             raise InputError(f"recipe {name}: no parameter {override!r}; it has {', '.join(known)}")

@@ -1,0 +1,131 @@
+"""Which recipes `compare` runs, and with which parameters."""
+
+import inspect
+
+import hard_streams
+import numpy as np
+import pytest
+
+import kernbrook as kb
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.evaluation.choosing import SHORT_LISTS, TRIVIAL, named, settings_of
+from kernbrook.evaluation.comparing import compare
+from kernbrook.evaluation.tasks import recipes_for
+from kernbrook.streams.arrays import ArrayStream
+
+
+@pytest.fixture
+def classes():
+    return ArrayStream(*hard_streams.gaussian_clouds(30))
+
+
+@pytest.fixture
+def numbers():
+    X, _ = hard_streams.gaussian_clouds(30)
+    return ArrayStream(X, np.sin(3 * X[:, 0]))
+
+
+def recipes_in(result):
+    return [row.recipe for row in result.rows] + list(result.left_out)
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_short_list_by_default_and_all_on_demand(request, task, in_order):
+    data = request.getfixturevalue(task)
+    options = {"permutations": 1, "jobs": 1, "in_order": in_order}
+    assert recipes_in(compare(data, **options)) == list(SHORT_LISTS[task])
+    everything = recipes_in(compare(data, "all", **options))
+    assert sorted(everything) == sorted(recipes_for(task))
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_the_short_lists(task):
+    short = SHORT_LISTS[task]
+    assert len(short) <= 8
+    assert set(short) <= set(recipes_for(task))
+    assert short[0].startswith("kernbrook-")
+    assert set(short) & set(TRIVIAL) == set(recipes_for(task)) & set(TRIVIAL)
+
+
+def test_trivial_recipes_have_no_parameters():
+    for task in ("classes", "numbers"):
+        for name in recipes_for(task):
+            assert (set(kb.recipes.parameters(name)) == {"kernels", "random_state"}) == (
+                name in TRIVIAL
+            )
+
+
+def test_one_name(classes):
+    assert recipes_in(compare(classes, "omkc-dd", permutations=1, jobs=1)) == ["omkc-dd"]
+    assert recipes_in(compare(classes, ["majority"] * 2, permutations=1, jobs=1)) == ["majority"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [3, 2.5, [3], ["spa", None], object(), [kb.OnlineMKClassifier()], [["spa"]]]
+)
+def test_no_names(classes, wrong):
+    with pytest.raises(InputError, match=r"recipes: expected names such as \['omkc-dd', 'spa'\]"):
+        compare(classes, wrong)
+
+
+def test_unknown_names(classes):
+    for wrong in ("omkc-dx", ["spa", "omkc-dx"], ["all"]):
+        with pytest.raises(UnknownNameError, match="unknown recipe"):
+            compare(classes, wrong)
+    assert named("all") is None
+
+
+def test_a_parameter_goes_to_the_recipes_that_have_it(classes):
+    result = compare(
+        classes, ["rbp", "omkc-dd", "majority"], permutations=1, jobs=1, budget=3, kernels="omkc16"
+    )
+    found = {row.recipe: row.runs[0].n_support_stored for row in result.rows}
+    assert found["rbp"] == 16 * 3
+    assert found["omkc-dd"] > 16 * 3
+    assert result.manifest["parameters"] == {"budget": "3", "kernels": "'omkc16'"}
+    in_order = compare(classes, ["rbp", "majority"], in_order=True, budget=3)
+    assert in_order.rows[0].runs[0].n_support_stored == 16 * 3
+    assert in_order.manifest["parameters"] == {"budget": "3"}
+
+
+@pytest.mark.parametrize(
+    ("names", "overrides", "message"),
+    [
+        (["rbp", "om2"], {"budgte": 1}, "^unknown parameter 'budgte': did you mean budget"),
+        (["rbp", "majority"], {"q": 1}, "^unknown parameter of rbp 'q': known: mode, ker"),
+        (["majority"], {"budget": 1}, "^unknown parameter of majority 'budget'"),
+        (["om2"], {"name": 1}, "^unknown parameter of om2 'name'"),
+        (["om2"], {"random_state": 1}, "^random_state: give seed"),
+    ],
+)
+def test_a_parameter_that_no_recipe_has(classes, names, overrides, message):
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        settings_of(names, overrides)
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        compare(classes, names, **overrides)
+
+
+def test_no_recipe_has_a_parameter_that_compare_takes():
+    own = set(inspect.signature(compare).parameters)
+    for name in kb.recipes.names():
+        assert not own & set(kb.recipes.parameters(name))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"seed": -1}, "^seed: expected 0 or more, got -1$"),
+        ({"seed": None}, "^seed: expected 0 or more, got None$"),
+        ({"seed": 1.5}, "^seed: expected 0 or more, got 1.5$"),
+        ({"permutations": "3"}, "^permutations: expected 1 or more, got '3'$"),
+        ({"permutations": True}, "^permutations: expected 1 or more, got True$"),
+        ({"jobs": 2.0}, "^jobs: expected 1 or more, got 2.0$"),
+        ({"orders": np.arange(30) / 2}, "^orders: expected permutations of 0..29"),
+        ({"orders": np.zeros((1, 1, 30), int)}, "^orders: expected permutations of 0..29"),
+        ({"orders": "sorted"}, "^orders: expected permutations of 0..29"),
+    ],
+)
+def test_wrong_types(classes, arguments, message):
+    with pytest.raises(InputError, match=message):
+        compare(classes, "majority", **{"jobs": 1} | arguments)
