@@ -175,7 +175,7 @@ def bpas_coefficients(alpha, own, between, square, margin, difference, cap):
 
 def first_of_the_least(expert, seen, costs, scale=0.0):
     """The oldest of the slots of least cost."""
-    equal = [i for i, cost in enumerate(costs) if cost <= min(costs) * (1 + 1e-13)]
+    equal = [i for i, cost in enumerate(costs) if cost <= min(costs) + 1e-13 * abs(min(costs))]
     return min(equal, key=lambda i: expert.rows[i])
 
 

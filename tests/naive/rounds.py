@@ -142,6 +142,7 @@ def run(
     seed=0,
     importance=None,
     cap=np.inf,
+    rows=None,
 ):
     """
     Parameters
@@ -151,6 +152,7 @@ def run(
     loss : "mistakes", "hinge", "logistic", "squared", "absolute" or "linearized"
     numbers : whether labels are numbers
     ratio : of the adaptive selection; None: all experts, or drawn ones
+    rows : (T, d) or None; the combiner does not learn from a row that an expert holds one equal to
     """
     T, m = len(labels), len(experts)
     importance = np.ones(T) if importance is None else importance
@@ -208,12 +210,14 @@ def run(
             suffered[i] = min(importance[t] * own, cap)
             if loss == "mistakes" and isinstance(combiner, Hedge) and not updated[i]:
                 suffered[i] = 0.0  # a discount goes with an update
+        held = {row for expert in experts for row in rows_of(expert)}
         for i, expert in enumerate(experts):
             if updated[i]:
                 expert.learn(t, labels[t], importance[t], count, seed)
             if hasattr(expert, "forget"):
                 expert.forget(np.flatnonzero(asked))
-        combiner.learn(suffered)
+        if rows is None or not any(np.array_equal(rows[row], rows[t]) for row in held):
+            combiner.learn(suffered)
         if ratio is not None:
             subset = subsets.draw(np.asarray(combiner.weights(), dtype=float), ratio, seed, t)
     weights = np.asarray(combiner.weights(), dtype=float)
@@ -222,6 +226,12 @@ def run(
         used if ratio is None else subset,
         np.array(decisions),
     )  # fmt: skip
+
+
+def rows_of(expert):
+    """Numbers of the rows that an expert holds; none of one on features."""
+    own = getattr(expert, "expert", expert)
+    return own.model.births if hasattr(own, "model") else getattr(own, "rows", [])
 
 
 def wrong_class(expert, t, scores, sizes, label):

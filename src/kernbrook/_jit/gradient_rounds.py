@@ -77,7 +77,8 @@ def gradient_rounds(
         if budget > 0 and known[t]:
             known[t] = False
             for j in range(max(count - budget, 0), count):
-                known[t] |= keys[labelled[j]] == keys[n + t]
+                s = labelled[j]
+                known[t] |= keys[s] == keys[n + t] and coefficients[s].any()
         labelled[count] = n + t
         count += 1
         expert_losses(

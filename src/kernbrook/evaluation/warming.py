@@ -89,7 +89,7 @@ def _compiled_for(estimator: OnlineMachine, width: int, classes: Any) -> tuple[H
     """What tells apart what runs on other compiled code, and the seconds that compiling takes."""
     trial, labels = _trial(estimator, classes)
     if labels:
-        trial.classes_ = classes  # type: ignore[attr-defined]
+        trial.classes_ = classes
     run = trial._new_run(width, False, 0)
     kind, uses = type(run).__name__, getattr(run, "uses", ())
     return (kind, uses), COMPILING[kind] + COMPILING_A_LEARNER * sum(map(bool, uses))
