@@ -46,7 +46,7 @@ class Record:
     mistakes : (T,) bool, where the prediction was wrong; None of a regressor
     error : of all rounds: mistakes / T, or the mean squared error of a regressor
     labels_asked, n_support_stored, n_support_active : ints, at the end
-    seconds : wall-clock time spent in the learner, compilation excluded
+    seconds : wall-clock time spent in the learner, whose code was compiled and loaded before
     history : the run over time
     """
 
