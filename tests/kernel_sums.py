@@ -17,8 +17,9 @@ def sums(kernels, Z, coefficients, X):
     kernels = tuple(kernels)
     layout = lay_out(kernels)
     support = SupportVectors(len(kernels), Z.shape[1], sp.issparse(Z))
-    support.append(rows_of(Z), np.arange(Z.shape[0]), np.asarray(coefficients, float))
-    return Engine(kernels, layout, support).sums(rows_of(X))
+    coefficients = np.asarray(coefficients, float)
+    support = support.appended(rows_of(Z), np.arange(Z.shape[0]), coefficients)
+    return Engine(kernels, layout).sums(support, rows_of(X))
 
 
 def values(kernels, squares):
@@ -32,4 +33,4 @@ def values(kernels, squares):
 
 def of_model(model, X):
     """The scores of a fitted model's experts, (m, n)."""
-    return model._run.engine.sums(rows_of(X))
+    return model._run.engine.sums(model._run.support, rows_of(X))

@@ -534,7 +534,7 @@ def test_it_does_not_go_with_a_prefix():
     X, y = hard_streams.many_classes("gaussian_clouds", 30, 3)
     for learner in (kb.Pegasos(), kb.Pegasos(5)):
         model = plain.classifier(learner=learner, selection=kb.BestOfPrefix(10))
-        with pytest.raises(InputError, match="BestOfPrefix does not go with"):
+        with pytest.raises(InputError, match="BestOfPrefix goes with learners that keep all"):
             model.fit(X, y)
 
 

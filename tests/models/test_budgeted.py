@@ -137,7 +137,7 @@ def test_a_numpy_integer_is_a_budget():
 def test_what_does_not_go_with_a_budget():
     X, y = hard_streams.gaussian_clouds(30)
     model = plain.classifier(learner=kb.RBP(5), selection=kb.BestOfPrefix(10))
-    with pytest.raises(InputError, match="BestOfPrefix does not go with RBP"):
+    with pytest.raises(InputError, match="BestOfPrefix goes with learners that keep all"):
         model.fit(X, y)
 
 

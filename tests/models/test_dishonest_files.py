@@ -116,7 +116,7 @@ ASKING = [
     ),
     (
         kb.BPAS(budget=9),
-        of_learner("BPAS", budget=10**12),
+        of_learner("BPAS", budget=10**8),
         "slots.alpha: of shape .2, 1, 9., which",
     ),
     (kb.Forgetron(budget=9), of_learner("Forgetron", budget=10**6), "slots.alpha: of shape"),
@@ -160,7 +160,7 @@ def test_more_memory_than_there_is(tmp_path, monkeypatch):
     def none_left(*_):
         raise MemoryError
 
-    monkeypatch.setattr("kernbrook.models.saving.make_run", none_left)
+    monkeypatch.setattr("kernbrook.models.machine.make_run", none_left)
     with pytest.raises(ModelFileError, match="model: it asks for more memory than there is"):
         kb.load(tmp_path / "model")
 

@@ -334,7 +334,7 @@ def test_a_limit_on_the_size_of_files(tmp_path):
         "path = sys.argv[1]\n"
         "kb.save(kb.recipes.make('majority'), path)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
-        "big = plain.classifier([kb.Precomputed(np.eye(99))])\n"
+        "big = kb.OnlineMKClassifier([kb.Precomputed(np.eye(99))])\n"
         "try:\n"
         "    kb.save(big, path)\n"
         "except kb.errors.KernbrookError as error:\n"

@@ -87,7 +87,8 @@ def learners_of(given: Any, setting: Setting) -> tuple[Any, ...]:
     pool = given if isinstance(given, (list, tuple)) else [given]
     if not pool:
         raise InputError("learner: expected one learner or more, got none")
-    learners = tuple(_choice("learner", one, Perceptron()) for one in pool)
+    such = Ridge() if setting.regression else Perceptron()
+    learners = tuple(_choice("learner", one, such) for one in pool)
     for one in learners:
         of_numbers = getattr(one, "of_numbers", False) and not one.only_classes
         if setting.regression and not of_numbers:

@@ -90,7 +90,8 @@ def _vectors(model: VotedClassifier, columns: int, sparse: bool, reader: Reader)
     if type(width) is not int or width < 1 or not (names is None or names.shape == (width,)):
         raise InputError(f"n_features_in_, feature_names_in_: got {width!r} and {names!r}")
     stored = SupportVectors(columns, width, sparse)
-    stored.restore({name: reader.array(f"support.{name}") for name in stored.arrays()})
+    arrays = {k: reader.array(f"support.{k}") for k in stored.arrays() if k != "keys"}
+    stored.restore({**arrays, "keys": np.zeros(len(arrays["norms"]), dtype=np.int64)})
     arrays = stored.arrays()
     if not sparse:
         return arrays["X"]
