@@ -135,27 +135,27 @@ def test_what_is_said(part, said):
 def test_parameters_of_a_part_that_is_left_at_its_default():
     for model, name, said in (
         (
-            plain.classifier(),
+            kb.OnlineMKClassifier(),
             "learner__budget",
             "learner__budget: learner is None, the ",
         ),
         (
-            plain.classifier(),
+            kb.OnlineMKClassifier(),
             "learner__budget",
             r"parameters; write learner=kb.BPAS\(\) first",
         ),
-        (plain.regressor(), "learner__regularization", r"write learner=kb.Ridge\(\) first"),
-        (plain.classifier(), "combiner__discount", r"write combiner=kb.Hedge\(\) first"),
-        (plain.classifier(), "labels__rate", r"labels is 'all' and .* labels=kb.LabelBudget"),
-        (plain.classifier(), "kernels__sigma", "kernels is 'omkc16' and has no parameters$"),
+        (kb.OnlineMKRegressor(), "learner__regularization", r"write learner=kb.Ridge\(\) first"),
+        (kb.OnlineMKClassifier(), "combiner__discount", r"write combiner=kb.Hedge\(\) first"),
+        (kb.OnlineMKClassifier(), "labels__rate", r"labels is 'all' and .* labels=kb.LabelBudget"),
+        (kb.OnlineMKClassifier(), "kernels__sigma", "kernels is 'omkc16' and has no parameters$"),
     ):
         with pytest.raises(InputError, match=said):
             model.set_params(**{name: 5})
     with pytest.raises(ValueError, match="Invalid parameter 'learners'"):
-        plain.classifier().set_params(learners__budget=5)
-    model = plain.classifier().set_params(learner__budget=7, learner=kb.BPAS())
+        kb.OnlineMKClassifier().set_params(learners__budget=5)
+    model = kb.OnlineMKClassifier().set_params(learner__budget=7, learner=kb.BPAS())
     assert model.learner.budget == 7
-    search = GridSearchCV(plain.classifier(), {"learner__budget": [5, 10]}, cv=2)
+    search = GridSearchCV(kb.OnlineMKClassifier(), {"learner__budget": [5, 10]}, cv=2)
     with pytest.raises(InputError, match="learner is None, the default"):
         search.fit(X, Y)
     search.estimator.set_params(learner=kb.BPAS())

@@ -71,14 +71,15 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     Examples
     --------
+    >>> import numpy as np
     >>> import kernbrook as kb
-    >>> X = [[0.0], [1.0], [2.0], [3.0]] * 5
-    >>> y = [0, 1, 0, 1] * 5
-    >>> model = kb.OnlineMKClassifier(kernels=[kb.Linear(), kb.Gaussian(sigma=0.5)]).fit(X, y)
-    >>> model.predict([[1.0], [2.0]])
-    array([1, 0])
-    >>> int(model.kernel_weights_.argmax())
-    1
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")  # signs
+    >>> model = kb.OnlineMKClassifier().fit(X, y)
+    >>> model.predict([[0.5, 0.5], [-0.5, 0.5]])
+    array(['same', 'other'], dtype='<U5')
+    >>> print(model.kernels_[model.kernel_weights_.argmax()])
+    exp(-||x-z||^2 / (2 * 0.5^2))
     """
 
     # -- learning ---------------------------------------------------------------------------

@@ -63,8 +63,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     --------
     >>> import numpy as np
     >>> import kernbrook as kb
-    >>> X = np.linspace(0, 6, 300)[:, None]
-    >>> model = kb.OnlineMKRegressor("amkl17", random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> X = np.random.default_rng(0).uniform(0, 6, size=(300, 1))
+    >>> model = kb.OnlineMKRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
     >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.05)
     True
     """

@@ -102,13 +102,13 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
     >>> import tempfile
     >>> from pathlib import Path
     >>> import kernbrook as kb
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "yes", "no", "yes"]
+    >>> X, y = [[0.0], [3.0], [1.0], [2.0]], ["no", "yes", "no", "yes"]
     >>> model = kb.OnlineMKClassifier([kb.Linear(), kb.Gaussian(sigma=0.5)]).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     kb.save(model, Path(folder) / "model.kernbrook")
     ...     loaded = kb.load(Path(folder) / "model.kernbrook")
     >>> loaded.partial_fit(X, y).predict([[1.0], [2.0]])
-    array(['yes', 'no'], dtype='<U3')
+    array(['no', 'yes'], dtype='<U3')
     """
     write(estimator, path)
 

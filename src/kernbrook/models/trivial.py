@@ -114,32 +114,31 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
         self._check_strategy()
         y = as_labels(y)
         check_present(y, "a baseline needs them all")
-        if not hasattr(self, "classes_"):
+        if hasattr(self, "classes_"):
+            known, counts, last, asked = self.classes_, self.counts_, self.last_, self.labels_asked_
+        else:
             if len(y) == 0:
                 return y, np.ones(0, dtype=bool)
             known = distinct(y if classes is None else as_labels(classes))
             check_classification_targets(np.repeat(known, 3))
-            self.classes_ = known
-            self.counts_ = np.zeros(len(self.classes_), dtype=np.int64)
-            self.last_ = len(self.classes_) - 1
-            self.labels_asked_ = 0
-        codes = class_numbers(self.classes_, y)
+            counts, last, asked = np.zeros(len(known), dtype=np.int64), len(known) - 1, 0
+        codes = class_numbers(known, y)
         if (codes < 0).any():
             unknown = y[(codes < 0).argmax()]
-            raise InputError(f"y: label {unknown!s} is not one of the classes {self.classes_}")
-        before = np.concatenate([[self.last_], codes])
+            raise InputError(f"y: label {unknown!s} is not one of the classes {known}")
+        before = np.concatenate([[last], codes])
         if self.strategy == "last-label":
             predicted = before[:-1]
         else:
-            ones = np.zeros((len(y) + 1, len(self.classes_)), dtype=np.int64)
-            ones[0] = self.counts_
+            ones = np.zeros((len(y) + 1, len(known)), dtype=np.int64)
+            ones[0] = counts
             ones[np.arange(1, len(y) + 1), codes] = 1
             predicted = _last_greatest(ones.cumsum(axis=0)[:-1])
-        counts = self.counts_ + np.bincount(codes, minlength=len(self.classes_))
-        asked = self.labels_asked_ + len(y)
-        # In one call, so that no interruption comes between.
-        self.__dict__.update(counts_=counts, last_=int(before[-1]), labels_asked_=asked)
-        return self.classes_[predicted], np.ones(len(y), dtype=bool)
+        counts = counts + np.bincount(codes, minlength=len(known))
+        self.__dict__.update(  # in one call, so that no interruption comes between
+            classes_=known, counts_=counts, last_=int(before[-1]), labels_asked_=asked + len(y)
+        )
+        return known[predicted], np.ones(len(y), dtype=bool)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The one label, for each row of X."""
@@ -201,17 +200,17 @@ class TrivialRegressor(RegressorMixin, _Trivial):
             raise InputError(f"y: expected numbers of size below 1e100, found {y[wrong][0]:g}")
         if len(y) == 0:
             return y, np.ones(0, dtype=bool)
-        if not hasattr(self, "total_"):
-            self.total_ = self.last_ = 0.0
-            self.labels_asked_ = 0
-        before = np.concatenate([[self.last_], y])
+        total, last, asked = 0.0, 0.0, 0
+        if hasattr(self, "total_"):
+            total, last, asked = self.total_, self.last_, self.labels_asked_
+        before = np.concatenate([[last], y])
         # One after the other, so that the length of a chunk does not matter.
-        totals = np.add.accumulate(np.concatenate([[self.total_], y]))
-        counts = self.labels_asked_ + np.arange(len(y))
+        totals = np.add.accumulate(np.concatenate([[total], y]))
+        counts = asked + np.arange(len(y))
         predicted = totals[:-1] / np.maximum(counts, 1) if self.strategy == "mean" else before[:-1]
-        asked = self.labels_asked_ + len(y)
-        # In one call, so that no interruption comes between.
-        self.__dict__.update(total_=float(totals[-1]), last_=float(before[-1]), labels_asked_=asked)
+        self.__dict__.update(  # in one call, so that no interruption comes between
+            total_=float(totals[-1]), last_=float(before[-1]), labels_asked_=asked + len(y)
+        )
         return predicted, np.ones(len(y), dtype=bool)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
