@@ -1,6 +1,6 @@
 """Which combiner by default? The online mistakes of each on every set in KERNBROOK_DATA.
 
-Sixteen kernels on the features as they are, mistakes as losses, the library's default learner and
+Sixteen kernels on the features as they are, each row judged, mistakes as losses, a perceptron and
 a budget learner. At most ROWS rows of a set: in their own order for the sets that are streams,
 shuffled with a seed for the others. Sets of many classes: the most frequent against the rest.
 """
@@ -48,7 +48,9 @@ def run(name: str, learner: str, combiner: str, seeds: int, rows: int) -> float:
         if name not in STREAMS:
             order = np.random.default_rng(seed).permutation(len(y))
         order = order[:rows]
-        model = kb.OnlineMKClassifier(learner=LEARNERS[learner], combiner=COMBINERS[combiner])
+        model = kb.OnlineMKClassifier(
+            learner=LEARNERS[learner], combiner=COMBINERS[combiner], scaling=None, judge_stored=True
+        )
         errors.append(kb.prequential(model, X[order], y[order], classes=np.unique(y)).error)
     return 100 * float(np.mean(errors))
 

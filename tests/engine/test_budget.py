@@ -468,3 +468,16 @@ def test_bpas_stays_finite_on_huge_kernels():
     model = plain.classifier(pool, learner, kb.Hedge(loss="hinge")).fit(X, y)
     assert np.isfinite(model.dual_coef_).all()
     assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_sums_that_overflow_are_refused_and_nothing_is_learned():
+    """Infinite terms would cancel to a score of 0, and the expert would vote on."""
+
+    def huge(A, B):
+        return np.full((len(A), len(B)), 1e308) * np.sign(A @ B.T)
+
+    X, y = hard_streams.gaussian_clouds(300, 3, 0)
+    model = plain.classifier([kb.Callable(huge), kb.Gaussian(sigma=1)], kb.BOGD(100, step=1.0))
+    with pytest.raises(NonFiniteError, match="its sums overflowed"):
+        model.learn(X, y)
+    assert not hasattr(model, "classes_")

@@ -441,3 +441,27 @@ def test_a_step_that_diverges(size, budget):
         assert np.isfinite(model.dual_coef_).all()
     assert "diverged" in message or "overflowed" in message
     assert (model.n_rounds_, every_state(model)) == (rounds_, state)
+
+
+@pytest.mark.parametrize("budget", [None, 40])
+def test_an_overflow_after_a_shift_changes_nothing(budget):
+    """The scale has moved into the coefficients in the block that a later row makes overflow."""
+    X, y = hard_streams.gaussian_clouds(200, 3, 0)
+    X[:100, 2] = 0.0
+    steps = {"step": 0.4, "schedule": "constant", "regularization": 1.0}
+    learner = kb.GradientDescent(features=None, budget=budget, **steps)
+    model = plain.regressor([kb.Gaussian(sigma=1), kb.Polynomial(3)], learner)
+    model.learn(X[:100], y[:100])
+    before, state = model.predict(X), model._run.scale.copy()
+    bad, weights = X[100:].copy(), np.ones(100)
+    bad[60], weights[60] = (0.0, 0.0, 1e120), 0.0  # far from rows of its own block alone
+    with pytest.raises(NonFiniteError, match="overflowed"):
+        model.learn(bad, y[100:], sample_weight=weights)
+    assert model.n_rounds_ == 100
+    np.testing.assert_array_equal(model._run.scale, state)
+    np.testing.assert_array_equal(model.predict(X), before)
+    learned = plain.regressor([kb.Gaussian(sigma=1), kb.Polynomial(3)], learner)
+    learned.learn(X, y)
+    model.learn(X[100:], y[100:])
+    np.testing.assert_array_equal(model.predict(X), learned.predict(X))
+    assert 0.2**60 < 2.0**-64, "enough rounds for a shift before the overflow"
