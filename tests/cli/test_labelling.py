@@ -209,7 +209,8 @@ def test_skip_and_quit(kernbrook, flowers):
 def test_numbers(kernbrook, flowers):
     X, _ = flowers
     policy = kb.VarianceSampling(0.0)
-    kb.save(kb.OnlineMKRegressor([kb.Gaussian(sigma=1.0)], labels=policy, random_state=0), "m")
+    pool = [kb.Gaussian(sigma=1.0)]
+    kb.save(kb.OnlineMKRegressor(pool, kb.Ridge(), labels=policy, random_state=0), "m")
     typed = ["4.5", "much", "nan", "1e100", "2", "s", "-1e-3", "?", "5", "q"]
     code, out, err = kernbrook("label", "m", "flowers.csv", typed=typed)
     assert code == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 import os
 import pty
@@ -17,8 +16,8 @@ from numpy._core._exceptions import _ArrayMemoryError
 
 import kernbrook as kb
 from kernbrook.cli import main
+from kernbrook.cli.common import parameters
 from kernbrook.cli.main import run
-from kernbrook.cli.training import _settings
 from kernbrook.errors import KernbrookError, KernbrookWarning
 from kernbrook.evaluation.tasks import check_settings, make_online, recipes_for
 from kernbrook.models import recipes, runs
@@ -48,8 +47,7 @@ def kernbrook(monkeypatch, capsys, tmp_path):
 
 
 def parameters_of(recipe):
-    build = recipes._RECIPES[recipe][1]
-    return [name for name in inspect.signature(build).parameters if name != "random_state"]
+    return [name for name in recipes.parameters(recipe) if name != "random_state"]
 
 
 @pytest.mark.parametrize("recipe", [*recipes_for("classes"), *recipes_for("numbers")])
@@ -60,7 +58,7 @@ def test_settings_are_refused_in_a_line_or_work(recipe):
     for name in parameters_of(recipe):
         for text in TYPED:
             try:
-                settings = _settings([f"{name}={text}"], None)
+                settings = parameters([f"{name}={text}"], None)
                 model = make_online(recipe, **settings, random_state=0)
                 check_settings(model)
                 model.learn(X, y)

@@ -491,7 +491,10 @@ PARAMETERS = [
     ({"selection": kb.BestOfPrefix()}, "selection: BestOfPrefix goes with learners that"),
     ({"labels": kb.MarginSampling()}, "looks at margins, which numbers do not have"),
     ({"kernels": [kb.Linear()]}, "RandomFeatures: expected a shift-invariant kernel"),
-    ({"scaling": "standard"}, "scaling: expected None, 'maximum' or 'moments', got 'standard'"),
+    (
+        {"scaling": "standard"},
+        "scaling: expected 'auto', 'moments', 'maximum' or None, got 'standard'",
+    ),
 ]
 
 

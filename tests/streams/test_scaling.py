@@ -103,7 +103,9 @@ def test_a_stream(method):
 
 
 def test_what_is_refused():
-    with pytest.raises(InputError, match="scaling: expected None, 'maximum' or 'moments', got 'z'"):
+    with pytest.raises(
+        InputError, match="scaling: expected 'auto', 'moments', 'maximum' or None, got 'z'"
+    ):
         OnlineScaler("z", 3)
     with pytest.raises(InputError, match="at most 4096 features, found 5000; take 'maximum'"):
         OnlineScaler("moments", 5000).learn(sp.csr_matrix((2, 5000)))

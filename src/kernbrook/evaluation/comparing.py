@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from kernbrook.checks import is_whole
-from kernbrook.errors import DataFileError, InputError, NonFiniteError
+from kernbrook.errors import DataFileError, InputError, KernbrookWarning, NonFiniteError
 from kernbrook.evaluation.choosing import SHORT_LISTS, named, settings_of, task_of_recipes
 from kernbrook.evaluation.prequential import prequential
 from kernbrook.evaluation.records import Comparison, Record, Row
@@ -205,10 +206,12 @@ def _rows(found: dict[str, dict[int, Outcome]]) -> tuple[tuple[Row, ...], dict[s
 
 def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
     """A prequential run, or why it came to no end: one recipe must not cost the others' results."""
-    try:
-        return prequential(estimator, *arguments, **options)
-    except NonFiniteError as error:
-        return error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KernbrookWarning)  # the table shows what has become large
+        try:
+            return prequential(estimator, *arguments, **options)
+        except NonFiniteError as error:
+            return error
 
 
 def _as_stored(

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernbrook.checks import shown
+from kernbrook.checks import flag, shown
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
@@ -270,7 +270,8 @@ class OnlineMachine(BaseEstimator):
         )  # fmt: skip
 
     def _setting(self, width: int, sparse: bool, seed: int) -> Setting:
-        return Setting(width, sparse, self._scores, seed, self._of_numbers, self.judge_stored)
+        judges = flag(self, "judge_stored")
+        return Setting(width, sparse, self._scores, seed, self._of_numbers, judges)
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Features and labels, with all of scikit-learn's checks."""

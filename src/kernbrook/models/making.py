@@ -57,7 +57,10 @@ def make_run(
         return GroupNormRun(kernels, combiner, policy, setting)
     learners = learners_of(learner, setting)
     if policy.of_variances and not all(hasattr(one, "has_variance") for one in learners):
-        raise InputError(f"labels: {policy!r} needs the variances of Ridge, got {learner!r}")
+        raise InputError(
+            f"labels: {policy!r} needs the variances of Ridge; give learner=Ridge(), "
+            f"got {learner!r}"
+        )
     stores = {one.store for one in learners}
     if len(stores) > 1:
         raise InputError(

@@ -46,7 +46,9 @@ class OnlineScaler:
 
     def __init__(self, method: str, width: int):
         if not isinstance(method, str) or method not in METHODS:
-            raise InputError(f"scaling: expected None, 'maximum' or 'moments', got {method!r}")
+            raise InputError(
+                f"scaling: expected 'auto', 'moments', 'maximum' or None, got {method!r}"
+            )
         self.method = method
         self._code = METHODS[method]
         self._seen = np.zeros(1, dtype=np.int64)
