@@ -114,6 +114,8 @@ class OnlineMachine(BaseEstimator):
         if not hasattr(self, "_run"):
             self._start(X)
         run, rows = self._run, self._rows(X)  # checked before anything is learned
+        if not run.judges_stored:
+            rows = replace(rows, keys=keys_of(X))  # as they are given: they are scaled anew
         decisions = np.empty((X.shape[0], self._scores))
         asked = np.zeros(X.shape[0], dtype=bool)
         for where in slices(X.shape[0], run.learned_together if labels is not None else 1):
@@ -130,12 +132,11 @@ class OnlineMachine(BaseEstimator):
 
     def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Rows, OnlineScaler | None]:
         """Some of the rows as the run takes them next, and the scaler once it has met them."""
-        scaler, part = deepcopy(self._run.scaler), X[where]
-        keys = keys_of(part)  # of the rows as they are given: they are scaled anew each time
-        scaled = rows.part(where.start, where.stop)
-        if scaler is not None:
-            scaled = self._rows(scaler.learn(part))
-        return replace(scaled, keys=keys), scaler
+        part, scaler = rows.part(where.start, where.stop), self._run.scaler
+        if scaler is None:
+            return part, None
+        scaler = deepcopy(scaler)
+        return replace(self._rows(scaler.learn(X[where])), keys=part.keys), scaler
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the run takes it."""

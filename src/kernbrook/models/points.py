@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable as Function
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -54,10 +55,18 @@ def keys_of(X: Any) -> Labels:
     """
     if sp.issparse(X):
         indices, indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-        keys = sparse_keys(_writeable(np.ascontiguousarray(X.data)), indices, indptr)
-    else:
-        keys = dense_keys(_writeable(X))
-    return np.asarray(keys)
+        return np.asarray(sparse_keys(_writeable(np.ascontiguousarray(X.data)), indices, indptr))
+    return _by_parts(dense_keys, X, np.int64)
+
+
+def _by_parts(work: Function[[Floats], Any], X: Floats, kind: Any) -> NDArray[Any]:
+    """(n,) what compiled code finds for each row; read-only ones are copied part by part."""
+    out = np.empty(len(X), dtype=kind)
+    size = max(len(X), 1) if X.flags.writeable else COPIED
+    for start in range(0, len(X), size):
+        part = slice(start, start + size)
+        out[part] = work(_writeable(X[part]))
+    return out
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
@@ -92,11 +101,7 @@ class DenseRows:
 
     @classmethod
     def of(cls, X: Floats) -> DenseRows:
-        norms = np.empty(len(X))
-        size = max(len(X), 1) if X.flags.writeable else COPIED
-        for start in range(0, len(X), size):
-            part = slice(start, start + size)
-            norms[part] = compiled.dense_norms(_writeable(X[part]))
+        norms = _by_parts(compiled.dense_norms, X, np.float64)
         return cls(X, _checked(norms), np.zeros(len(X), dtype=np.int64))
 
     def __len__(self) -> int:
