@@ -7,7 +7,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive import kernels as naive_kernels
 from naive import multiclass, pegasos
@@ -141,6 +141,7 @@ def test_hard_streams(stream, upkeep, C):
     size=st.integers(1, 80),
     seed=st.integers(0, 2**31 - 1),
 )
+@example("merge, printed", 5, 1, 1e-6, False, 4, 1, 1)
 def test_random_streams(upkeep, C, budget, regularization, ball, n, size, seed):
     """Sample weights, 0 among them, and labels at random."""
     rng = np.random.default_rng(seed)

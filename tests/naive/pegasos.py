@@ -246,7 +246,10 @@ def merge(model, t, seed, wide=False, search=best_merge):
     n, h, kappa = partners[i], found[i][0], kappas[i]
     u, v = bumps(h, kappa)
     model.points[n] = h * model.points[m] + (1 - h) * model.points[n]
-    model.alphas[n] = u * model.alphas[m] + v * model.alphas[n]
+    light, heavy = u * model.alphas[m], v * model.alphas[n]
+    total = light + heavy  # 0 where the terms cancel: the printed rule would weigh what is left
+    sizes = np.abs(light) + np.abs(heavy)
+    model.alphas[n] = np.where(np.abs(total) <= ROUNDING * sizes, 0.0, total)
     model.births[n] = min(model.births[m], model.births[n])
     model.remove(m)
 

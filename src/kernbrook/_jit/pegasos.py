@@ -16,7 +16,7 @@ from kernbrook._jit.merging import choose_partner, lost, smallest
 from kernbrook._jit.pairs import dense_inner, dense_squared
 from kernbrook._jit.projection import SMALLEST_PIVOT, append, project, reduce, remove
 from kernbrook._jit.upkeep import copy, random_slot, scale, square_of
-from kernbrook._jit.zero import ZERO
+from kernbrook._jit.zero import ZERO, zero_or
 
 KEEP_ALL, REMOVE_RANDOM, REMOVE_SMALLEST, PROJECT, MERGE = -1.0, 0.0, 1.0, 2.0, 3.0
 
@@ -232,7 +232,8 @@ def merge(used, parameters, slots, e, gamma, block, start, later):
     for c in range(alpha.shape[0]):
         after += (u * alpha[c, m] + v * alpha[c, partner]) * dot(alpha[c], row, n)
     for c in range(alpha.shape[0]):
-        alpha[c, partner] = u * alpha[c, m] + v * alpha[c, partner]
+        first, second = u * alpha[c, m], v * alpha[c, partner]
+        alpha[c, partner] = zero_or(first + second, abs(first) + abs(second))
     slots.born[e, partner] = min(slots.born[e, m], slots.born[e, partner])
     for s in range(n):
         gram[partner, s] = row[s]
