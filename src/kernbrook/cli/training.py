@@ -102,9 +102,10 @@ def train(
         stream, source = open_source(
             data, n_features=n_features, label=label, positive=positive, seed=seed
         )
-        recipe = OURS[task_of_labels(stream)] if recipe is None else recipe
+        if recipe is None:
+            recipe = OURS[task_of_labels(stream)]
+            check_settings(make_online(recipe, **chosen, random_state=seed))
         estimator = make_online(recipe, **chosen, random_state=seed)
-        check_settings(estimator)
         result = run(
             stream,
             estimator,

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation.tasks import check_settings, make_online
+from kernbrook.evaluation.tasks import OURS, check_settings, make_online
 from kernbrook.models import recipes as book
 from kernbrook.models.tasks import Task
 
 # Where nobody names recipes: ours, one of each paper, a linear one, the trivial ones.
 SHORT_LISTS: dict[Task, tuple[str, ...]] = {
     "classes": (
-        "kernbrook-classification", "omkc-dd", "spa", "bpegasos-merge", "perceptron",
+        OURS["classes"], "omkc-dd", "spa", "bpegasos-merge", "perceptron",
         "majority", "last-label",
     ),
     "numbers": (
-        "kernbrook-regression", "kernbrook-active", "raker", "amkl-aks", "kl-linear",
+        OURS["numbers"], "kernbrook-active", "raker", "amkl-aks", "kl-linear",
         "mean", "last-value",
     ),
 }  # fmt: skip

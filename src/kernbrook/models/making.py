@@ -34,8 +34,8 @@ def make_run(
         A choice is not of its kind, or choices that do not go together.
     """
     default = MLPoly("linearized", scale_free=True) if setting.regression else FixedShare()
-    combiner = _choice("combiner", combiner, default)
-    selection = _choice("selection", selection, Selection())
+    combiner = _choice("combiner", default if combiner is None else combiner, default)
+    selection = _choice("selection", Selection() if selection is None else selection, Selection())
     policy = AllLabels() if isinstance(labels, str) and labels == "all" else labels
     if getattr(policy, "choice", None) != "labels" or isinstance(policy, type):
         raise InputError(
@@ -118,8 +118,8 @@ def _run_in(store: str) -> Callable[..., Run]:
     return ExpertRun
 
 
-def _choice(name: str, given: Any, default: Any) -> Any:
-    choice = default if given is None and name != "learner" else given
+def _choice(name: str, choice: Any, such: Any) -> Any:
+    """The choice, if it is of its kind; InputError, with one `such`, where it is not."""
     if isinstance(choice, type) or getattr(choice, "choice", None) != name:
-        raise InputError(f"{name}: expected an object such as {default!r}, got {given!r}")
+        raise InputError(f"{name}: expected an object such as {such!r}, got {choice!r}")
     return choice
