@@ -176,8 +176,8 @@ def sparse_task(points: Any, block: Any, pool: ThreadPoolExecutor) -> Any:
     import numpy as np
 
     from kernbrook._jit import pairs
-    from kernbrook.models.engine import LANES
-    from kernbrook.models.engine import TILE as POINTS
+    from kernbrook.engine.sums import LANES
+    from kernbrook.engine.sums import TILE as POINTS
 
     def csr(matrix: Any) -> tuple[Any, Any, Any]:
         return matrix.data, matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)

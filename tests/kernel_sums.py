@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernbrook.kernels.planning import lay_out
-from kernbrook.models.engine import Engine
-from kernbrook.models.points import DenseRows, SparseRows, SupportVectors
+from kernbrook.engine.sums import Engine
+from kernbrook.engine.points import DenseRows, SparseRows, SupportVectors
 
 
 def rows_of(X):

@@ -15,7 +15,7 @@ from naive import multiclass as naive
 
 import kernbrook as kb
 from kernbrook.models.making import make_run
-from kernbrook.models.points import DenseRows
+from kernbrook.engine.points import DenseRows
 from kernbrook.models.runs import Setting
 
 SEED = 5

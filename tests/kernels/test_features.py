@@ -12,7 +12,7 @@ import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.kernels import amkl17
 from kernbrook.models.feature_maps import PoolMap, draw, restore
-from kernbrook.models.points import DenseRows, SparseRows
+from kernbrook.engine.points import DenseRows, SparseRows
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(70, 6))

@@ -10,7 +10,7 @@ from naive import features as naive
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.models.feature_maps import draw
-from kernbrook.models.points import DenseRows, SparseRows
+from kernbrook.engine.points import DenseRows, SparseRows
 
 rng = np.random.default_rng(1)
 X = rng.normal(size=(25, 4))

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import kernbrook as kb
-from kernbrook.models.encoding import same
+from kernbrook.engine.same import same
 
 X, Y = hard_streams.gaussian_clouds(160, 4)
 

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.models.feature_maps import draw
-from kernbrook.models.points import DenseRows
+from kernbrook.engine.points import DenseRows
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 5))

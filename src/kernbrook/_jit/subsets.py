@@ -40,7 +40,7 @@ def draw_subset(log_weights, ratio, seed, round_, used):
     u = uniform(seed, round_, first)
     for e in range(experts):
         used[e] = False
-    if binomial(experts, size, 2 * experts) <= 2 * experts:
+    if binomial(experts, np.int64(size), 2 * experts) <= 2 * experts:
         _one_of_all(weights, size, u, used)
     else:
         _one_of_bins(weights, size, u, seed, round_, first + 1, used)

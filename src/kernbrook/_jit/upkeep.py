@@ -25,32 +25,32 @@ def scale(alpha, filled, factor):
 
 
 @njit(cache=True, nogil=True)
-def random_slot(filled, e, counters):
-    """A slot of expert e, uniformly."""
-    u = uniform(counters[0], counters[1], DRAW_REMOVAL * PURPOSE + e)
+def random_slot(filled, expert, clock):
+    """A slot of an expert, uniformly."""
+    u = uniform(clock.seed, clock.round, DRAW_REMOVAL * PURPOSE + expert)
     return min(int(u * filled), filled - 1)
 
 
 @njit(cache=True, nogil=True)
-def keep(slots, e, kept, later):
-    """Expert e holds the slots kept[0] < kept[1] < ... alone, moved to 0, 1, ...
+def keep(slots, kept, later):
+    """The expert holds the slots kept[0] < kept[1] < ... alone, moved to 0, 1, ...
 
     later : (n, B) the slots' kernel values with examples to come, moved with them
     """
     for i in range(len(kept)):
         s = kept[i]
-        for c in range(slots.alpha.shape[1]):
-            slots.alpha[e, c, i] = slots.alpha[e, c, s]
-        slots.diagonal[e, i] = slots.diagonal[e, s]
-        slots.born[e, i] = slots.born[e, s]
-        slots.place[e, i] = slots.place[e, s]
-        if slots.gram.shape[1] > 0:
+        for c in range(slots.alpha.shape[0]):
+            slots.alpha[c, i] = slots.alpha[c, s]
+        slots.diagonal[i] = slots.diagonal[s]
+        slots.born[i] = slots.born[s]
+        slots.place[i] = slots.place[s]
+        if slots.gram.shape[0] > 0:
             for j in range(len(kept)):
-                slots.gram[e, i, j] = slots.gram[e, s, kept[j]]
+                slots.gram[i, j] = slots.gram[s, kept[j]]
     for t in range(later.shape[0]):
         for i in range(len(kept)):
             later[t, i] = later[t, kept[i]]
-    slots.filled[e] = len(kept)
+    slots.filled[0] = len(kept)
 
 
 @njit(cache=True, nogil=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook._jit import ada_raker
 from kernbrook.checks import flag, positive, whole_number
 from kernbrook.combiners.losses import LossCombiner
+from kernbrook.engine.losses import loss_of
+from kernbrook.engine.verbs import implements, update
 from kernbrook.errors import InputError
 
 MOST_LEVELS = 40
@@ -70,8 +74,6 @@ class AdaRaker(LossCombiner):
     array([0.45308184, 0.32037724, 0.22654092])
     """
 
-    code = ada_raker.ADA_RAKER
-
     def __init__(
         self,
         levels: int = 12,
@@ -97,7 +99,78 @@ class AdaRaker(LossCombiner):
     def state_size(self, n_experts: int) -> int:
         return n_experts + self.levels
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
+    def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
+        """Raise InputError where learning could not have led here."""
+        if (state[:n_experts].reshape(self.levels, -1).max(axis=1) != 0).any():
+            raise InputError("progress.state: expected 0 as the greatest of each level")
+
+    def rule(self) -> Instances:
+        """The parameters as compiled code reads them."""
         levels, step = whole_number(self, "levels", MOST_LEVELS), positive(self, "step")
-        return np.array([self._cap(), step, levels, flag(self, "restart")], dtype=np.float64)
+        return Instances(self._cap(), step, levels, flag(self, "restart"))
+
+
+class Instances(NamedTuple):
+    """cap : of a loss; step, levels, restart : as for `AdaRaker`."""
+
+    cap: float
+    step: float
+    levels: int
+    restart: bool
+
+
+@implements(update, Instances)
+def _update(combiner, told, progress):
+    """Algorithm 2.
+
+    progress.log_weights : (m,) out, of an expert in the whole; -inf where its instance has not
+        begun
+    progress.state : (m + levels,) log of each expert's weight in its instance, the greatest 0; log
+        of each instance's weight beside its rate, which it begins with
+    """
+    cap, step, levels = combiner.cap, combiner.step, combiner.levels
+    log_weights, state, losses = progress.log_weights, progress.state, told.losses
+    scores, decision, label, loss = told.scores, told.decision, told.target, told.loss
+    seen = told.number - 1
+    m, c = losses.shape[0], decision.shape[0]
+    each = m // levels
+    own, sizes = np.empty(c), np.zeros(c)
+    combined = min(told.weight * loss_of(loss, decision, sizes, decision, label)[0], cap)
+    greatest = -math.inf
+    for j in range(levels):
+        length = 1 << j
+        rate = min(0.5, step / math.sqrt(length))
+        first, last = j * each, (j + 1) * each
+        for k in range(c):
+            own[k] = 0.0
+        total = 0.0
+        for e in range(first, last):
+            share = math.exp(state[e])
+            total += share
+            for k in range(c):
+                own[k] += share * scores[e, k]
+        for k in range(c):
+            own[k] /= total
+        if j == 0 or seen >= length:
+            lost = told.weight * loss_of(loss, own, sizes, decision, label)[0]
+            state[m + j] -= rate * (min(lost, cap) - combined)
+        top = -math.inf
+        for e in range(first, last):
+            losses[e] = min(losses[e], cap)
+            state[e] -= rate * losses[e]
+            top = max(top, state[e])
+        ends = (seen + 1) % length == 0
+        if ends:
+            state[m + j] = 0.0
+        total = 0.0
+        for e in range(first, last):
+            state[e] = 0.0 if ends and combiner.restart else state[e] - top
+            total += math.exp(state[e])
+        log_instance = -math.inf
+        if j == 0 or seen + 1 >= length:
+            log_instance = math.log(rate) + state[m + j] - math.log(total)
+        for e in range(first, last):
+            log_weights[e] = log_instance + state[e]
+            greatest = max(greatest, log_weights[e])
+    for e in range(m):
+        log_weights[e] -= greatest

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from kernbrook._jit import combining
-from kernbrook.combiners.losses import LossCombiner
+from kernbrook.combiners.losses import LossCombiner, cut
+from kernbrook.engine.verbs import implements, update
+from kernbrook.errors import InputError
 
 
 class AdaHedge(LossCombiner):
@@ -46,15 +51,62 @@ class AdaHedge(LossCombiner):
     AdaHedge(loss='hinge')
     """
 
-    code = combining.ADA_HEDGE
-
     def __init__(self, loss: str = "mistakes", cap: float | None = None):
         self.loss = loss
         self.cap = cap
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        return np.array([self._cap()])
+    def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
+        """Raise InputError where learning could not have led here."""
+        if (state < 0).any():
+            raise InputError("progress.state: expected numbers from 0")
+
+    def rule(self) -> Adapting:
+        """The parameters as compiled code reads them."""
+        return Adapting(self._cap())
 
     def state_size(self, n_experts: int) -> int:
         return n_experts + 1
+
+
+class Adapting(NamedTuple):
+    """cap : of a loss."""
+
+    cap: float
+
+
+@njit(cache=True, nogil=True)
+def ada_hedge(log_weights, state, losses):
+    """De Rooij, van Erven, Grunwald, Koolen (2014), section 2: eta = ln m / Delta.
+
+    state : (m + 1,) the experts' losses so far less the least of them, then Delta, the sum of
+        the mixability gaps. It is 0, and eta infinite, until losses differ for the first time.
+    """
+    m = losses.shape[0]
+    gap = state[m]
+    least = np.min(losses)
+    before, loss = 0.0, 0.0  # the combination's loss, like all others here, above the least
+    for e in range(m):
+        weight = math.exp(log_weights[e])
+        before += weight
+        loss += weight * (losses[e] - least)
+        state[e] += losses[e] - least
+    loss /= before
+    rise = np.min(state[:m])
+    after = 0.0
+    for e in range(m):
+        state[e] -= rise
+        if gap > 0.0:
+            after += math.exp(-state[e] / gap * math.log(m))
+    mix_loss = rise
+    if gap > 0.0:
+        mix_loss -= (math.log(after) - math.log(before)) * gap / math.log(m)
+    state[m] = gap + max(loss - mix_loss, 0.0)
+    if state[m] > 0.0:
+        for e in range(m):
+            log_weights[e] = -state[e] / state[m] * math.log(m)
+
+
+@implements(update, Adapting)
+def _update(combiner, told, progress):
+    cut(told.losses, combiner.cap)
+    ada_hedge(progress.log_weights, progress.state, told.losses)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from kernbrook._jit import combining
 from kernbrook.checks import number, positive
-from kernbrook.combiners.losses import LossCombiner
+from kernbrook.combiners.fixed_share import Sharing
+from kernbrook.combiners.losses import LossCombiner, cut
+from kernbrook.engine.verbs import implements, update
+from kernbrook.errors import InputError
 
 
 class EXP(LossCombiner):
@@ -54,18 +58,48 @@ class EXP(LossCombiner):
         self.loss = loss
         self.cap = cap
 
-    @property
-    def code(self) -> int:
-        """Of the compiled pass."""
-        return combining.EXP if self.horizon is None else combining.FIXED_SHARE
-
     def state_size(self, n_experts: int) -> int:
         return n_experts + 1 if self.horizon is None else 0
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
+    def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
+        """Raise InputError where learning could not have led here."""
+        if (state < 0).any():
+            raise InputError("progress.state: expected numbers from 0")
+
+    def rule(self) -> Falling | Sharing:
+        """The parameters as compiled code reads them."""
         step = positive(self, "step")
         if self.horizon is None:
-            return np.array([self._cap(), step])
+            return Falling(self._cap(), step)
         rate = step / math.sqrt(number(self, "horizon", 1, kind="None or a number"))
-        return np.array([self._cap(), -rate, 0.0])  # no share
+        return Sharing(self._cap(), -rate, 0.0)  # no share
+
+
+class Falling(NamedTuple):
+    """cap : of a loss; step : before it falls."""
+
+    cap: float
+    step: float
+
+
+@njit(cache=True, nogil=True)
+def exp_weights(step, log_weights, state, losses):
+    """w_e = exp(-step / sqrt(t) sum of e's losses) after the t-th round.
+
+    state : (m + 1,) the experts' losses so far less the least of them, then t
+    """
+    m = losses.shape[0]
+    state[m] += 1.0
+    least = math.inf
+    for e in range(m):
+        state[e] += losses[e]
+        least = min(least, state[e])
+    for e in range(m):
+        state[e] -= least
+        log_weights[e] = -step / math.sqrt(state[m]) * state[e]
+
+
+@implements(update, Falling)
+def _update(combiner, told, progress):
+    cut(told.losses, combiner.cap)
+    exp_weights(combiner.step, progress.log_weights, progress.state, told.losses)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import math
+from typing import NamedTuple
 
-from kernbrook._jit import combining
+import numpy as np
+from numba import njit
+
 from kernbrook.checks import share
-from kernbrook.combiners.losses import LossCombiner
+from kernbrook.combiners.hedge import discount_losses
+from kernbrook.combiners.losses import LossCombiner, cut
+from kernbrook.engine.verbs import implements, update
 
 
 class FixedShare(LossCombiner):
@@ -49,8 +53,6 @@ class FixedShare(LossCombiner):
     FixedShare(share=0.05)
     """
 
-    code = combining.FIXED_SHARE
-
     def __init__(
         self,
         discount: float = 0.9,
@@ -63,7 +65,42 @@ class FixedShare(LossCombiner):
         self.loss = loss
         self.cap = cap
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
+    def rule(self) -> Sharing:
+        """The parameters as compiled code reads them."""
         part = share(self, "share", "[0, 1)")
-        return np.array([self._cap(), self._log_discount(), part])
+        return Sharing(self._cap(), self._log_discount(), part)
+
+
+class Sharing(NamedTuple):
+    """cap : of a loss; log_discount : below 0; share : that each weight gives to the others."""
+
+    cap: float
+    log_discount: float
+    share: float
+
+
+@njit(cache=True, nogil=True)
+def share_weights(share, log_weights):
+    """Every weight gives a share, in equal parts to the others: Herbster and Warmuth (1998)."""
+    m = log_weights.shape[0]
+    if share == 0.0 or m == 1:
+        return
+    total = 0.0
+    weights = np.exp(log_weights)
+    for e in range(m):
+        total += weights[e]
+    greatest = -math.inf
+    for e in range(m):
+        shared = (1.0 - share) * weights[e] + share * (total - weights[e]) / (m - 1)
+        log_weights[e] = math.log(shared)
+        greatest = max(greatest, log_weights[e])
+    for e in range(m):
+        log_weights[e] -= greatest
+
+
+@implements(update, Sharing)
+def _update(combiner, told, progress):
+    cut(told.losses, combiner.cap)
+    everybody = np.ones(told.losses.shape[0], np.bool_)
+    discount_losses(combiner.log_discount, progress.log_weights, told.losses, everybody)
+    share_weights(combiner.share, progress.log_weights)

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import number
+from kernbrook.engine.losses import LOGISTIC
+from kernbrook.engine.verbs import implements, update, weigh_all
+from kernbrook.errors import InputError
 
 
 class GroupNorm(BaseEstimator):
@@ -42,6 +49,7 @@ class GroupNorm(BaseEstimator):
     """
 
     choice = "combiner"
+    loss_code = LOGISTIC
 
     def __init__(self, q: float | None = None):
         self.q = q
@@ -55,3 +63,45 @@ class GroupNorm(BaseEstimator):
         if self.q is None:
             return max(2.0, 2.0 * math.log(n_kernels))
         return number(self, "q", 2, kind="None or a number")
+
+    def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
+        """Raise InputError where learning could not have led here."""
+        if (state < 0).any():
+            raise InputError("progress.state: expected numbers from 0")
+
+    def rule(self, n_kernels: int) -> Norms:
+        """The parameters as compiled code reads them."""
+        return Norms(self.exponent(n_kernels))
+
+
+class Norms(NamedTuple):
+    """q : exponent of the dual group norm. The squared norms of the m dual vectors are state."""
+
+    q: float
+
+
+@njit(cache=True, nogil=True)
+def group_norm_weights(squared_norms, q, weights):
+    """w_j = (1/q) (||theta_j|| / ||theta||_{2,q})^(q-2), (m,) out; 1/q before the first update."""
+    m = squared_norms.shape[0]
+    greatest = squared_norms.max()
+    if greatest <= 0.0:
+        for j in range(m):
+            weights[j] = 1.0 / q
+        return
+    total = 0.0
+    for j in range(m):  # relative to the greatest norm: powers of it cannot overflow
+        total += (squared_norms[j] / greatest) ** (0.5 * q)
+    norm = total ** (1.0 / q)
+    for j in range(m):
+        weights[j] = (np.sqrt(squared_norms[j] / greatest) / norm) ** (q - 2.0) / q
+
+
+@implements(weigh_all, Norms)
+def _weigh_all(combiner, progress, weights):
+    group_norm_weights(progress.state, combiner.q, weights)
+
+
+@implements(update, Norms)
+def _update(combiner, told, progress):
+    """The norms change where an example is added."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from numba import njit
 
-from kernbrook._jit import combining
-from kernbrook.combiners.losses import LossCombiner
+from kernbrook.combiners.losses import LossCombiner, cut, lift
+from kernbrook.engine.verbs import implements, update
 from kernbrook.errors import InputError
 
 
@@ -61,13 +61,33 @@ class Hedge(LossCombiner):
     Hedge(discount=0.9)
     """
 
-    code = combining.HEDGE
-
     def __init__(self, discount: float = 0.8, loss: str = "mistakes", cap: float | None = None):
         self.discount = discount
         self.loss = loss
         self.cap = cap
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        return np.array([self._cap(), self._log_discount()])
+    def rule(self) -> Discounted:
+        """The parameters as compiled code reads them."""
+        return Discounted(self._cap(), self._log_discount())
+
+
+class Discounted(NamedTuple):
+    """cap : of a loss; log_discount : below 0."""
+
+    cap: float
+    log_discount: float
+
+
+@njit(cache=True, nogil=True)
+def discount_losses(log_discount, log_weights, losses, counted):
+    """log w_e += loss_e log discount, where counted: Freund and Schapire (1997), figure 1."""
+    for e in range(losses.shape[0]):
+        if counted[e]:
+            log_weights[e] += log_discount * losses[e]
+    lift(log_weights)
+
+
+@implements(update, Discounted)
+def _update(combiner, told, progress):
+    cut(told.losses, combiner.cap)
+    discount_losses(combiner.log_discount, progress.log_weights, told.losses, told.counted)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 
+from numba import njit
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit import combining
 from kernbrook.checks import one_of, positive, share
+from kernbrook.engine import losses
+from kernbrook.engine.losses import NO_CAP
 
 LOSSES = {
-    "mistakes": combining.MISTAKES,
-    "hinge": combining.HINGE,
-    "logistic": combining.LOGISTIC,
-    "squared": combining.SQUARED,
-    "absolute": combining.ABSOLUTE,
-    "linearized": combining.LINEARIZED,
+    "mistakes": losses.MISTAKES,
+    "hinge": losses.HINGE,
+    "logistic": losses.LOGISTIC,
+    "squared": losses.SQUARED,
+    "absolute": losses.ABSOLUTE,
+    "linearized": losses.LINEARIZED,
 }
 
 
@@ -37,8 +39,25 @@ class LossCombiner(BaseEstimator):
 
     def _cap(self) -> float:
         if self.cap is None:
-            return combining.NO_CAP
-        return min(positive(self, "cap", "None or a positive number"), combining.NO_CAP)
+            return NO_CAP
+        return min(positive(self, "cap", "None or a positive number"), NO_CAP)
 
     def _log_discount(self) -> float:
         return math.log(share(self, "discount", "(0, 1]"))
+
+
+@njit(cache=True, nogil=True)
+def cut(losses, cap):
+    """No loss above the cap, nor one whose square overflows; (m,) changed."""
+    for e in range(losses.shape[0]):  # linearised ones may be below 0, without a bound
+        losses[e] = max(min(losses[e], cap), -NO_CAP)
+
+
+@njit(cache=True, nogil=True)
+def lift(log_weights):
+    """The greatest is 0 again; (m,) changed."""
+    greatest = -math.inf
+    for e in range(log_weights.shape[0]):
+        greatest = max(greatest, log_weights[e])
+    for e in range(log_weights.shape[0]):
+        log_weights[e] -= greatest

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import math
+from typing import NamedTuple
 
-from kernbrook._jit import combining
+import numpy as np
+from numba import njit
+
 from kernbrook.checks import flag
-from kernbrook.combiners.losses import LossCombiner
+from kernbrook.combiners.losses import LossCombiner, cut
+from kernbrook.engine.verbs import implements, update
 
 
 class MLPoly(LossCombiner):
@@ -46,16 +49,57 @@ class MLPoly(LossCombiner):
     MLPoly()
     """
 
-    code = combining.ML_POLY
-
     def __init__(self, loss: str = "mistakes", cap: float | None = None, scale_free: bool = False):
         self.loss = loss
         self.cap = cap
         self.scale_free = scale_free
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        return np.array([self._cap(), 0.0 if flag(self, "scale_free") else 1.0])
+    def rule(self) -> Polynomial:
+        """The parameters as compiled code reads them."""
+        return Polynomial(self._cap(), 0.0 if flag(self, "scale_free") else 1.0)
 
     def state_size(self, n_experts: int) -> int:
         return 2 * n_experts
+
+
+class Polynomial(NamedTuple):
+    """cap : of a loss; offset : 1, or 0 where weights are free of the losses' unit."""
+
+    cap: float
+    offset: float
+
+
+@njit(cache=True, nogil=True)
+def ml_poly(offset, log_weights, state, losses):
+    """Gaillard, Stoltz, van Erven (2014): w_e = eta_e max(R_e, 0), 1 / eta_e = offset + sum r_e^2.
+
+    r_e is the combination's loss less expert e's, R_e the sum of r_e. No R_e is positive only
+    until losses differ for the first time; the weights are equal then.
+
+    state : (2 m,) R_e, and the sums of r_e^2
+    """
+    m = losses.shape[0]
+    least = np.min(losses)
+    total, loss = 0.0, 0.0  # as in `ada_hedge`: equal losses give regrets of 0 exactly
+    for e in range(m):
+        weight = math.exp(log_weights[e])
+        total += weight
+        loss += weight * (losses[e] - least)
+    loss /= total
+    greatest = -math.inf
+    for e in range(m):
+        regret = loss - (losses[e] - least)
+        state[e] += regret
+        state[m + e] += regret * regret
+        log_weights[e] = -math.inf
+        if state[e] > 0.0 and offset + state[m + e] > 0.0:  # squares may underflow
+            log_weights[e] = math.log(state[e]) - math.log(offset + state[m + e])
+        greatest = max(greatest, log_weights[e])
+    for e in range(m):
+        log_weights[e] = log_weights[e] - greatest if greatest > -math.inf else 0.0
+
+
+@implements(update, Polynomial)
+def _update(combiner, told, progress):
+    cut(told.losses, combiner.cap)
+    ml_poly(combiner.offset, progress.log_weights, progress.state, told.losses)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
+
+from numba import njit
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit import rounds
+from kernbrook._jit.draws import DRAW_UPDATE, DRAW_VOTE, PURPOSE, uniform
+from kernbrook._jit.subsets import draw_subset
 from kernbrook.checks import flag, one_of, share, whole_number
+from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED
+from kernbrook.engine.verbs import choose_next, expect, implements, lead_on, select
 
 
 class Selection(BaseEstimator):
@@ -70,23 +74,26 @@ class Selection(BaseEstimator):
         self.weighted = weighted
         self.spread = spread
 
-    def codes(self) -> tuple[int, float, int]:
-        """(flags, smoothing, rounds of the prefix) for the compiled pass."""
-        update, vote = (one_of(self, name, ("all", "drawn")) for name in ("update", "vote"))
-        smoothing = share(self, "smoothing", "[0, 1]")
-        flags = rounds.UPDATE_DRAWN * (update == "drawn")
-        flags += rounds.VOTE_DRAWN * (vote == "drawn")
-        flags += rounds.VOTE_UNWEIGHTED * (not flag(self, "weighted"))
-        flags += rounds.SMOOTHING_UNSPREAD * (not flag(self, "spread"))
-        return flags, smoothing, 0
+    @property
+    def takes_all(self) -> bool:
+        """Whether all experts learn, and vote with their weights."""
+        return self.rule() == Selection().rule()
 
-    def expected_votes(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(m,) each expert's weight in the vote, in expectation over the draws; q as above."""
-        votes = q if self.weighted else np.ones_like(q)
-        if self.vote == "drawn":
-            share = len(q) if self.spread else 1
-            votes = votes * ((1 - self.smoothing) * q + self.smoothing / share)
-        return votes
+    @property
+    def draws_updates(self) -> bool:
+        """Whether which experts learn depends on the others."""
+        return bool(self.update == "drawn")
+
+    def rule(self) -> Drawn:
+        """The parameters as compiled code reads them."""
+        update, vote = (one_of(self, name, ("all", "drawn")) for name in ("update", "vote"))
+        return Drawn(
+            update == "drawn",
+            vote == "drawn",
+            share(self, "smoothing", "[0, 1]"),
+            flag(self, "weighted"),
+            flag(self, "spread"),
+        )
 
 
 class BestOfPrefix(BaseEstimator):
@@ -114,21 +121,18 @@ class BestOfPrefix(BaseEstimator):
     """
 
     choice = "selection"
+    draws_updates = True
 
     def __init__(self, rounds: int = 100, fraction: float | None = None):
         self.rounds = rounds
         self.fraction = fraction
 
-    def codes(self) -> tuple[int, float, int]:
-        """(flags, smoothing, rounds of the prefix) for the compiled pass."""
+    def rule(self) -> Prefix:
+        """The parameters as compiled code reads them."""
         prefix = whole_number(self, "rounds")
         if self.fraction is not None:
             share(self, "fraction", "(0, 1]")
-        return rounds.BEST_OF_PREFIX, 0.0, prefix
-
-    def expected_votes(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(m,) each expert's weight in the vote; q is 1 for the chosen one and 0 elsewhere."""
-        return q
+        return Prefix(prefix)
 
 
 class AdaptiveSelection(BaseEstimator):
@@ -156,10 +160,141 @@ class AdaptiveSelection(BaseEstimator):
     """
 
     choice = "selection"
+    draws_updates = False
 
     def __init__(self, ratio: float = 0.8):
         self.ratio = ratio
 
-    def codes(self) -> tuple[int, float, int]:
-        """(flags, ratio, rounds of a prefix) for the compiled pass."""
-        return rounds.ADAPTIVE, share(self, "ratio", "[0, 1)"), 0
+    def rule(self) -> Adaptive:
+        """The parameters as compiled code reads them."""
+        return Adaptive(share(self, "ratio", "[0, 1)"))
+
+
+# -- drawn -----------------------------------------------------------------------------------------
+
+
+class Drawn(NamedTuple):
+    """update, vote : whether they are drawn; smoothing, weighted, spread : as for `Selection`."""
+
+    update: bool
+    vote: bool
+    smoothing: float
+    weighted: bool
+    spread: bool
+
+
+@njit(cache=True, nogil=True)
+def draw_probability(selection, weight, experts):
+    """p = (1 - smoothing) q + smoothing / m: Hoi et al. (2013), algorithm 3.
+
+    Unspread, smoothing is not divided by m: Lu et al. (2015), algorithm 1.
+    """
+    parts = experts if selection.spread else 1.0
+    return (1.0 - selection.smoothing) * weight + selection.smoothing / parts
+
+
+@implements(select, Drawn)
+def _select(selection, progress, weights, votes, updates):
+    used, m = progress.used, votes.shape[0]
+    seed, round_ = progress.counters[SEED], progress.counters[ROUND]
+    for e in range(m):
+        used[e] = updates[e] = True
+        votes[e] = weights[e] if selection.weighted else 1.0
+        if selection.update or selection.vote:
+            p = draw_probability(selection, weights[e], float(m))
+            if selection.update:
+                updates[e] = uniform(seed, round_, DRAW_UPDATE * PURPOSE + e) < p
+            if selection.vote and selection.update:
+                used[e] = updates[e]
+            elif selection.vote:
+                used[e] = uniform(seed, round_, DRAW_VOTE * PURPOSE + e) < p
+
+
+@implements(expect, Drawn)
+def _expect(selection, progress, weights, votes):
+    m = votes.shape[0]
+    for e in range(m):
+        votes[e] = weights[e] if selection.weighted else 1.0
+        if selection.vote:
+            votes[e] *= draw_probability(selection, weights[e], float(m))
+    return m == 1
+
+
+# -- the best of a prefix --------------------------------------------------------------------------
+
+
+class Prefix(NamedTuple):
+    """rounds : of the prefix."""
+
+    rounds: int
+
+
+@njit(cache=True, nogil=True)
+def leader(progress):
+    """The expert that votes: the chosen one, else the one with the least losses so far."""
+    best = progress.counters[CHOSEN]
+    if best < 0:
+        best = 0
+        for e in range(1, progress.losses.shape[0]):
+            if progress.losses[e] < progress.losses[best]:
+                best = e
+    return best
+
+
+@implements(lead_on, Prefix)
+def _lead_on(selection, progress, weights):
+    best = leader(progress)
+    for e in range(weights.shape[0]):
+        weights[e] = 1.0 if e == best else 0.0
+
+
+@implements(select, Prefix)
+def _select_best(selection, progress, weights, votes, updates):
+    chosen = progress.counters[CHOSEN]
+    for e in range(votes.shape[0]):
+        votes[e] = weights[e]
+        progress.used[e] = weights[e] > 0.0
+        updates[e] = chosen < 0 or e == chosen
+
+
+@implements(expect, Prefix)
+def _expect_best(selection, progress, weights, votes):
+    for e in range(votes.shape[0]):
+        votes[e] = weights[e]
+    return True
+
+
+@implements(choose_next, Prefix)
+def _choose_best(selection, progress):
+    counters = progress.counters
+    if counters[CHOSEN] < 0 and counters[ASKED] >= selection.rounds:
+        counters[CHOSEN] = leader(progress)
+
+
+# -- adaptive --------------------------------------------------------------------------------------
+
+
+class Adaptive(NamedTuple):
+    """ratio : to the greatest weight."""
+
+    ratio: float
+
+
+@implements(select, Adaptive)
+def _select_drawn_before(selection, progress, weights, votes, updates):
+    for e in range(votes.shape[0]):
+        votes[e] = weights[e]
+        updates[e] = True
+
+
+@implements(expect, Adaptive)
+def _expect_drawn_before(selection, progress, weights, votes):
+    for e in range(votes.shape[0]):
+        votes[e] = weights[e] if progress.used[e] else 0.0
+    return votes.shape[0] == 1
+
+
+@implements(choose_next, Adaptive)
+def _draw_next(selection, progress):
+    seed, round_ = progress.counters[SEED], progress.counters[ROUND]
+    draw_subset(progress.log_weights, selection.ratio, seed, round_, progress.used)

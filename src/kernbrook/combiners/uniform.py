@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
+
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit import combining
+from kernbrook.engine.losses import MISTAKES
+from kernbrook.engine.verbs import implements, update
 
 
 class Uniform(BaseEstimator):
@@ -19,13 +20,22 @@ class Uniform(BaseEstimator):
     """
 
     choice = "combiner"
-    code = combining.UNIFORM
-    loss_code = combining.MISTAKES
+    loss_code = MISTAKES
+    of_any_loss = True
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        return np.zeros(1)
+    def rule(self) -> Equal:
+        """The parameters as compiled code reads them."""
+        return Equal()
 
     def state_size(self, n_experts: int) -> int:
         """How many numbers it keeps besides the weights."""
         return 0
+
+
+class Equal(NamedTuple):
+    """Nothing to know."""
+
+
+@implements(update, Equal)
+def _update(combiner, told, progress):
+    pass

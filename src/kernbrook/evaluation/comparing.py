@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from kernbrook.checks import is_whole
+from kernbrook.engine.sums import available_cores
 from kernbrook.errors import DataFileError, InputError, KernbrookWarning, NonFiniteError
 from kernbrook.evaluation.choosing import SHORT_LISTS, named, settings_of, task_of_recipes
 from kernbrook.evaluation.prequential import prequential
@@ -33,7 +34,6 @@ from kernbrook.evaluation.tasks import (
 )
 from kernbrook.evaluation.warming import compile_together, few_rows
 from kernbrook.models import recipes as book
-from kernbrook.models.engine import available_cores
 from kernbrook.models.tasks import Task
 from kernbrook.streams import Stream, open_stream
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from kernbrook.engine.sums import available_cores
 from kernbrook.evaluation.comparing import Progress, state_of
 from kernbrook.evaluation.held_out import HeldOut, Parts, Split, held_out, parts, standardised
 from kernbrook.evaluation.published import PrintedRow, Published
@@ -20,7 +21,6 @@ from kernbrook.evaluation.reproduction_records import (
 )
 from kernbrook.kernels import Gaussian
 from kernbrook.models import recipes as book
-from kernbrook.models.engine import available_cores
 from kernbrook.streams.base import FirstRows, positive_integer
 
 Announce = Callable[[str, int], Progress]

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook._jit.combining import HINGE, MISTAKES
 from kernbrook.atomic import check_writable
+from kernbrook.engine.losses import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.evaluation.answers import (
     Answer,

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from kernbrook._jit import plan as codes
+from kernbrook._jit.budget import Parts
 from kernbrook._jit.plan import Plan
 from kernbrook._jit.sums import UNDERFLOW
 from kernbrook.errors import InputError
@@ -157,3 +159,33 @@ def _ladders(kernels: Sequence[Gaussian | Laplacian], channel: int) -> list[list
             ladders.append([_Step(codes.EXPONENTIAL, channel, 1, kernel.gamma, 0.0, kernel)])
             growth.append(1.0)
     return ladders
+
+
+def one_by_one(kernels: tuple[Kernel, ...], layout: Layout) -> Parts:
+    """Each kernel by itself, without ladders, in the channels of the layout."""
+    rows = []
+    first = [0]
+    plans: dict[Kernel, Any] = {}
+    for kernel in kernels:
+        for factor, part in kernel.parts():
+            if part not in plans:
+                plans[part] = _alone(part, layout)
+            rows.append((*plans[part], factor))
+        first.append(len(rows))
+    columns = (np.array(column) for column in zip(*rows, strict=True))
+    code, channel, power, parameter, offset, factors = columns
+    return Parts(code, channel, power, parameter, offset, factors, np.array(first))
+
+
+def _alone(kernel: Kernel, layout: Layout) -> tuple[int, int, int, float, float]:
+    plan = lay_out([kernel])
+    step = plan.plan
+    if plan.given:
+        channel = len(layout.channels) - len(layout.given) + layout.given.index(plan.given[0])
+    else:
+        channel = layout.channels.index(plan.channels[int(step.channel[0])])
+    assert len(step.code) == 1  # one kernel, so no ladder
+    return (
+        int(step.code[0]), channel, int(step.power[0]), float(step.parameter[0]),
+        float(step.offset[0]),
+    )  # fmt: skip

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numba import njit
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit import asking
+from kernbrook._jit.classes import winner
+from kernbrook._jit.draws import DRAW_LABEL, PURPOSE, uniform
 from kernbrook.checks import number, one_of, whole_number
+from kernbrook.engine.losses import HINGE, MISTAKES
+from kernbrook.engine.progress import ASKED, ROUND, SEED, SKIPPED
+from kernbrook.engine.verbs import implements, note_error, note_round, wants
 from kernbrook.errors import InputError
 
 
 class _Policy(BaseEstimator):
     """A label policy. The first label is always asked for.
 
+    asks : whether it leaves labels out
     of_classes : it looks at the margin between classes
     of_opinions : it looks at how experts differ
     of_variances : it looks at the variances of `Ridge`
     """
 
     choice = "labels"
+    asks = True
     of_classes = False
     of_opinions = False
     of_variances = False
@@ -39,11 +46,11 @@ class AllLabels(_Policy):
     AllLabels()
     """
 
-    code = asking.ALL
+    asks = False
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        return np.zeros(asking.N_POLICY_PARAMETERS)
+    def rule(self) -> Every:
+        """The parameters as compiled code reads them."""
+        return Every()
 
 
 class RandomLabels(_Policy):
@@ -59,14 +66,12 @@ class RandomLabels(_Policy):
     RandomLabels(rate=0.25)
     """
 
-    code = asking.RANDOM
-
     def __init__(self, rate: float = 0.5):
         self.rate = rate
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        return np.array([self._number("rate", 0, 1), 0.0, 0.0, 0.0])
+    def rule(self) -> AtRandom:
+        """The parameters as compiled code reads them."""
+        return AtRandom(self._number("rate", 0, 1))
 
 
 class Disagreement(_Policy):
@@ -97,7 +102,6 @@ class Disagreement(_Policy):
     Disagreement(window=2)
     """
 
-    code = asking.DISAGREEMENT
     of_opinions = True
 
     def __init__(
@@ -112,11 +116,11 @@ class Disagreement(_Policy):
         self.weights = weights
         self.compared = compared
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
+    def rule(self) -> Spread:
+        """The parameters as compiled code reads them."""
         names = (one_of(self, name, ("used", "all")) for name in ("weights", "compared"))
-        whole = [float(name == "all") for name in names]
-        return np.array([self._number("threshold", 0), whole_number(self, "window"), *whole])
+        whole = (name == "all" for name in names)
+        return Spread(self._number("threshold", 0), whole_number(self, "window"), *whole)
 
 
 class MarginSampling(_Policy):
@@ -140,17 +144,17 @@ class MarginSampling(_Policy):
     MarginSampling(smoothing=0.1)
     """
 
-    code = asking.MARGIN
     of_classes = True
 
     def __init__(self, smoothing: float = 0.2):
         self.smoothing = smoothing
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        if self._number("smoothing", 0) == 0:
+    def rule(self) -> Close:
+        """The parameters as compiled code reads them."""
+        smoothing = self._number("smoothing", 0)
+        if smoothing == 0:
             raise InputError("MarginSampling: smoothing must be positive, got 0")
-        return np.array([float(self.smoothing), 0.0, 0.0, 0.0])
+        return Close(smoothing)
 
 
 class VarianceSampling(_Policy):
@@ -172,16 +176,15 @@ class VarianceSampling(_Policy):
     VarianceSampling(threshold=0.05)
     """
 
-    code = asking.VARIANCE
     of_variances = True
 
     def __init__(self, threshold: float = 0.1, window: int = 100):
         self.threshold = threshold
         self.window = window
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        return np.array([self._number("threshold", 0), whole_number(self, "window"), 0.0, 0.0])
+    def rule(self) -> Uncertain:
+        """The parameters as compiled code reads them."""
+        return Uncertain(self._number("threshold", 0), whole_number(self, "window"))
 
 
 class LabelBudget(_Policy):
@@ -215,7 +218,6 @@ class LabelBudget(_Policy):
     LabelBudget(rate=0.1, window=50)
     """
 
-    code = asking.LABEL_BUDGET
     of_opinions = True
 
     def __init__(self, rate: float = 0.5, window: int = 3, memory: float = 0.5, gain: float = 0.02):
@@ -224,9 +226,236 @@ class LabelBudget(_Policy):
         self.memory = memory
         self.gain = gain
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
+    def rule(self) -> Within:
+        """The parameters as compiled code reads them."""
         rate, memory = self._number("rate", 0, 1), self._number("memory", 0, 1)
         if rate == 0 or memory == 1:
             raise InputError("LabelBudget: expected a positive rate and a memory below 1")
-        return np.array([rate, whole_number(self, "window"), memory, self._number("gain", 0)])
+        return Within(rate, whole_number(self, "window"), memory, self._number("gain", 0))
+
+
+# -- all, and at random ----------------------------------------------------------------------------
+
+
+class Every(NamedTuple):
+    """Nothing to know."""
+
+
+@implements(wants, Every)
+def _wants_every(policy, progress, opinions):
+    return True, 0.0
+
+
+class AtRandom(NamedTuple):
+    """rate : share of the labels."""
+
+    rate: float
+
+
+@implements(wants, AtRandom)
+def _wants_at_random(policy, progress, opinions):
+    counters = progress.counters
+    draw = uniform(counters[SEED], counters[ROUND], DRAW_LABEL * PURPOSE)
+    return counters[ASKED] == 0 or draw < policy.rate, 0.0
+
+
+# -- what experts say of an example ----------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def mean_of(weights, total, opinions):
+    """(c,) the mean opinion, (e, c), under weights of a positive total."""
+    mean = np.zeros(opinions.shape[1])
+    for e in range(opinions.shape[0]):
+        for c in range(opinions.shape[1]):
+            mean[c] += weights[e] * opinions[e, c] / total
+    return mean
+
+
+@njit(cache=True, nogil=True)
+def spread(weights, total, compared, opinions):
+    """(variance of f under the weights, greatest distance of an f_j from their mean).
+
+    Their sum is max over j of sum_i p_i |f_i - f_j|^2, p the weights normalised, the criterion of
+    Hong and Chae (2020): one look at each expert is enough, twice.
+
+    weights : (e,) with their total, 0 where an expert does not count
+    compared : (e,) bool, the experts j; opinions : (e, c)
+    """
+    if total == 0.0:
+        return 0.0, 0.0
+    mean = mean_of(weights, total, opinions)
+    variance, farthest = 0.0, 0.0
+    for e in range(opinions.shape[0]):
+        distance = 0.0
+        for c in range(opinions.shape[1]):
+            distance += (opinions[e, c] - mean[c]) ** 2
+        variance += weights[e] * distance
+        if compared[e]:
+            farthest = max(farthest, distance)
+    return variance / total, farthest
+
+
+@njit(cache=True, nogil=True)
+def views(opinions):
+    """(e, c) what the experts' votes say: signs, or scores no larger than the loss can tell."""
+    current, sizes, loss = opinions.scores, opinions.sizes, opinions.loss
+    n_experts, classes = current.shape
+    out = np.zeros((n_experts, classes))
+    for e in range(n_experts):
+        if loss == MISTAKES and classes > 1:
+            out[e, winner(current[e], sizes[e], np.int64(-1))] = 1.0
+            continue
+        for c in range(classes):
+            out[e, c] = current[e, c]
+            if loss == MISTAKES:
+                out[e, c] = 1.0 if current[e, c] >= 0.0 else -1.0
+            elif loss == HINGE:
+                out[e, c] = min(max(current[e, c], -1.0), 1.0)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def lead(weights, total, opinions):
+    """How far the first class is ahead of the second in the mean opinion, (e, c)."""
+    if total == 0.0:
+        return 0.0
+    mean = mean_of(weights, total, opinions)
+    if mean.shape[0] == 1:
+        return abs(mean[0])
+    first, second = -math.inf, -math.inf
+    for c in range(mean.shape[0]):
+        if mean[c] > first:
+            first, second = mean[c], first
+        else:
+            second = max(second, mean[c])
+    return first - second
+
+
+@njit(cache=True, nogil=True)
+def weights_in_use(progress, opinions):
+    """((e,) weights of the votes, 0 where an expert is not in use; their sum)."""
+    weights, total = np.zeros(opinions.votes.shape[0]), 0.0
+    for e in range(weights.shape[0]):
+        if progress.used[e]:
+            weights[e] = opinions.votes[e]
+        total += weights[e]
+    return weights, total
+
+
+class Spread(NamedTuple):
+    """threshold, window : as for `Disagreement`; weigh_all, compare_all : not only those in use."""
+
+    threshold: float
+    window: int
+    weigh_all: bool
+    compare_all: bool
+
+
+@implements(wants, Spread)
+def _wants_where_spread(policy, progress, opinions):
+    weights, total = weights_in_use(progress, opinions)
+    compared = progress.used.copy()
+    if policy.weigh_all:
+        total = 0.0
+        for e in range(weights.shape[0]):
+            weights[e] = math.exp(progress.log_weights[e])
+            total += weights[e]
+    if policy.compare_all:
+        for e in range(weights.shape[0]):
+            compared[e] = True
+    variance, farthest = spread(weights, total, compared, views(opinions))
+    counters = progress.counters
+    due = counters[ASKED] == 0 or counters[SKIPPED] >= policy.window
+    return due or variance + farthest > policy.threshold, variance
+
+
+class Close(NamedTuple):
+    """smoothing : the margin at which every second label is asked."""
+
+    smoothing: float
+
+
+@implements(wants, Close)
+def _wants_where_close(policy, progress, opinions):
+    """Cesa-Bianchi, Gentile, Zaniboni (2006), figure 1."""
+    weights, total = weights_in_use(progress, opinions)
+    counters = progress.counters
+    draw = uniform(counters[SEED], counters[ROUND], DRAW_LABEL * PURPOSE)
+    chance = policy.smoothing / (policy.smoothing + lead(weights, total, views(opinions)))
+    return counters[ASKED] == 0 or draw < chance, 0.0
+
+
+class Uncertain(NamedTuple):
+    """threshold, window : as for `VarianceSampling`."""
+
+    threshold: float
+    window: int
+
+
+@implements(wants, Uncertain)
+def _wants_where_uncertain(policy, progress, opinions):
+    weights, total = weights_in_use(progress, opinions)
+    variance = math.inf
+    if total > 0.0:
+        variance = 0.0
+        for e in range(weights.shape[0]):
+            variance += weights[e] * opinions.variances[e] / total
+    counters = progress.counters
+    due = counters[ASKED] == 0 or counters[SKIPPED] >= policy.window
+    return due or variance > policy.threshold, variance
+
+
+# -- within a budget of labels ---------------------------------------------------------------------
+
+
+class Within(NamedTuple):
+    """rate, window, memory, gain : as for `LabelBudget`.
+
+    `progress.asking` holds a running mean of squared errors; sums so far of it, and of the variance
+    """
+
+    rate: float
+    window: int
+    memory: float
+    gain: float
+
+
+@njit(cache=True, nogil=True)
+def worth(state, variance, rounds):
+    """What `LabelBudget` takes a label to be worth, about 1 on average: recent error, disagreement.
+
+    state : (3,) running mean of squared errors; sums so far of it, and of the variance
+    """
+    errors, variances = state[1] + state[0], state[2] + variance
+    value = state[0] / errors if errors > 0.0 else 0.0
+    value += variance / variances if variances > 0.0 else 0.0
+    return 0.5 * rounds * value
+
+
+@implements(wants, Within)
+def _wants_within(policy, progress, opinions):
+    weights, total = weights_in_use(progress, opinions)
+    variance, _ = spread(weights, total, progress.used, views(opinions))
+    counters = progress.counters
+    rounds, asked = counters[ROUND], counters[ASKED]
+    if asked == 0:
+        return True, variance
+    if asked + 1 > policy.rate * (rounds + 1):
+        return False, variance
+    threshold = math.exp(min(policy.gain * (asked - policy.rate * rounds), 700.0))
+    due = counters[SKIPPED] >= policy.window
+    return due or worth(progress.asking, variance, rounds) > threshold, variance
+
+
+@implements(note_round, Within)
+def _note_round(policy, progress, variance):
+    progress.asking[1] += progress.asking[0]
+    progress.asking[2] += variance
+
+
+@implements(note_error, Within)
+def _note_error(policy, progress, error):
+    if progress.counters[ASKED] > 0:
+        asking = progress.asking
+        asking[0] = policy.memory * asking[0] + (1.0 - policy.memory) * error

@@ -1,11 +1,15 @@
 """Component learners: one short file each, with its parameters, its paper and its step."""
 
-from kernbrook.learners.budgeted import BOGD, BPAS, RBP, Forgetron
+from kernbrook.learners.ahpatron import Ahpatron
+from kernbrook.learners.bogd import BOGD
+from kernbrook.learners.bpas import BPAS
+from kernbrook.learners.forgetron import Forgetron
 from kernbrook.learners.gradient_descent import GradientDescent
 from kernbrook.learners.passive_aggressive import PassiveAggressive
 from kernbrook.learners.pegasos import Pegasos
 from kernbrook.learners.perceptron import Perceptron
-from kernbrook.learners.projecting import Ahpatron, Projectron, ProjectronPlusPlus
+from kernbrook.learners.projectron import Projectron, ProjectronPlusPlus
+from kernbrook.learners.rbp import RBP
 from kernbrook.learners.ridge import Ridge
 from kernbrook.learners.sparse_pa import SparsePA
 

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit import feature_learning as codes
+from kernbrook._jit.classes import log_loss
+from kernbrook._jit.zero import ZERO
 from kernbrook.checks import number, one_of, whole_number
+from kernbrook.engine.verbs import after_label, descend, expand, implements, predict
 from kernbrook.errors import InputError
+from kernbrook.learners.steps import product, sign_of
 
-LOSSES = {
-    "squared": codes.SQUARED_LOSS,
-    "logistic": codes.LOGISTIC_LOSS,
-    "hinge": codes.HINGE_LOSS,
-    "epsilon-insensitive": codes.EPSILON_LOSS,
-}
-SCHEDULES = {
-    "root": codes.BY_ROOT,
-    "constant": codes.CONSTANT,
-    "normalized": codes.NORMALIZED,
-    "adagrad": codes.ADAGRAD,
-}
+LOSSES = ("squared", "logistic", "hinge", "epsilon-insensitive")
+SQUARED, LOGISTIC, HINGE, EPSILON = range(4)
+SCHEDULES = ("constant", "root", "adagrad", "normalized")
+CONSTANT, BY_ROOT, ADAGRAD, NORMALIZED = range(4)
 
 
 class GradientDescent(BaseEstimator):
@@ -68,7 +64,6 @@ class GradientDescent(BaseEstimator):
     """
 
     choice = "learner"
-    code = codes.GRADIENT
     of_numbers = True
 
     def __init__(
@@ -96,7 +91,9 @@ class GradientDescent(BaseEstimator):
     @property
     def store(self) -> str:
         """What it learns in."""
-        return "expansion by gradients" if self.features is None else "features"
+        if self.features is not None:
+            return "features"
+        return "expansion" if self.budget is None else "window"
 
     @property
     def of_classes(self) -> bool:
@@ -112,16 +109,24 @@ class GradientDescent(BaseEstimator):
         """Rows of `dim` numbers that it keeps besides its coefficients."""
         return scores if self.schedule == "adagrad" else 0
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        loss, schedule = LOSSES[one_of(self, "loss", LOSSES)], one_of(self, "schedule", SCHEDULES)
-        step, code = number(self, "step", 0), SCHEDULES[schedule]
+    def fill_extra(self, extra: NDArray[Any]) -> None:
+        """What it begins with in these rows: zeros."""
+
+    @property
+    def needs_diagonal(self) -> bool:
+        """Whether it looks at k(x, x)."""
+        return self.rule().schedule == BY_ROOT
+
+    def rule(self) -> GradientRule:
+        """The parameters as compiled code reads them."""
+        loss, schedule = one_of(self, "loss", LOSSES), one_of(self, "schedule", SCHEDULES)
+        step, code = number(self, "step", 0), SCHEDULES.index(schedule)
         if step == 0:
             raise InputError("GradientDescent: step must be positive, got 0")
         if self.horizon is not None:
             horizon = number(self, "horizon", 1)
             if schedule == "root":
-                step, code = step / math.sqrt(horizon), codes.CONSTANT
+                step, code = step / math.sqrt(horizon), CONSTANT
         if schedule in ("adagrad", "normalized") and self.features is None:
             raise InputError(
                 f"GradientDescent: schedule {schedule!r} needs features, got features=None"
@@ -135,4 +140,145 @@ class GradientDescent(BaseEstimator):
             raise InputError("GradientDescent: a restart needs features, got features=None")
         regularization, epsilon = number(self, "regularization", 0), number(self, "epsilon", 0)
         restart = 0 if self.restart is None else self.restart
-        return np.array([loss, epsilon, step, code, regularization, restart])
+        if self.features is None and 2 * step * regularization >= 1:
+            raise InputError(
+                "GradientDescent: 2 * step * regularization must be below 1, got "
+                f"{2 * step * regularization:g}"
+            )
+        return GradientRule(LOSSES.index(loss), epsilon, step, code, regularization, restart)
+
+
+class GradientRule(NamedTuple):
+    """loss, schedule : numbers in `LOSSES` and `SCHEDULES`; the others as for `GradientDescent`."""
+
+    loss: int
+    epsilon: float
+    step: float
+    schedule: int
+    regularization: float
+    restart: int
+
+
+@njit(cache=True, nogil=True)
+def loss_gradient(rule, seen, scores, sizes, out):
+    """d loss / d score, (c,) out.
+
+    sizes : (c,) of the terms behind the scores: a hinge loss within their rounding is none
+    """
+    n = scores.shape[0]
+    loss, label = rule.loss, seen.label
+    if seen.numbers:
+        error = scores[0] - seen.target
+        if loss == EPSILON:
+            out[0] = 0.0 if abs(error) <= rule.epsilon else (1.0 if error > 0.0 else -1.0)
+        else:
+            out[0] = 2.0 * error
+        return
+    if loss == SQUARED:  # towards 1 for the label's class and -1 for the others
+        for c in range(n):
+            out[c] = 2.0 * (scores[c] - sign_of(n, c, label))
+    elif loss == HINGE:
+        # Of many, Crammer and Singer (2003): the label's class, the best other.
+        step = 1.0 if 1.0 - seen.margin > ZERO * (1.0 + seen.size) else 0.0
+        if n == 1:
+            out[0] = -step * sign_of(n, 0, label)
+        else:
+            for c in range(n):
+                out[c] = 0.0
+            out[label], out[seen.rival] = -step, step
+    elif n == 1:
+        sign = sign_of(n, 0, label)
+        out[0] = -sign / (1.0 + math.exp(min(sign * scores[0], 700.0)))
+    else:
+        normaliser = log_loss(scores, label, 0.0) + scores[label]
+        for c in range(n):
+            out[c] = math.exp(scores[c] - normaliser) - (1.0 if c == label else 0.0)
+
+
+@njit(cache=True, nogil=True)
+def root_step(rule, square, number):
+    """step / sqrt(number); for the squared loss no longer than makes the error 0, 1 / (2 k(x, x)).
+
+    square : k(x, x)
+    """
+    step = rule.step / math.sqrt(number)
+    # An infinite square is left to be found in the sums.
+    if rule.loss == SQUARED and 2.0 * square * step > 1.0 and square < math.inf:
+        return 0.5 / square
+    return step
+
+
+# -- on kernel expansions --------------------------------------------------------------------------
+
+
+@implements(expand, GradientRule)
+def _expand(rule, seen, scores, sizes, change):
+    """Kivinen, Smola, Williamson (2004)."""
+    step = rule.step
+    if rule.schedule == BY_ROOT:
+        step = root_step(rule, seen.diagonal, seen.clock.number)
+    loss_gradient(rule, seen, scores, sizes, change)
+    for c in range(change.shape[0]):
+        if change[c] != 0.0:
+            change[c] = -step * seen.weight * change[c]
+    return 1.0 - 2.0 * step * rule.regularization
+
+
+# -- on features -----------------------------------------------------------------------------------
+
+
+@implements(predict, GradientRule)
+def _predict(rule, held, z, t, out):
+    for c in range(out.shape[0]):
+        out[c] = product(held.theta, c, z, t)
+    return 0.0
+
+
+@implements(descend, GradientRule)
+def _descend(rule, held, z, t, seen, scores, variance):
+    gradient, sizes = np.empty(scores.shape[0]), np.zeros(scores.shape[0])
+    loss_gradient(rule, seen, scores, sizes, gradient)
+    number = seen.clock.number
+    if rule.restart > 0:
+        number = (number - 1) % rule.restart + 1
+    gradient_step(rule, held, z, t, seen, gradient, number)
+
+
+@njit(cache=True, nogil=True)
+def gradient_step(rule, held, z, t, seen, gradient, number):
+    """One step of online gradient descent on loss + regularization |theta|^2.
+
+    held : theta, (c, d), changed; extra, (c, d) sums of squared gradients for ADAGRAD, changed
+    number : of this step, from 1 after a restart
+    """
+    step, schedule, regularization = rule.step, rule.schedule, rule.regularization
+    theta, sums, weight = held.theta, held.extra, seen.weight
+    d = np.uintp(theta.shape[1])
+    if schedule == ADAGRAD:  # Duchi, Hazan, Singer (2011), figure 1, diagonal
+        for c in range(theta.shape[0]):
+            slope = weight * gradient[c]
+            for j in range(d):
+                g = slope * z[t, j] + 2.0 * regularization * theta[c, j]
+                sums[c, j] += g * g
+                if g != 0.0:
+                    theta[c, j] -= step * g / math.sqrt(sums[c, j])
+        return
+    if schedule == BY_ROOT:
+        step = root_step(rule, product(z, t, z, t), number)
+    elif schedule == NORMALIZED:
+        square = product(z, t, z, t)
+        step = step / square if square > 0.0 else 0.0
+    shrink = 1.0 - 2.0 * step * regularization
+    for c in range(theta.shape[0]):
+        slope = step * weight * gradient[c]
+        for j in range(d):
+            theta[c, j] = shrink * theta[c, j] - slope * z[t, j]
+
+
+@implements(after_label, GradientRule)
+def _after_label(rule, held, number):
+    if rule.restart > 0 and number % rule.restart == 0:
+        for numbers in (held.theta, held.extra):
+            for i in range(numbers.shape[0]):
+                for j in range(numbers.shape[1]):
+                    numbers[i, j] = 0.0

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import math
+from typing import NamedTuple
+
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit import learning
+from kernbrook._jit.classes import add_step, copies
 from kernbrook.checks import flag, one_of, positive
+from kernbrook.engine.verbs import expand, implements
+from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
 
-VARIANTS = {"PA": learning.PA, "PA-I": learning.PA_I, "PA-II": learning.PA_II}
+VARIANTS = ("PA", "PA-I", "PA-II")
 
 
 class PassiveAggressive(BaseEstimator):
@@ -40,7 +43,6 @@ class PassiveAggressive(BaseEstimator):
 
     choice = "learner"
     store = "expansion"
-    code = learning.PASSIVE_AGGRESSIVE
 
     def __init__(
         self, variant: str = "PA-I", aggressiveness: float = 1.0, unit_diagonal: bool = False
@@ -49,7 +51,33 @@ class PassiveAggressive(BaseEstimator):
         self.aggressiveness = aggressiveness
         self.unit_diagonal = unit_diagonal
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        variant = VARIANTS[one_of(self, "variant", VARIANTS)]
-        return np.array([variant, positive(self, "aggressiveness"), flag(self, "unit_diagonal")])
+    @property
+    def needs_diagonal(self) -> bool:
+        """Whether it looks at k(x, x)."""
+        return not flag(self, "unit_diagonal")
+
+    def rule(self) -> PassiveAggressiveRule:
+        """The parameters as compiled code reads them."""
+        variant, limit = one_of(self, "variant", VARIANTS), positive(self, "aggressiveness")
+        softness = 0.5 / limit if variant == "PA-II" else 0.0
+        limit = limit if variant == "PA-I" else math.inf
+        return PassiveAggressiveRule(limit, softness, not self.needs_diagonal)
+
+
+class PassiveAggressiveRule(NamedTuple):
+    """limit : of a step; softness : added to k(x, x); unit_diagonal : whether k(x, x) is 1."""
+
+    limit: float
+    softness: float
+    unit_diagonal: bool
+
+
+@implements(expand, PassiveAggressiveRule)
+def _expand(rule, seen, scores, sizes, change):
+    """Crammer et al. (2006), figure 1."""
+    loss = hinge_loss(seen)
+    square = copies(len(change)) * (1.0 if rule.unit_diagonal else seen.diagonal)
+    if loss > 0.0 and square > SMALLEST_DIAGONAL:
+        step = min(rule.limit, loss / (square + rule.softness))
+        add_step(change, seen.label, seen.rival, seen.weight * step)
+    return 1.0

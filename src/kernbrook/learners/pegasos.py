@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numba import njit
 
-from kernbrook._jit import learning
-from kernbrook._jit.pegasos import KEEP_ALL, MERGE, PROJECT, REMOVE_RANDOM, REMOVE_SMALLEST
+from kernbrook._jit.arithmetic import exp_negative, fma
+from kernbrook._jit.merging import choose_partner, lost, smallest
+from kernbrook._jit.pairs import dense_inner, dense_squared
+from kernbrook._jit.projection import SMALLEST_PIVOT, append, project, reduce, remove
+from kernbrook._jit.upkeep import copy, random_slot, scale, square_of
+from kernbrook._jit.zero import ZERO, zero_or
 from kernbrook.checks import flag, one_of, positive
+from kernbrook.engine.verbs import Change, fit_in, implements, keep_within, verb
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners.budgeted import Budgeted
+from kernbrook.learners.steps import SMALLEST_DIAGONAL
 
-UPKEEP = {
-    "random": REMOVE_RANDOM,
-    "smallest": REMOVE_SMALLEST,
-    "project": PROJECT,
-    "merge": MERGE,
-}
+UPKEEP = ("random", "smallest", "project", "merge")
 MERGING = ("exact", "printed")
 
 
@@ -59,7 +62,7 @@ class Pegasos(Budgeted):
     Pegasos(budget=50)
     """
 
-    code = learning.PEGASOS
+    remembers = True
 
     def __init__(
         self,
@@ -83,24 +86,324 @@ class Pegasos(Budgeted):
         assert budget is not None
         return budget + 1
 
-    def rows(self, kernels: Sequence[Kernel]) -> NDArray[np.float64]:
-        """(m, 4) parameters as the compiled pass reads them, one row a kernel."""
+    @property
+    def spare(self) -> int:  # type: ignore[override]
+        """An example joins before room is made for it."""
+        return 0 if self.budget is None else 1
+
+    def rule(self) -> PegasosRule:
+        """The parameters as compiled code reads them."""
         for name, known in (("upkeep", UPKEEP), ("merging", MERGING)):
             one_of(self, name, known)
-        ball = float(flag(self, "ball"))
-        upkeep = KEEP_ALL if self.budget is None else UPKEEP[self.upkeep]
-        printed = float(self.merging == "printed")
-        row = [positive(self, "regularization"), upkeep, ball, printed]
-        rows = np.tile(np.array(row), (len(kernels), 1))
-        if upkeep == MERGE:
-            rows[[not isinstance(kernel, Gaussian) for kernel in kernels], 1] = PROJECT
-        return rows
-
-    def keeps(self, kernels: Sequence[Kernel]) -> set[str]:
-        """What the slots hold beside coefficients and points."""
+        upkeep: Any = {
+            "random": RemoveAny(), "smallest": RemoveSmallest(), "project": ProjectSmallest(),
+            "merge": MergeSmallest(self.merging == "printed"),
+        }[self.upkeep]  # fmt: skip
         if self.budget is None:
-            return set()
-        upkeep = self.rows(kernels)[:, 1]
-        kept = {"gram"}
-        kept |= {"factor"} if (upkeep == PROJECT).any() else set()
-        return kept | ({"points"} if (upkeep == MERGE).any() else set())
+            upkeep = KeepAll()
+        return PegasosRule(positive(self, "regularization"), flag(self, "ball"), upkeep)
+
+    def rules(self, kernels: Sequence[Kernel]) -> list[PegasosRule]:
+        """(m,) the rule of each kernel: only Gaussians can merge."""
+        rule = self.rule()
+        other = rule
+        if isinstance(rule.upkeep, MergeSmallest):
+            other = rule._replace(upkeep=ProjectSmallest())
+        return [rule if isinstance(kernel, Gaussian) else other for kernel in kernels]
+
+    def keeps(self, rule: PegasosRule) -> set[str]:
+        """What the slots of experts with that rule hold beside coefficients and points."""
+        return {
+            KeepAll: set(), ProjectSmallest: {"gram", "factor"}, MergeSmallest: {"gram", "points"}
+        }.get(type(rule.upkeep), {"gram"})  # fmt: skip
+
+
+# -- the step --------------------------------------------------------------------------------------
+
+TINY = 2.0**-200  # a smaller scale is moved into the coefficients: by a power of two, exactly
+AFRESH = 1024  # learned examples between two sums of |w|^2 from the Gram matrix
+
+
+class PegasosRule(NamedTuple):
+    """regularization, ball : as for `Pegasos`; upkeep : a rule of its own, see `make_room`.
+
+    Coefficients are kept without the factor `slots.scale`, so that shrinking and the projection on
+    the ball cost nothing. Two classes share one score, half the margin between them. `slots.memory`
+    holds the examples so far, the squared length of w, and rounds since it was last summed afresh.
+    """
+
+    regularization: float
+    ball: bool
+    upkeep: Any
+
+
+@implements(fit_in, PegasosRule)
+def _fit_in(rule, slots, seen, rows):
+    """Shrink; the example is added in units of the scale."""
+    margin, size = seen.margin, seen.size
+    if slots.alpha.shape[0] == 1:
+        margin, size = 2.0 * margin, 2.0 * size
+    memory = slots.memory
+    memory[0] += 1.0
+    t = memory[0]
+    shrink = 1.0 - 1.0 / t
+    if slots.filled[0] > 0 and shrink > 0.0:
+        slots.scale[0] *= shrink
+        if slots.scale[0] < TINY:
+            slots.scale[0] /= TINY
+            scale(slots.alpha, slots.filled[0], TINY)
+    memory[1] *= shrink * shrink
+    if 1.0 - margin <= ZERO * (1.0 + size) or seen.diagonal <= SMALLEST_DIAGONAL:
+        return Change(-1, 0.0, 0.0)
+    step = seen.weight / (rule.regularization * t)
+    if rule.ball:
+        memory[1] += 2.0 * step * (shrink * margin + step * seen.diagonal)
+    return Change(slots.filled[0], 0.0, step / slots.scale[0])
+
+
+@implements(keep_within, PegasosRule)
+def _keep_within(rule, slots, seen, rows, points, t):
+    """Room within the budget, and the ball."""
+    memory = slots.memory
+    classes = 2.0 if slots.alpha.shape[0] == 1 else 1.0  # one score stands for two classes
+    square = classes * slots.scale[0] * slots.scale[0]
+    memory[1] -= square * make_room(rule.upkeep, slots, seen, rows, points, t)
+    if not rule.ball:
+        return
+    memory[2] += 1.0
+    if memory[2] >= AFRESH and slots.gram.shape[0] > 0:
+        memory[1] = squared_length(slots, classes)
+        memory[2] = 0.0
+    memory[1] = max(memory[1], 0.0)
+    if rule.regularization * memory[1] > 1.0:
+        slots.scale[0] /= math.sqrt(rule.regularization * memory[1])
+        memory[1] = 1.0 / rule.regularization
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+def dot(alpha, row, n):
+    """The sum of alpha[s] * row[s] over s < n, in an order fixed by n."""
+    total = 0.0
+    for s in range(n):
+        total += alpha[s] * row[s]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def product(slots, p, row):
+    """<a_p k(z, .), w> over the scale squared, for coefficients of slot p and z's kernel row."""
+    alpha, n, total = slots.alpha, slots.filled[0], 0.0
+    for c in range(alpha.shape[0]):
+        total += alpha[c, p] * dot(alpha[c], row, n)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def squared_length(slots, classes):
+    """|w|^2 from the Gram matrix."""
+    total = 0.0
+    for s in range(slots.filled[0]):
+        total += product(slots, s, slots.gram[s])
+    return max(total, 0.0) * slots.scale[0] * slots.scale[0] * classes
+
+
+@njit(cache=True, nogil=True)
+def squares_of(slots):
+    """(n,) squared lengths of the coefficients of the slots in use."""
+    alpha = slots.alpha
+    squares = np.zeros(slots.filled[0])
+    for c in range(alpha.shape[0]):
+        for s in range(len(squares)):
+            squares[s] = fma(alpha[c, s], alpha[c, s], squares[s])
+    return squares
+
+
+@njit(cache=True, nogil=True)
+def smallest_slot(slots):
+    """The slot of the smallest norm; of equals the oldest."""
+    return smallest(squares_of(slots), slots.diagonal, slots.born, slots.filled[0])
+
+
+@njit(cache=True, nogil=True)
+def drop(slots, p, later):
+    """Slot p is free: the last one moves there, with its kernel values of later examples."""
+    last = slots.filled[0] - 1
+    slots.filled[0] = last
+    if p == last:
+        return
+    copy(slots.alpha[:, last], slots.alpha[:, p])
+    slots.diagonal[p] = slots.diagonal[last]
+    slots.born[p] = slots.born[last]
+    if slots.points.shape[0] > 0:
+        copy(slots.points[last], slots.points[p])
+        slots.norms[p] = slots.norms[last]
+    else:
+        slots.place[p] = slots.place[last]
+    gram = slots.gram
+    for s in range(last):
+        gram[p, s] = gram[last, s]
+        gram[s, p] = gram[s, last]
+    gram[p, p] = slots.diagonal[p]
+    for i in range(slots.order.shape[0]):
+        if slots.order[i] == last:
+            slots.order[i] = p
+    for j in range(later.shape[0]):
+        later[j, p] = later[j, last]
+
+
+# -- room within the budget ------------------------------------------------------------------------
+
+
+@verb
+def make_room(upkeep, slots, seen, rows, points, t):
+    """Room for the example that comes next; arguments as for `keep_within`.
+
+    Returns what |w|^2 loses, over the scale squared.
+    """
+    return 0.0
+
+
+class KeepAll(NamedTuple):
+    """There is always room."""
+
+
+class RemoveAny(NamedTuple):
+    """Any slot is removed."""
+
+
+class RemoveSmallest(NamedTuple):
+    """The slot of the smallest norm is removed."""
+
+
+class ProjectSmallest(NamedTuple):
+    """The slot of the smallest norm gives way to its projection on the others."""
+
+
+class MergeSmallest(NamedTuple):
+    """The slot of the smallest norm is merged with another; printed : as the paper prints it."""
+
+    printed: bool
+
+
+@implements(make_room, RemoveAny)
+def _remove_any(upkeep, slots, seen, rows, points, t):
+    n = slots.filled[0]
+    if n < slots.alpha.shape[1]:
+        return 0.0
+    return removed(slots, random_slot(n, seen.expert, seen.clock), rows)
+
+
+@implements(make_room, RemoveSmallest)
+def _remove_smallest(upkeep, slots, seen, rows, points, t):
+    if slots.filled[0] < slots.alpha.shape[1]:
+        return 0.0
+    return removed(slots, smallest_slot(slots), rows)
+
+
+@njit(cache=True, nogil=True)
+def removed(slots, gone, later):
+    """Remove a slot; what |w|^2 loses, over the scale squared."""
+    own = square_of(slots.alpha, gone) * slots.diagonal[gone]
+    loss = 2.0 * product(slots, gone, slots.gram[gone]) - own
+    drop(slots, gone, later)
+    return loss
+
+
+@implements(make_room, ProjectSmallest)
+def _project_smallest(upkeep, slots, seen, rows, points, t):
+    """The newest is projected in any case, where it lies in the span of the others."""
+    n = slots.filled[0]
+    factor, order, gram, alpha = slots.factor, slots.order, slots.gram, slots.alpha
+    newest = n - 1
+    reduced, shares = np.empty(n), np.zeros(n)
+    inside = reduce(factor, order, newest, gram[newest], reduced)
+    far = slots.diagonal[newest] - inside
+    gone = newest
+    if far > SMALLEST_PIVOT * slots.diagonal[newest]:
+        append(factor, order, newest, newest, reduced, far)
+        if n < alpha.shape[1]:
+            return 0.0
+        gone = smallest_slot(slots)
+        remove(factor, order, n, gone)
+        far = slots.diagonal[gone] - reduce(factor, order, newest, gram[gone], reduced)
+    project(factor, order, newest, reduced, shares)
+    loss = square_of(alpha, gone) * max(far, 0.0)
+    for c in range(alpha.shape[0]):
+        weight = alpha[c, gone]
+        for s in range(n):
+            if s != gone:
+                alpha[c, s] = fma(weight, shares[s], alpha[c, s])
+    drop(slots, gone, rows)
+    return loss
+
+
+@implements(make_room, MergeSmallest)
+def _merge_smallest(upkeep, slots, seen, rows, points, t):
+    """The smallest slot and its best partner become one.
+
+    z = h x_m + (1 - h) x_n, alpha_z = u alpha_m + v alpha_n, u = kappa^((1-h)^2), v = kappa^(h^2).
+    """
+    n, gamma = slots.filled[0], points.gamma
+    if n < slots.alpha.shape[1]:
+        return 0.0
+    alpha, gram, own = slots.alpha, slots.gram, slots.points
+    squares = squares_of(slots)
+    m = smallest(squares, slots.diagonal, slots.born, n)
+    partner, h = choose_partner(alpha, n, m, squares, gram[m], slots.born, upkeep.printed)
+    kappa = gram[m, partner]
+    u, v = kappa ** ((1.0 - h) ** 2), kappa ** (h * h)
+    before = product(slots, m, gram[m]) + product(slots, partner, gram[partner])
+    g = 0.0
+    for c in range(alpha.shape[0]):
+        g += alpha[c, m] * alpha[c, partner]
+    gone = lost(squares[m], squares[partner], g, kappa, h)
+    d = own.shape[1]
+    norm = 0.0
+    for k in range(d):
+        own[partner, k] = h * own[m, k] + (1.0 - h) * own[partner, k]
+        norm = fma(own[partner, k], own[partner, k], norm)
+    slots.norms[partner] = norm
+    row = np.empty(n)
+    for s in range(n):
+        row[s] = math.exp(-gamma * squared_distance(own[partner], own[s]))
+    # <w, z k(z, .)> with w as it was: its own points m and n among the rest.
+    row[m], row[partner] = u, v
+    after = 0.0
+    for c in range(alpha.shape[0]):
+        after += (u * alpha[c, m] + v * alpha[c, partner]) * dot(alpha[c], row, n)
+    for c in range(alpha.shape[0]):
+        first, second = u * alpha[c, m], v * alpha[c, partner]
+        alpha[c, partner] = zero_or(first + second, abs(first) + abs(second))
+    slots.born[partner] = min(slots.born[m], slots.born[partner])
+    for s in range(n):
+        gram[partner, s] = row[s]
+        gram[s, partner] = row[s]
+    gram[partner, partner] = 1.0
+    if rows.shape[0] > 0:
+        inner = np.empty((1, points.columns.shape[1]))
+        square = np.empty((1, points.columns.shape[1]))
+        point = own[partner : partner + 1]
+        dense_inner(point, points.columns, inner)
+        dense_squared(
+            point,
+            slots.norms[partner : partner + 1],
+            points.features,
+            points.norms,
+            inner,
+            points.reach,
+            square,
+        )
+        for j in range(rows.shape[0]):
+            rows[j, partner] = exp_negative(-gamma * square[0, t + 1 + j])
+    drop(slots, m, rows)
+    return 2.0 * (before - after) - gone  # |w|^2 - |w - lost|^2
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+def squared_distance(x, z):
+    """||x - z||^2, from the differences."""
+    total = 0.0
+    for k in range(x.shape[0]):
+        difference = x[k] - z[k]
+        total += difference * difference
+    return total

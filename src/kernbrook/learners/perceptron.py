@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
+
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit import learning
+from kernbrook._jit.classes import add_step
 from kernbrook.checks import one_of
+from kernbrook.engine.verbs import expand, implements
+from kernbrook.learners.steps import errs
 
-TIES = {"margin": learning.TIE_MARGIN, "label": learning.TIE_LABEL}
+TIES = ("margin", "label")
 
 
 class Perceptron(BaseEstimator):
@@ -37,11 +39,29 @@ class Perceptron(BaseEstimator):
 
     choice = "learner"
     store = "expansion"
-    code = learning.PERCEPTRON
+    needs_diagonal = False
 
     def __init__(self, tie: str = "margin"):
         self.tie = tie
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
-        return np.array([TIES[one_of(self, "tie", TIES)]])
+    @property
+    def strict(self) -> bool:
+        """Whether a margin of 0 is a mistake."""
+        return one_of(self, "tie", TIES) == "margin"
+
+    def rule(self) -> PerceptronRule:
+        """The parameters as compiled code reads them."""
+        return PerceptronRule(self.strict)
+
+
+class PerceptronRule(NamedTuple):
+    """strict : whether a margin of 0 is a mistake."""
+
+    strict: bool
+
+
+@implements(expand, PerceptronRule)
+def _expand(rule, seen, scores, sizes, change):
+    if errs(rule.strict, seen):
+        add_step(change, seen.label, seen.rival, seen.weight)
+    return 1.0

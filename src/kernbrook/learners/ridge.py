@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit import feature_learning as codes
 from kernbrook.checks import number
+from kernbrook.engine.verbs import descend, implements, predict
 from kernbrook.errors import InputError
+from kernbrook.learners.steps import product, sign_of
+
+LARGEST_GROWTH = 1e6  # of a variance in P under forgetting, beyond its first value
 
 
 class Ridge(BaseEstimator):
@@ -46,7 +51,6 @@ class Ridge(BaseEstimator):
     """
 
     choice = "learner"
-    code = codes.RIDGE
     store = "features"
     of_numbers = True
     of_classes = True
@@ -64,12 +68,90 @@ class Ridge(BaseEstimator):
         """Rows of `dim` numbers that it keeps besides its coefficients: P."""
         return dim
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
+    def fill_extra(self, extra: NDArray[Any]) -> None:
+        """P before the first example."""
+        np.fill_diagonal(extra, 1.0 / self.rule().regularization)
+
+    def rule(self) -> RidgeRule:
+        """The parameters as compiled code reads them."""
         values = number(self, "regularization", 0), number(self, "forgetting", 0, 1)
         if 0 in values:
             name = ("regularization", "forgetting")[values.index(0)]
             raise InputError(f"Ridge: {name} must be positive, got 0")
         if self.features is None:
             raise InputError("Ridge: it learns in a space of features; got features=None")
-        return np.array(values)
+        return RidgeRule(*values)
+
+
+class RidgeRule(NamedTuple):
+    """regularization, forgetting : as for `Ridge`."""
+
+    regularization: float
+    forgetting: float
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+def along(z, t, gains):
+    """z[t] . gains, in an order fixed by their length."""
+    total = 0.0
+    for j in range(np.uintp(z.shape[1])):
+        total += z[t, j] * gains[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def ridge_gain(inverse, z, t, gains):
+    """z' P z for the inverse P of the regularised moment matrix; gains = P z."""
+    for j in range(inverse.shape[0]):
+        gains[j] = product(inverse, j, z, t)
+    return along(z, t, gains)
+
+
+@njit(cache=True, nogil=True)
+def forgetting_now(rule, inverse):
+    """The forgetting, or 1 where P has grown too far in a direction that does not come."""
+    regularization, forgetting = rule.regularization, rule.forgetting
+    if forgetting < 1.0:
+        for j in range(inverse.shape[0]):
+            if inverse[j, j] * regularization > LARGEST_GROWTH:
+                return 1.0
+    return forgetting
+
+
+@implements(predict, RidgeRule)
+def _predict(rule, held, z, t, out):
+    """Vovk, Azoury, Warmuth: with the example's own z in the matrix."""
+    variance = ridge_gain(held.extra, z, t, held.gains)
+    beyond = 1.0 + variance / forgetting_now(rule, held.extra)
+    for c in range(out.shape[0]):
+        out[c] = product(held.theta, c, z, t) / beyond
+    return variance
+
+
+@implements(descend, RidgeRule)
+def _descend(rule, held, z, t, seen, scores, variance):
+    """Recursive least squares: theta and P after one more example.
+
+    With A <- forgetting A + weight z z', P its inverse; variance = z' P z and gains = P z of
+    before, changed.
+    """
+    theta, inverse, gains = held.theta, held.extra, held.gains
+    forgetting = forgetting_now(rule, inverse)
+    total = forgetting / seen.weight + variance
+    d = np.uintp(inverse.shape[0])
+    for c in range(theta.shape[0]):
+        target = seen.target if seen.numbers else sign_of(theta.shape[0], c, seen.label)
+        step = (target - product(theta, c, z, t)) / total
+        for j in range(d):
+            theta[c, j] += step * gains[j]
+    root = math.sqrt(total)
+    for j in range(d):  # P stays symmetric to the last bit: by forgetting, the rest would grow
+        gains[j] /= root
+    for i in range(d):
+        factor = gains[i]
+        if forgetting == 1.0:
+            for j in range(d):
+                inverse[i, j] -= factor * gains[j]
+        else:
+            for j in range(d):
+                inverse[i, j] = (inverse[i, j] - factor * gains[j]) / forgetting

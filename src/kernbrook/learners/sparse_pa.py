@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
-from kernbrook._jit import learning
+from numba import njit
+
+from kernbrook._jit.classes import add_step, copies
+from kernbrook._jit.draws import DRAW_ADMISSION, PURPOSE, uniform
 from kernbrook.checks import flag, positive
+from kernbrook.engine.verbs import Change, expand, fit_in, implements
 from kernbrook.errors import InputError
+from kernbrook.learners.bpas import replace_cheapest
 from kernbrook.learners.budgeted import Budgeted
+from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
 
 
 class SparsePA(Budgeted):
@@ -52,7 +57,6 @@ class SparsePA(Budgeted):
     """
 
     choice = "learner"
-    code = learning.SPARSE_PA
 
     def __init__(
         self,
@@ -76,11 +80,58 @@ class SparsePA(Budgeted):
         """The budget, checked; None where there is none."""
         return None if self.budget is None else super().slots()
 
-    def row(self) -> NDArray[np.float64]:
-        """The parameters as the compiled pass reads them."""
+    @property
+    def needs_diagonal(self) -> bool:
+        """Whether it looks at k(x, x)."""
+        return not flag(self, "unit_diagonal")
+
+    def rule(self) -> SparsePARule:
+        """The parameters as compiled code reads them."""
         step, cap, divisor = (positive(self, name) for name in ("step", "cap", "divisor"))
         if divisor < cap:
             raise InputError(
                 f"SparsePA: divisor must be at least cap ({self.cap}), got {self.divisor}"
             )
-        return np.array([step, cap, divisor, flag(self, "unit_diagonal")])
+        return SparsePARule(step, cap, divisor, not self.needs_diagonal)
+
+
+class SparsePARule(NamedTuple):
+    """step, cap, divisor, unit_diagonal : as for `SparsePA`."""
+
+    step: float
+    cap: float
+    divisor: float
+    unit_diagonal: bool
+
+
+@njit(cache=True, nogil=True)
+def drawn_step(rule, seen, classes):
+    """The step by which an example is added, 0 where it is not: Lu et al. (2015), proposition 1."""
+    loss = hinge_loss(seen)
+    if loss == 0.0:
+        return 0.0
+    square = copies(classes) * (1.0 if rule.unit_diagonal else seen.diagonal)
+    chance = min(rule.cap, loss) / rule.divisor
+    slot = DRAW_ADMISSION * PURPOSE + seen.expert
+    drawn = uniform(seen.clock.seed, seen.clock.round, slot) < chance
+    if square <= SMALLEST_DIAGONAL or not drawn:
+        return 0.0
+    return seen.weight * min(rule.step / chance, loss / square)
+
+
+@implements(expand, SparsePARule)
+def _expand(rule, seen, scores, sizes, change):
+    step = drawn_step(rule, seen, len(change))
+    if step != 0.0:
+        add_step(change, seen.label, seen.rival, step)
+    return 1.0
+
+
+@implements(fit_in, SparsePARule)
+def _fit_in(rule, slots, seen, rows):
+    step = 0.0
+    if seen.diagonal > SMALLEST_DIAGONAL:
+        step = drawn_step(rule, seen, slots.alpha.shape[0])
+    if step == 0.0:
+        return Change(-1, 0.0, 0.0)
+    return replace_cheapest(slots, seen, rows[0], step)

@@ -10,11 +10,10 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernbrook.combiners import BestOfPrefix
+from kernbrook.engine.points import Flags, Floats, Labels
 from kernbrook.errors import InputError
 from kernbrook.models.labelled import as_labels, class_numbers, distinct, is_empty, present
 from kernbrook.models.machine import OnlineMachine, check_some_weight
-from kernbrook.models.points import Flags, Floats, Labels
-from kernbrook.models.runs import ExpertRun
 
 
 class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
@@ -186,7 +185,6 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             self._set_classes(as_labels(y), classes)
             self._start(X)
         best = int(np.argmin(trial.expert_mistakes_))
-        assert isinstance(self._run, ExpertRun)
         self._run.choose(best)
         return best
 

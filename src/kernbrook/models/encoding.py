@@ -19,7 +19,6 @@ from types import NoneType
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
@@ -195,26 +194,6 @@ def _check_labels(name: str, dtype: np.dtype[Any], count: int) -> None:
             f"{name}: {count:,} labels of type {dtype} take {dtype.itemsize * count / 1e6:,.0f} "
             f"MB, a file holds at most {LARGEST_LABELS / 1e6:.0f}; shorten the longest"
         )
-
-
-def same(held: Any, made: Any) -> bool:
-    """Whether two values say the same: numbers, arrays, kernels, choices, lists of these.
-
-    Two frames, or two sparse matrices, do not, unless they are one.
-    """
-    if held is made:
-        return True
-    if type(held) is not type(made) or sp.issparse(held):
-        return False
-    if isinstance(held, (tuple, list)):
-        return len(held) == len(made) and all(map(same, held, made))
-    if isinstance(held, np.ndarray):
-        return np.array_equal(held, made, equal_nan=held.dtype.kind in "fc")
-    if isinstance(held, BaseEstimator):
-        ours, theirs = held.get_params(), made.get_params()
-        return ours.keys() == theirs.keys() and all(same(ours[k], theirs[k]) for k in ours)
-    equal = held == made
-    return isinstance(equal, (bool, np.bool_)) and bool(equal)
 
 
 def built(kind: type[Any], parameters: Mapping[str, Any]) -> Any:

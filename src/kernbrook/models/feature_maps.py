@@ -20,12 +20,12 @@ from kernbrook._jit.features import (
 )
 from kernbrook._jit.pairs import dense_inner, sparse_inner
 from kernbrook._jit.trigonometry import fill_waves
+from kernbrook.engine.points import Block, DenseRows, Floats, Rows, SparseRows, check_array
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel, Monomials, Nystroem, Polynomial, RandomFeatures, TensorSketch
 from kernbrook.kernels.features import Arrays, Features
 from kernbrook.kernels.planning import lay_out
 from kernbrook.kernels.polynomial_features import monomials
-from kernbrook.models.points import Block, DenseRows, Floats, Rows, SparseRows, check_array
 
 TILE = 64  # rows taken together
 PANEL = 512  # angles of a row computed together, where kernels have no more: what the caches hold

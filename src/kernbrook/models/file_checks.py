@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from kernbrook._jit.ada_raker import ADA_RAKER
-from kernbrook._jit.asking import CHOSEN
-from kernbrook._jit.combining import ADA_HEDGE, EXP
+from kernbrook.engine.model import Model
+from kernbrook.engine.points import check_array
+from kernbrook.engine.stores.base import Setting
+from kernbrook.engine.stores.linear import recipe_of
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.models.encoding import Reader
 from kernbrook.models.making import learners_of
-from kernbrook.models.points import check_array
-from kernbrook.models.runs import GroupNormRun, Run, Seated, Setting
 from kernbrook.models.trivial import TrivialClassifier, TrivialRegressor
 
 
@@ -26,63 +25,55 @@ def check_sizes(
 ) -> None:
     """Raise InputError where the tensors are not of the sizes that the parameters ask for.
 
-    Before a run is made: making one draws features and takes memory as the parameters ask.
+    Before a model is made: making one draws features and takes memory as the parameters ask.
     """
-    learners = learners_of(learner, setting)
     theta = extra = 0
-    for one in learners:
-        if one.store == "slots":
-            budget = one.slots()
-            found = reader.array("slots.alpha").shape
-            wanted = len(kernels), setting.scores, found[-1] if budget is None else budget
-            if found != wanted:
-                raise InputError(f"slots.alpha: of shape {found}, which is not that of {one!r}")
+    for one in learners_of(learner, setting):
+        if one.store == "slots" and (budget := one.slots()) is not None:
+            room = [
+                tensor.shape[-1]
+                for name, tensor in reader.tensors.items()
+                if name.startswith("stores.") and name.endswith(".alpha")
+            ]
+            if budget not in room:
+                raise InputError(f"stores: no slots are of the size that {one!r} asks for")
         if one.store == "features":
             for kernel in kernels:
                 dim = _check_map(one, kernel, setting.width, reader)
                 theta += setting.scores * dim
                 extra += one.extra_rows(dim, setting.scores) * dim
-    if theta:
-        for name, size in (("theta", theta), ("extra", extra)):
-            check_array(f"memory.{name}", reader.array(f"memory.{name}"), (size,), np.float64)
+    for name, size in (("theta", theta), ("extra", extra)):
+        found = [v.shape for k, v in reader.tensors.items() if k.endswith(f".{name}")]
+        if theta and (size,) not in found:
+            raise InputError(f"stores: expected {name} of {size} numbers, found shapes {found}")
 
 
 def _check_map(learner: Any, kernel: Kernel, width: int, reader: Reader) -> int:
     """The number of features of a kernel, whose arrays are in the file: under some number."""
-    from kernbrook.models.feature_runs import recipe_of
-
     recipe = recipe_of(learner, kernel)
     dim = recipe.dim(kernel, width)
     for name, (shape, _) in recipe.shapes(kernel, width).items():
         found = {
             tensor.shape
             for held, tensor in reader.tensors.items()
-            if held.startswith("maps.") and held.endswith(f".{name}")
+            if ".maps." in held and held.endswith(f".{name}")
         }
         if shape not in found:
             raise InputError(f"maps: expected {name} of shape {shape} for {kernel}, found none")
     return dim
 
 
-def check_progress(run: Run) -> None:
+def check_progress(run: Model, combiner: Any) -> None:
     """Raise InputError where experts are weighed as no learning could have led to."""
-    progress, m = run.progress, len(run.progress.losses)
-    if not (run.rounds >= run.asked >= 0 and -1 <= progress.counters[CHOSEN] < m):
+    progress, m = run.progress, run.n_experts
+    if not (run.rounds >= run.asked >= 0 and -1 <= run.chosen < m):
         raise InputError("progress.counters: no state that a run can be in")
     if progress.log_weights.max() != 0:
         raise InputError("progress.log_weights: expected 0 as the greatest")
-    machine, state = run.machine, progress.state
-    grows = isinstance(run, GroupNormRun) or machine.combiner in (ADA_HEDGE, EXP)
-    if grows and (state < 0).any():
-        raise InputError("progress.state: expected numbers from 0")
-    if machine.combiner == ADA_RAKER:
-        levels = int(machine.combiner_parameters[2])
-        if (state[:m].reshape(levels, -1).max(axis=1) != 0).any():
-            raise InputError("progress.state: expected 0 as the greatest of each level")
+    if hasattr(combiner, "check_state"):
+        combiner.check_state(progress.state, m)
     with np.errstate(all="ignore"):
-        total = run.weights().sum()
-        if isinstance(run, Seated):
-            total *= run.committee.votes(progress).sum()
+        total = run.weights().sum() * run.votes().sum()
     if not 0 < total < np.inf:
         raise InputError("progress.log_weights, progress.used: nobody has a vote")
 

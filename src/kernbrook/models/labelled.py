@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from kernbrook.engine.points import Flags, Labels
 from kernbrook.errors import InputError
-from kernbrook.models.points import Flags, Labels
 
 LARGEST_EXACT = 2**53  # whole numbers beyond it are not all floats
 

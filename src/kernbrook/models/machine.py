@@ -16,12 +16,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.checks import flag, shown
-from kernbrook.errors import InputError
-from kernbrook.kernels import resolve
-from kernbrook.kernels.dictionaries import check_vectors, of_vectors
-from kernbrook.models.labelled import as_labels, check_present, is_empty
-from kernbrook.models.making import make_run
-from kernbrook.models.points import (
+from kernbrook.engine.model import Model, slices
+from kernbrook.engine.points import (
     DenseRows,
     Flags,
     Floats,
@@ -31,7 +27,12 @@ from kernbrook.models.points import (
     keys_of,
     sound,
 )
-from kernbrook.models.runs import Run, Setting, slices
+from kernbrook.engine.stores.base import Setting
+from kernbrook.errors import InputError
+from kernbrook.kernels import resolve
+from kernbrook.kernels.dictionaries import check_vectors, of_vectors
+from kernbrook.models.labelled import as_labels, check_present, is_empty
+from kernbrook.models.making import make_model
 from kernbrook.streams.scaling import LARGEST_FILLED, OnlineScaler
 
 _SUCH_AS = {  # of the parts that have parameters
@@ -45,7 +46,7 @@ _SUCH_AS = {  # of the parts that have parameters
 class OnlineMachine(BaseEstimator):
     """Kernels x learner x combiner x selection x labels, as an estimator; see its two kinds."""
 
-    _run: Run
+    _run: Model
     _of_numbers: bool
     _learned: tuple[str, ...] = (
         "_run", "feature_names_in_", "kernels_", "n_features_in_",
@@ -114,11 +115,11 @@ class OnlineMachine(BaseEstimator):
         if not hasattr(self, "_run"):
             self._start(X)
         run, rows = self._run, self._rows(X)  # checked before anything is learned
-        if not run.judges_stored:
+        if not run.setting.judges_stored:
             rows = replace(rows, keys=keys_of(X))  # as they are given: they are scaled anew
         decisions = np.empty((X.shape[0], self._scores))
         asked = np.zeros(X.shape[0], dtype=bool)
-        for where in slices(X.shape[0], run.learned_together if labels is not None else 1):
+        for where in slices(X.shape[0], run.together if labels is not None else 1):
             part, scaler = self._next(X, rows, where)
             if labels is not None:
                 told = labels[where]
@@ -160,7 +161,7 @@ class OnlineMachine(BaseEstimator):
     def _rows_of(self, X: Any) -> Rows:
         check_is_fitted(self)
         if is_empty(X):
-            return self._rows(np.empty((0, self._run.width)))
+            return self._rows(np.empty((0, self._run.setting.width)))
         X = validate_data(
             self, sound(X), reset=False, accept_sparse="csr", dtype=np.float64, order="C"
         )
@@ -180,17 +181,12 @@ class OnlineMachine(BaseEstimator):
 
     @property
     def support_vectors_(self) -> Floats:
-        return self._expansion().support.rows.dense().copy()
+        return self._run.expansion()[0].copy()
 
     @property
     def dual_coef_(self) -> Floats:
-        coefficients = self._expansion().coefficients.copy()
-        return coefficients[:, :, 0] if self._run.scores == 1 else coefficients
-
-    def _expansion(self) -> Any:
-        if not hasattr(self._run, "support"):
-            raise AttributeError("a model on features has no support vectors")
-        return self._run
+        coefficients = self._run.expansion()[1].copy()
+        return coefficients[:, :, 0] if self._scores == 1 else coefficients
 
     @property
     def labels_asked_(self) -> int:
@@ -263,9 +259,9 @@ class OnlineMachine(BaseEstimator):
             return self.scaling
         return "moments" if width <= LARGEST_FILLED else "maximum"
 
-    def _new_run(self, width: int, sparse: bool, seed: int) -> Run:
+    def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
         """The run that the parameters ask for, before its first example."""
-        return make_run(
+        return make_model(
             resolve(self.kernels), self.learner, self.combiner, self.selection, self.labels,
             self._setting(width, sparse, seed),
         )  # fmt: skip

@@ -1,32 +1,32 @@
-"""The run that a machine's choices ask for, once they are found to go together."""
+"""The model that a machine's choices ask for, once they are found to go together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from kernbrook.combiners import AdaRaker, BestOfPrefix, FixedShare, GroupNorm, MLPoly, Selection
+from kernbrook.engine.compose import compose
+from kernbrook.engine.model import Model
+from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.labels import AllLabels
 from kernbrook.learners import BPAS, GradientDescent, Perceptron, Ridge
-from kernbrook.models.committee import Committee
-from kernbrook.models.runs import ExpertRun, GroupNormRun, Run, Setting
 
 # Learners where none are named, by measurement: see the classes that take them.
 OF_CLASSES = (BPAS(budget=2500, aggressiveness=0.5),)
 OF_NUMBERS = (GradientDescent(0.5, "normalized"), Ridge())
 
 
-def make_run(
+def make_model(
     kernels: tuple[Kernel, ...],
     learner: Any,
     combiner: Any,
     selection: Any,
     labels: Any,
     setting: Setting,
-) -> Run:
-    """The run that the choices ask for; None is the default of each.
+) -> Model:
+    """The model that the choices ask for; None is the default of each.
 
     Raises
     ------
@@ -50,37 +50,26 @@ def make_run(
             raise InputError("combiner: GroupNorm is for classes")
         if learner is not None:
             raise InputError("learner: GroupNorm is its own learner; leave learner=None")
-        if selection.codes()[0] != 0:
+        if not (isinstance(selection, Selection) and selection.takes_all):
             raise InputError(f"selection: GroupNorm uses all kernels, got {selection!r}")
         if policy.of_variances:
             raise InputError(f"labels: {policy!r} needs the variances of Ridge")
-        return GroupNormRun(kernels, combiner, policy, setting)
+        return compose(kernels, (), combiner, selection, policy, setting)
     learners = learners_of(learner, setting)
     if policy.of_variances and not all(hasattr(one, "has_variance") for one in learners):
         raise InputError(
             f"labels: {policy!r} needs the variances of Ridge; give learner=Ridge(), "
             f"got {learner!r}"
         )
-    stores = {one.store for one in learners}
-    if len(stores) > 1:
-        raise InputError(
-            f"learner: {', '.join(sorted(stores))} do not go into one pool, got {learner!r}"
-        )
-    (store,) = stores
-    if store != "expansion" and isinstance(selection, BestOfPrefix):
-        raise InputError(
-            "selection: BestOfPrefix goes with learners that keep all of their support vectors, "
-            f"such as learner=Perceptron(), got {learner!r}"
-        )
     if isinstance(combiner, AdaRaker):
-        combiner.row()  # its levels, before they are compared
-        if store != "features" or len(learners) != combiner.levels:
+        combiner.rule()  # its levels, before they are compared
+        on_features = all(one.store == "features" for one in learners)
+        if not on_features or len(learners) != combiner.levels:
             raise InputError(
                 f"combiner: {combiner!r} needs as many learners as levels, on features, "
                 f"got {learner!r}"
             )
-    committee = Committee.of(kernels, learners, combiner, selection, policy, setting.regression)
-    return _run_in(store)(committee, setting)
+    return compose(kernels, learners, combiner, selection, policy, setting)
 
 
 def learners_of(given: Any, setting: Setting) -> tuple[Any, ...]:
@@ -99,23 +88,6 @@ def learners_of(given: Any, setting: Setting) -> tuple[Any, ...]:
         if not setting.regression and not getattr(one, "of_classes", True):
             raise InputError(f"learner: {one!r} is for numbers, not for classes")
     return learners
-
-
-def _run_in(store: str) -> Callable[..., Run]:
-    """The run of learners that learn in that store. Imported when used: each compiles its own."""
-    if store == "slots":
-        from kernbrook.models.budget_runs import BudgetRun
-
-        return BudgetRun
-    if store == "features":
-        from kernbrook.models.feature_runs import FeatureRun
-
-        return FeatureRun
-    if store == "expansion by gradients":
-        from kernbrook.models.gradient_runs import GradientRun
-
-        return GradientRun
-    return ExpertRun
 
 
 def _choice(name: str, choice: Any, such: Any) -> Any:

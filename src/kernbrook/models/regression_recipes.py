@@ -104,7 +104,7 @@ def _ada_raker(
 ) -> OnlineMKRegressor:
     features = RandomFeatures(n_components, normalize=normalize)
     combiner = AdaRaker(levels, step, restart)
-    combiner.row()  # all are checked before the learners are made from them
+    combiner.rule()  # all are checked before the learners are made from them
     parts = 1 if flag(features, "normalize") else whole_number(features, "n_components")
     learners = [
         GradientDescent(

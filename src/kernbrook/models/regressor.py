@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from kernbrook.engine.points import Flags, Floats
 from kernbrook.errors import InputError
 from kernbrook.models.labelled import plain, present
 from kernbrook.models.machine import OnlineMachine, check_some_weight
-from kernbrook.models.points import Flags, Floats
 
 
 class OnlineMKRegressor(RegressorMixin, OnlineMachine):

@@ -29,10 +29,12 @@ from safetensors.numpy import save as as_bytes
 
 from kernbrook.atomic import write_bytes
 from kernbrook.combiners import GroupNorm
+from kernbrook.engine.model import Model
+from kernbrook.engine.points import check_array
 from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError
 from kernbrook.kernels import resolve
 from kernbrook.models.classifier import OnlineMKClassifier
-from kernbrook.models.encoding import Reader, Writer, built, expect, same
+from kernbrook.models.encoding import Reader, Writer, built, expect
 from kernbrook.models.file_checks import (
     check_classes,
     check_fitted,
@@ -41,13 +43,11 @@ from kernbrook.models.file_checks import (
     check_trivial,
 )
 from kernbrook.models.machine import OnlineMachine
-from kernbrook.models.points import check_array
-from kernbrook.models.runs import Run
 from kernbrook.models.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.streams.scaling import OnlineScaler
 
 FORMAT = "kernbrook-model"
-VERSION = 1  # of the format; goes up when a file of the new kind means nothing to the old code
+VERSION = 2  # of the format; goes up when a file of the new kind means nothing to the old code
 
 # With their modules: the solvers of voted classifiers are imported where there is such a model.
 _ESTIMATORS = {
@@ -64,10 +64,6 @@ _DERIVED = "kernels_"  # follows from the parameters
 _MODEL: dict[str, tuple[type, ...]] = {
     "estimator": (str,), "parameters": (dict,), "fitted": (dict,), "run": (dict, NoneType)
 }  # fmt: skip
-# What of a run, where it has it, is changed in place: arrays, or tuples of them.
-_STATE = ("progress", "slots", "memory", "scale")
-# What of a run is written in ways of its own, or not at all.
-_APART = ("engine", "pool", "held", "scaler", "_written")
 
 
 def save(estimator: Any, path: str | PathLike[str]) -> None:
@@ -264,38 +260,23 @@ def _digest(
 # -- what a run has learned -------------------------------------------------------------------
 
 
-def _write_run(estimator: OnlineMachine, run: Run, writer: Writer) -> dict[str, Any]:
+def _write_run(estimator: OnlineMachine, run: Model, writer: Writer) -> dict[str, Any]:
     """The state as tensors; what follows from the parameters is made again on loading."""
-    twin = estimator._new_run(run.width, run.sparse, 0)
-    fixed = [name for name in vars(twin) if name not in (*_APART, *_STATE)]
-    if not all(same(getattr(run, name, None), getattr(twin, name)) for name in fixed):
+    twin = estimator._new_run(run.setting.width, run.sparse, run.setting.seed)
+    if not twin.says_the_same(run):
         raise InputError(
             "save: the parameters were changed after learning had begun, and a file could not "
             "go on as this model does; set them back, or fit again"
         )
     scaler = run.scaler
-    if estimator._scaling(run.width) != (None if scaler is None else scaler.method):
+    if estimator._scaling(run.setting.width) != (None if scaler is None else scaler.method):
         raise InputError("save: scaling was changed after learning had begun; set it back")
-    arrays = {**_state(run), **_named(run.stored, run.arrays())}
+    arrays = run.arrays()
     if scaler is not None:
-        arrays.update(_named("scaler", scaler.arrays()))
+        arrays.update({f"scaler.{name}": array for name, array in scaler.arrays().items()})
     for name, array in arrays.items():
         writer.array(array, name)
-    return {"width": int(run.width), "sparse": bool(run.sparse)}
-
-
-def _state(run: Run) -> dict[str, NDArray[Any]]:
-    """Every array that learning changes, but for the support vectors', by name."""
-    state: dict[str, NDArray[Any]] = {}
-    for name in _STATE:
-        part = vars(run).get(name, ())
-        state.update({name: part} if isinstance(part, np.ndarray) else {})
-        state.update(_named(name, part._asdict()) if hasattr(part, "_asdict") else {})
-    return state
-
-
-def _named(part: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return {f"{part}.{name}": array for name, array in arrays.items()}
+    return {"width": int(run.setting.width), "sparse": bool(run.sparse)}
 
 
 def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
@@ -312,19 +293,9 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
         setting = estimator._setting(width, sparse, 0)
         check_sizes(resolve(estimator.kernels), estimator.learner, setting, reader)
     made = estimator._new_run(width, sparse, 0)
-    if getattr(made, "grows", False) and hasattr(made, "make_room"):
-        made.make_room(reader.array("slots.alpha").shape[-1])
-    for name, array in _state(made).items():
-        saved = reader.array(name)
-        check_array(name, saved, array.shape, array.dtype)
-        grows = name in ("progress.log_weights", "progress.losses")  # a weight may be 0
-        if np.isnan(saved).any() or not (grows or np.isfinite(saved).all()):
-            raise InputError(f"{name}: NaN or infinity")
-        array[...] = saved
-    made.restore({name: reader.array(f"{made.stored}.{name}") for name in made.arrays()})
-    if hasattr(made, "check_state"):  # a run whose compiled pass trusts more than shapes
-        made.check_state()
-    check_progress(made)
+    names = [name for name in reader.tensors if name.startswith(("progress.", "stores."))]
+    made.restore({name: reader.array(name) for name in names})
+    check_progress(made, estimator.combiner)
     made.scaler = _read_scaler(estimator, width, reader)
     estimator._run = made
     estimator.kernels_ = resolve(estimator.kernels)

@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernbrook.engine.points import DenseRows, Floats, Rows, SparseRows, canonical, sound
 from kernbrook.errors import InputError
 from kernbrook.kernels import Gaussian, Nystroem, RandomFeatures, resolve
 from kernbrook.kernels.features import Features
 from kernbrook.models.feature_maps import PoolMap, draw
-from kernbrook.models.points import DenseRows, Floats, Rows, SparseRows, canonical, sound
 
 ROWS = 512  # taken together
 

@@ -16,10 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from kernbrook.checks import is_number, is_whole
+from kernbrook.engine.points import canonical, sound
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel, Polynomial, resolve
 from kernbrook.kernels.dictionaries import check_vectors
-from kernbrook.models.points import canonical, sound
 from kernbrook.voted import Columns, Program, Solution, complexities, descend, penalties
 from kernbrook.voted.examples import Examples, Floats
 from kernbrook.voted.expansion import Expansion

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernbrook.engine.points import SupportVectors, check_array
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.models.encoding import Reader, Writer, expect
 from kernbrook.models.file_checks import check_classes
-from kernbrook.models.points import SupportVectors, check_array
 from kernbrook.models.voted import VotedClassifier, VotedKernelClassifier
 from kernbrook.models.voted_grid import VotedKernelClassifierCV
 from kernbrook.voted import Examples

@@ -13,10 +13,10 @@ import numpy as np
 
 from kernbrook._jit.freshness import discard_stale
 from kernbrook._jit.sums import add_points
+from kernbrook.engine.points import Block, Floats, Rows, SupportVectors
 from kernbrook.errors import NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
-from kernbrook.models.points import Block, Floats, Rows, SupportVectors
 
 discard_stale()
 
@@ -57,7 +57,7 @@ def share(threads: int, work: Function[[Any], Any], parts: Sequence[Any]) -> lis
     return list(_pool(os.getpid(), threads).map(work, parts))
 
 
-class Engine:
+class KernelSums:
     """The kernels between support vectors and a block.
 
     Parameters

@@ -1,0 +1,1 @@
+"""How any composition of kernels, learners, combiner, selection and label policy learns."""

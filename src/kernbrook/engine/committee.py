@@ -1,0 +1,129 @@
+"""The vote of the experts, for learning and for prediction, and their losses."""
+
+import numpy as np
+from numba import njit
+
+from kernbrook._jit.classes import winner
+from kernbrook._jit.zero import zero_or
+from kernbrook.engine.losses import MISTAKES, loss_of
+from kernbrook.engine.verbs import Opinions, expect, lead_on, select, wants, weigh_all
+
+
+@njit(cache=True, nogil=True)
+def vote(used, on_mistakes, mean, votes, scores, sizes, out):
+    """The combined vote of the experts in use.
+
+    votes : (e,) their weights; scores, sizes : (e, c) their scores
+    mean : whether the votes are divided by their weights
+    out : (c,) out; the winner has the greatest, and classes equal to rounding have equal votes
+    """
+    classes = out.shape[0]
+    behind = np.zeros(classes)
+    total = 0.0
+    for c in range(classes):
+        out[c] = 0.0
+    for e in range(votes.shape[0]):
+        if not used[e]:
+            continue
+        weight = votes[e]
+        total += weight
+        if not on_mistakes:
+            for c in range(classes):
+                out[c] += weight * scores[e, c]
+                behind[c] += weight * sizes[e, c]
+        elif classes == 1:
+            out[0] += weight if scores[e, 0] >= 0.0 else -weight
+            behind[0] += weight
+        else:
+            c = winner(scores[e], sizes[e], np.int64(-1))
+            out[c] += weight
+            behind[c] += weight
+    if total == 0.0:
+        return
+    if classes == 1:
+        out[0] = zero_or(out[0], behind[0])
+    else:
+        best = winner(out, behind, np.int64(-1))
+        greatest = out[0]
+        for c in range(1, classes):
+            greatest = max(greatest, out[c])
+        out[best] = greatest
+    if mean:
+        for c in range(classes):
+            out[c] /= total
+
+
+@njit(cache=True, nogil=True)
+def lose(choices, progress, board, t, decision, updates, losses, counted):
+    """Count the experts' mistakes, and fill in what the combiner learns from.
+
+    decision : (c,) the combined vote
+    losses, counted : (e,) out, see `Told`
+    """
+    errors, strict, loss = progress.losses, choices.strict, choices.loss
+    scores, sizes = board.scores[t], board.sizes[t]
+    target, weight = board.labels[t], board.importance[t]
+    for e in range(losses.shape[0]):
+        value, margin, wrong = loss_of(loss, scores[e], sizes[e], decision, target)
+        if board.numbers:
+            errors[e] += weight * margin * margin
+            counted[e] = True
+        else:
+            mistake = margin <= 0.0 if strict[e] else wrong
+            errors[e] += weight * mistake
+            # A discount goes with an update: Hoi et al. (2013).
+            counted[e] = updates[e] or loss != MISTAKES
+            if loss == MISTAKES:
+                value = 1.0 if mistake else 0.0
+        losses[e] = weight * value
+
+
+@njit(cache=True, nogil=True)
+def relative_weights(choices, progress, weights):
+    """Weights of the experts, (e,) out, as they count."""
+    weigh_all(choices.combiner, progress, weights)
+    lead_on(choices.selection, progress, weights)
+
+
+@njit(cache=True, nogil=True)
+def expected_votes(choices, progress, votes):
+    """Weight of each expert in a vote, (e,) out; whether one votes alone."""
+    weights = np.empty(votes.shape[0])
+    relative_weights(choices, progress, weights)
+    return expect(choices.selection, progress, weights, votes)
+
+
+@njit(cache=True, nogil=True)
+def decide(choices, progress, scores, sizes, decisions):
+    """Decisions on examples, without learning and without using up a draw.
+
+    Where experts vote for classes, one that votes alone decides by its score: the same class, and
+    how sure it is.
+
+    scores, sizes : (n, e, c) of the experts; decisions : (n, c) out
+    """
+    n_experts = scores.shape[1]
+    votes = np.empty(n_experts)
+    alone = expected_votes(choices, progress, votes)
+    everybody = np.ones(n_experts, dtype=np.bool_)
+    on_mistakes = choices.loss == MISTAKES and not alone
+    for i in range(scores.shape[0]):
+        vote(everybody, on_mistakes, choices.mean, votes, scores[i], sizes[i], decisions[i])
+
+
+@njit(cache=True, nogil=True)
+def would_ask(choices, progress, board, out):
+    """out[i] = is the label of example i wanted, if it came next?
+
+    progress : as it is, but with a copy of `used`, which is changed
+    """
+    n_experts = board.scores.shape[1]
+    weights, votes = np.empty(n_experts), np.empty(n_experts)
+    updates = np.empty(n_experts, dtype=np.bool_)
+    relative_weights(choices, progress, weights)
+    select(choices.selection, progress, weights, votes, updates)
+    for i in range(board.scores.shape[0]):
+        opinions = Opinions(
+            votes, board.scores[i], board.sizes[i], board.variances[i], choices.loss
+        )
+        out[i], _ = wants(choices.policy, progress, opinions)

@@ -1,0 +1,106 @@
+"""The model that choices ask for, once they are found to go together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kernbrook.engine.losses import SQUARED
+from kernbrook.engine.model import Model
+from kernbrook.engine.progress import Choices
+from kernbrook.engine.stores.base import Setting, Store
+from kernbrook.engine.stores.expansion import Expansion
+from kernbrook.engine.stores.linear import Linear
+from kernbrook.engine.stores.shared import SharedExpansion
+from kernbrook.engine.stores.slots import SlotStore
+from kernbrook.engine.verbs import typed
+from kernbrook.errors import InputError
+from kernbrook.kernels import Kernel
+
+
+def compose(
+    kernels: tuple[Kernel, ...],
+    learners: Sequence[Any],
+    combiner: Any,
+    selection: Any,
+    policy: Any,
+    setting: Setting,
+) -> Model:
+    """The model of choices that go together; an expert is a pair of a learner and a kernel.
+
+    All kernels of the first learner come first. No learner: the kernels share one, the combiner's.
+    """
+    n_experts = len(kernels) * max(len(learners), 1)
+    if learners:
+        rule = combiner.rule()
+        stores = stores_of(kernels, learners, setting)
+        strict = [getattr(learner, "strict", False) for learner in learners for _ in kernels]
+    else:
+        rule = combiner.rule(len(kernels))
+        stores = [SharedExpansion(kernels, typed(rule), setting)]
+        strict = [False] * n_experts
+    choices = Choices(
+        selection=typed(selection.rule()),
+        combiner=typed(rule),
+        policy=typed(policy.rule()),
+        loss=loss_of(combiner, setting.regression),
+        strict=np.array(strict, dtype=bool),
+        mean=len(learners) > 0,
+        given=False,
+    )
+    interferes = policy.asks or selection.draws_updates
+    interferes |= not all(store.stands_alone for store in stores)
+    state_size = combiner.state_size(n_experts)
+    return Model(stores, choices, state_size, setting, interferes, policy.asks)
+
+
+def loss_of(combiner: Any, regression: bool) -> int:
+    """What the combiner looks at; InputError where that is not for this task."""
+    loss: int = combiner.loss_code
+    if regression and getattr(combiner, "of_any_loss", False):
+        loss = SQUARED
+    if regression != (loss >= SQUARED):
+        wanted = "'squared' or 'absolute'" if regression else "'mistakes', 'hinge', 'logistic'"
+        task = "numbers" if regression else "classes"
+        raise InputError(f"combiner: for {task} expected a loss {wanted}, got {combiner!r}")
+    return loss
+
+
+def stores_of(
+    kernels: tuple[Kernel, ...], learners: Sequence[Any], setting: Setting
+) -> list[Store]:
+    """The stores that the experts of some learners ask for."""
+    m = len(kernels)
+    rules = [
+        learner.rules(kernels) if hasattr(learner, "rules") else [learner.rule()] * m
+        for learner in learners
+    ]
+    merges = any(
+        "points" in learner.keeps(rule)
+        for learner, own in zip(learners, rules, strict=True)
+        if learner.store == "slots"
+        for rule in own
+    )
+    setting = setting._replace(sparse=setting.sparse and not merges)
+    stores: list[Store] = []
+    for kind, store in (("expansion", Expansion), ("features", Linear)):
+        numbers = [i * m for i, learner in enumerate(learners) if learner.store == kind]
+        if numbers:
+            own = [learners[number // m] for number in numbers]
+            stores.append(store(own, kernels, numbers, setting))
+    for i, learner in enumerate(learners):
+        if learner.store == "window":
+            stores.append(Expansion([learner], kernels, [i * m], setting, learner.budget))
+        elif learner.store == "slots":
+            for kind in dict.fromkeys(map(_kind, rules[i])):
+                those = [k for k in range(m) if _kind(rules[i][k]) == kind]
+                some, numbers = tuple(kernels[k] for k in those), [i * m + k for k in those]
+                stores.append(SlotStore(learner, rules[i][those[0]], some, numbers, setting))
+    return stores
+
+
+def _kind(rule: Any) -> Any:
+    """What tells rules apart that are compiled apart: types, all the way down."""
+    return type(rule), *(_kind(part) for part in rule if isinstance(part, tuple))

@@ -1,0 +1,358 @@
+"""A composed model: experts in their stores, a committee, and what follows.
+
+Classes are numbered from 0; labels and scikit-learn's customs are the estimator's. Two classes have
+one score, positive for class 1; more have one each; numbers have one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.engine.committee import decide, expected_votes, relative_weights, would_ask
+from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array
+from kernbrook.engine.progress import (
+    ASKED,
+    CHOSEN,
+    ROUND,
+    Board,
+    Choices,
+    Progress,
+    begun,
+    empty_board,
+)
+from kernbrook.engine.rounds import learner_pass, rounds, score_pass
+from kernbrook.engine.same import same
+from kernbrook.engine.stores.base import Pass, Setting, Store, copied
+from kernbrook.engine.sums import share
+from kernbrook.engine.verbs import Clock
+from kernbrook.errors import InputError, KernbrookWarning
+
+LARGE = 50_000  # examples kept
+
+
+class Model:
+    """What was chosen, and what was learned so far.
+
+    Parameters
+    ----------
+    stores : of the experts, which they number from 0 on
+    choices : what the committee does
+    state_size : numbers that the combiner keeps
+    interferes : whether who learns depends on the other experts, or on the label policy
+    asks : whether some labels are not asked for
+
+    Attributes
+    ----------
+    states : of the stores; never changed, but replaced
+    progress : what else was learned
+    scaler : of the rows, or None
+    together : examples of one block
+    """
+
+    def __init__(
+        self,
+        stores: Sequence[Store],
+        choices: Choices,
+        state_size: int,
+        setting: Setting,
+        interferes: bool,
+        asks: bool,
+    ):
+        self.stores, self.choices, self.setting = tuple(stores), choices, setting
+        self.interferes, self.asks = interferes, asks
+        self.n_experts = len(choices.strict)
+        self.together = min(store.together for store in stores)
+        self.states = tuple(store.begin() for store in stores)
+        self.progress = begun(self.n_experts, state_size, setting.seed)
+        self.scaler: Any = None
+
+    # -- learning ---------------------------------------------------------------------------
+
+    def learn(
+        self, rows: Rows, labels: Any, importance: Floats, given: bool = False
+    ) -> tuple[Floats, Flags]:
+        """Decide on each row in turn, ask or not, then learn from the label.
+
+        What ends it before the end, it has learned whole blocks: `rounds` says how many rows.
+
+        Parameters
+        ----------
+        labels : (n,) numbers of the classes, or targets; negative or NaN: not to be had
+        given : every label that is there is looked at, whatever the policy
+
+        Returns
+        -------
+        decisions : (n, scores), each before its label was seen
+        asked : (n,) bool, whose label was looked at
+        """
+        decisions, asked = self._answers(len(rows))
+        for where in slices(len(rows), self.together):
+            part = rows.part(where.start, where.stop)
+            decisions[where], asked[where] = self.learn_block(
+                part, labels[where], importance[where], given
+            )
+        return decisions, asked
+
+    def _answers(self, n: int) -> tuple[Floats, Flags]:
+        return np.zeros((n, self.setting.scores)), np.zeros(n, dtype=bool)
+
+    def learn_block(
+        self, rows: Rows, labels: Any, importance: Floats, given: bool = False, **others: Any
+    ) -> tuple[Floats, Flags]:
+        """`learn` of at most `together` rows: all of it, or nothing, whatever ends it.
+
+        others : attributes that change with it
+        """
+        decisions, asked = self._answers(len(rows))
+        progress = copied(self.progress)
+        passes = self._prepared(rows, progress)
+        board = self._board(len(rows), as_targets(labels), importance)
+        members: tuple[Any, ...] = ()
+        if self.interferes:
+            members = tuple(member for own in passes for member in own.members)
+        else:
+            counters = self.progress.counters
+            clock = Clock(int(counters[0]), int(counters[ROUND]), int(counters[ASKED]))
+            self._by_threads(passes, lambda task: learner_pass(task[0], board, *task[1:], clock))
+        rounds(self.choices._replace(given=given), progress, members, board, decisions, asked)
+        self._check(board)
+        states = tuple(own.finish() for own in passes)
+        chosen = int(progress.counters[CHOSEN])
+        if self.chosen < 0 <= chosen:
+            states = self._only(states, chosen)
+        before = self._growing()
+        self.__dict__.update(progress=progress, states=states, **others)  # no interruption between
+        warn_of_growth(before, self._growing())
+        return decisions, asked
+
+    def _prepared(self, rows: Rows, progress: Progress) -> list[Pass]:
+        """The stores before a block. Features of the rows are computed in the first of them."""
+        pairs = zip(self.stores, self.states, strict=True)
+        return [store.prepare(state, rows, progress) for store, state in pairs]
+
+    def _board(self, n: int, labels: Any, importance: Floats) -> Board:
+        numbers = self.setting.regression
+        return empty_board(n, self.n_experts, self.setting.scores, labels, importance, numbers)
+
+    def _by_threads(self, passes: Sequence[Pass], work: Any) -> None:
+        """All parts of all stores, by several threads."""
+        tasks = [task for own in passes for task in own.tasks]
+        share(max(own.threads for own in passes), work, tasks)
+
+    def _check(self, board: Board) -> None:
+        """Raise NonFiniteError, naming a kernel, where scores have overflowed."""
+        finite = np.isfinite(board.sizes) & np.isfinite(board.scores)
+        if not finite.all():
+            for store in self.stores:
+                own = finite[:, store.experts].all(axis=(0, 2))
+                if not np.all(own):
+                    raise store.overflow(int(np.argmin(own)))
+
+    def _growing(self) -> int:
+        pairs = zip(self.stores, self.states, strict=True)
+        return sum(store.held(state) for store, state in pairs if store.grows)
+
+    # -- deciding ---------------------------------------------------------------------------
+
+    def _read(self, rows: Rows) -> Board:
+        """What the experts say of some rows."""
+        nothing = np.zeros(len(rows))
+        board = self._board(len(rows), nothing, nothing)
+        passes = [
+            store.reading(state, rows)
+            for store, state in zip(self.stores, self.states, strict=True)
+        ]
+        self._by_threads(passes, lambda task: score_pass(task[0], board, *task[1:]))
+        self._check(board)
+        return board
+
+    def decide(self, rows: Rows) -> Floats:
+        """(n, scores) decisions on rows, without learning and without using up a draw."""
+        decisions, progress = self._answers(len(rows))[0], writeable(self.progress)
+        for where in slices(len(rows), self.together):
+            board = self._read(rows.part(where.start, where.stop))
+            decide(self.choices, progress, board.scores, board.sizes, decisions[where])
+        return decisions
+
+    def would_ask(self, rows: Rows) -> Flags:
+        """(n,) bool: is the label of each row wanted, if it came next?"""
+        asked = np.ones(len(rows), dtype=bool)
+        if self.asks:
+            progress = copied(self.progress)
+            for where in slices(len(rows), self.together):
+                board = self._read(rows.part(where.start, where.stop))
+                would_ask(self.choices, progress, board, asked[where])
+        return asked
+
+    # -- what was learned -------------------------------------------------------------------
+
+    @property
+    def rounds(self) -> int:
+        """Examples met so far."""
+        return int(self.progress.counters[ROUND])
+
+    @property
+    def asked(self) -> int:
+        """Labels looked at so far."""
+        return int(self.progress.counters[ASKED])
+
+    def relative_weights(self) -> Floats:
+        """(e,) weights of the experts, as they count."""
+        weights = np.empty(self.n_experts)
+        relative_weights(self.choices, writeable(self.progress), weights)
+        return weights
+
+    def votes(self) -> Floats:
+        """(e,) weight of each expert in a vote; draws count by their expectation."""
+        votes = np.empty(self.n_experts)
+        expected_votes(self.choices, writeable(self.progress), votes)
+        return votes
+
+    def weights(self) -> Floats:
+        """(e,) weights of the experts, summing to 1."""
+        weights = self.relative_weights()
+        return weights / weights.sum()
+
+    @property
+    def counts(self) -> Labels:
+        """(e,) support vectors of each expert; (1,) where they share them."""
+        counts = [
+            store.counts(state) for store, state in zip(self.stores, self.states, strict=True)
+        ]
+        if len(counts) == 1:
+            return counts[0]
+        found = np.zeros(self.n_experts, dtype=np.int64)
+        for store, own in zip(self.stores, counts, strict=True):
+            found[store.experts] = own
+        return found
+
+    @property
+    def n_active(self) -> int:
+        """Support vectors of the experts in the last vote."""
+        counts = self.counts
+        return int(counts[self.progress.used[: len(counts)]].sum())
+
+    def expansion(self) -> tuple[Floats, Floats]:
+        """(n, d) the points that experts sum over, and (n, e, scores) their coefficients.
+
+        One expert's coefficients where the kernels share them. AttributeError where no expert has
+        any.
+        """
+        points, coefficients = [], []
+        for store, state in zip(self.stores, self.states, strict=True):
+            own = store.expansion(state)
+            if own is not None:
+                points.append(own[0].dense())
+                spread = own[1]
+                if len(self.stores) > 1:
+                    spread = np.zeros((len(own[1]), self.n_experts, self.setting.scores))
+                    spread[:, store.experts] = own[1]
+                coefficients.append(spread)
+        if not points:
+            raise AttributeError("a model on features has no support vectors")
+        return np.concatenate(points), np.concatenate(coefficients)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that what was learned takes."""
+        pairs = zip(self.stores, self.states, strict=True)
+        return sum(store.nbytes(state) for store, state in pairs)
+
+    @property
+    def chosen(self) -> int:
+        """The expert that was chosen for good; -1 where none is."""
+        return int(self.progress.counters[CHOSEN])
+
+    def choose(self, expert: int) -> None:
+        """From now on this expert alone; what the others have learned is dropped."""
+        progress = copied(self.progress)
+        progress.counters[CHOSEN] = expert
+        self.__dict__.update(progress=progress, states=self._only(self.states, expert))
+
+    def _only(self, states: Sequence[Any], expert: int) -> tuple[Any, ...]:
+        return tuple(
+            store.only(state, expert) for store, state in zip(self.stores, states, strict=True)
+        )
+
+    @property
+    def sparse(self) -> bool:
+        """Whether it takes rows in CSR."""
+        return all(store.setting.sparse for store in self.stores)
+
+    def says_the_same(self, other: Model) -> bool:
+        """Whether the other model was made from the same choices."""
+        return same(list(self._said()), list(other._said()))
+
+    def _said(self) -> Iterator[Any]:
+        yield tuple(self.choices)
+        for store in self.stores:
+            yield type(store).__name__
+            yield [value for name, value in vars(store).items() if name not in ("sums", "parts")]
+
+    # -- as arrays --------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything that was learned, but for the scaler's, by name."""
+        arrays = {f"progress.{name}": array for name, array in self.progress._asdict().items()}
+        for i, (store, state) in enumerate(zip(self.stores, self.states, strict=True)):
+            own = store.arrays(state)
+            arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
+        return arrays
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from what `arrays` of a model of the same choices gave.
+
+        Raises
+        ------
+        InputError
+            An array is missing, or they are nothing that this model can have learned.
+        """
+        saved = {}
+        for name, array in self.progress._asdict().items():
+            full = f"progress.{name}"
+            check_array(full, arrays.get(full), array.shape, array.dtype)
+            saved[name] = arrays[full]
+            grows = name in ("log_weights", "losses")  # a weight may be 0
+            if np.isnan(saved[name]).any() or not (grows or np.isfinite(saved[name]).all()):
+                raise InputError(f"{full}: NaN or infinity")
+        states = []
+        for i, store in enumerate(self.stores):
+            begin = f"stores.{i}."
+            own = {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
+            states.append(store.restored(own))
+        self.progress, self.states = Progress(**saved), tuple(states)
+
+
+def slices(rows: int, size: int) -> Iterator[slice]:
+    """0 .. rows in blocks of a size."""
+    for start in range(0, rows, size):
+        yield slice(start, min(start + size, rows))
+
+
+def writeable(progress: Progress) -> Progress:
+    """The same, with copies of arrays that are read-only, which would be compiled for anew."""
+    arrays: Any = (np.require(array, requirements="W") for array in progress)
+    return Progress(*arrays)
+
+
+def as_targets(labels: NDArray[Any]) -> Floats:
+    """Labels as compiled code takes them: floats, NaN where one cannot be had."""
+    targets = np.array(labels, dtype=np.float64)
+    return np.where(labels < 0, np.nan, targets) if labels.dtype.kind == "i" else targets
+
+
+def warn_of_growth(before: int, now: int) -> None:
+    """Say once that what is kept has become large, of a model without a bound."""
+    if before <= LARGE < now:
+        warnings.warn(
+            f"{now:,} examples are kept, and their number has no bound: each row takes longer "
+            "than the one before. A learner with a budget, such as BPAS() (--recipe bpas), keeps "
+            "a fixed number",
+            KernbrookWarning,
+            stacklevel=2,
+        )

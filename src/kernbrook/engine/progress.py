@@ -1,0 +1,97 @@
+"""What a run has learned besides what its experts hold, and what it does, for compiled code."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# What `counters` of a run's progress holds.
+SEED, ROUND, CHOSEN, ASKED, SKIPPED = 0, 1, 2, 3, 4
+N_COUNTERS = 5
+N_ASKING = 3
+
+
+class Progress(NamedTuple):
+    """Changed in place.
+
+    log_weights : (e,) log of the experts' weights, the greatest 0
+    losses : (e,) mistakes of each expert so far, counted by its own rule, or squared errors
+    used : (e,) bool, experts in the last vote; in the next one, where a selection draws it ahead
+    state : what else the combiner keeps
+    counters : (5,) int: seed, rounds so far, the expert chosen for good (-1: none yet), labels
+        seen, rounds since the last one
+    asking : (3,) what else the label policy keeps
+    """
+
+    log_weights: NDArray[np.float64]
+    losses: NDArray[np.float64]
+    used: NDArray[np.bool_]
+    state: NDArray[np.float64]
+    counters: NDArray[np.int64]
+    asking: NDArray[np.float64]
+
+
+class Choices(NamedTuple):
+    """What a run does; fixed during it.
+
+    selection, combiner, policy : rules, whose types say what their verbs do
+    loss : what the combiner looks at, a code of `losses`
+    strict : (e,) bool, whether a margin of 0 is a mistake of the expert
+    mean : whether a vote is a mean, or a sum
+    given : whether labels that are there are learned from, whatever the policy
+    """
+
+    selection: Any
+    combiner: Any
+    policy: Any
+    loss: int
+    strict: NDArray[np.bool_]
+    mean: bool
+    given: bool
+
+
+class Board(NamedTuple):
+    """A block of b examples, and what the experts say of each before its label is seen.
+
+    scores, sizes : (b, e, c) out, scores and the sizes of their terms
+    variances : (b, e) out, of experts that have one; else 0
+    known : (b, e) bool out, whether an expert holds a row that is equal to the example
+    labels : (b,) targets, or numbers of classes; NaN where the label cannot be had
+    importance : (b,) sample weights
+    numbers : whether labels are numbers
+    """
+
+    scores: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    variances: NDArray[np.float64]
+    known: NDArray[np.bool_]
+    labels: NDArray[np.float64]
+    importance: NDArray[np.float64]
+    numbers: bool
+
+
+def begun(n_experts: int, state_size: int, seed: int) -> Progress:
+    """Progress before the first example."""
+    counters = np.zeros(N_COUNTERS, dtype=np.int64)
+    counters[SEED], counters[CHOSEN] = seed, -1
+    return Progress(
+        log_weights=np.zeros(n_experts),
+        losses=np.zeros(n_experts),
+        used=np.ones(n_experts, dtype=bool),
+        state=np.zeros(state_size),
+        counters=counters,
+        asking=np.zeros(N_ASKING),
+    )
+
+
+def empty_board(
+    n: int, experts: int, scores: int, labels: Any, importance: Any, numbers: bool
+) -> Board:
+    """A board for n examples."""
+    shape = n, experts
+    return Board(
+        np.zeros((*shape, scores)), np.zeros((*shape, scores)), np.zeros(shape),
+        np.zeros(shape, dtype=bool), labels, importance, numbers,
+    )  # fmt: skip

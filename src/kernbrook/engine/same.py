@@ -1,0 +1,27 @@
+"""Whether two values say the same."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+
+def same(held: Any, made: Any) -> bool:
+    """Whether two values say the same: numbers, arrays, kernels, choices, lists of these.
+
+    Two frames, or two sparse matrices, do not, unless they are one.
+    """
+    if held is made:
+        return True
+    if type(held) is not type(made) or sp.issparse(held):
+        return False
+    if isinstance(held, (tuple, list)):
+        return len(held) == len(made) and all(map(same, held, made))
+    if isinstance(held, np.ndarray):
+        return np.array_equal(held, made, equal_nan=held.dtype.kind in "fc")
+    if isinstance(held, BaseEstimator):
+        ours, theirs = held.get_params(), made.get_params()
+        return ours.keys() == theirs.keys() and all(same(ours[k], theirs[k]) for k in ours)
+    equal = held == made
+    return isinstance(equal, (bool, np.bool_)) and bool(equal)

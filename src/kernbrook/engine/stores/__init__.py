@@ -1,0 +1,1 @@
+"""Where experts keep what they learn."""

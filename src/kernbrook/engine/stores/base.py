@@ -1,0 +1,151 @@
+"""What all stores share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from kernbrook._jit.classes import margin_of
+from kernbrook._jit.keys import met_before
+from kernbrook.engine.points import Flags, Floats, Labels, Rows
+from kernbrook.engine.progress import Progress
+from kernbrook.engine.verbs import Seen
+from kernbrook.errors import NonFiniteError
+
+Arrays = TypeVar("Arrays", bound=NamedTuple)
+
+
+class Setting(NamedTuple):
+    """What every run is told beside its choices.
+
+    width, sparse : of the features
+    scores : of each kernel: 1 for numbers and for two classes, else the number of classes
+    seed : of the draws
+    regression : whether labels are numbers
+    judges_stored : whether the combiner learns from a row that is stored like from others
+    """
+
+    width: int
+    sparse: bool
+    scores: int
+    seed: int
+    regression: bool = False
+    judges_stored: bool = True
+
+
+class Pass(NamedTuple):
+    """A store before a block: compiled forms on copies, of which it makes its state after it.
+
+    members : compiled forms; each has parts, see `parts_of`
+    tasks : (member, first part, part after the last), for threads
+    threads : how many are worth while
+    finish : gives the state after the pass; NonFiniteError where something overflowed
+    """
+
+    members: tuple[Any, ...]
+    tasks: Sequence[tuple[Any, int, int]]
+    threads: int
+    finish: Callable[[], Any]
+
+
+class Store:
+    """Where some experts of a pool keep what they learn.
+
+    The store itself never changes: its state is given, and given back.
+
+    Attributes
+    ----------
+    experts : (m,) numbers of its experts in the pool
+    together : examples of a block
+    grows : whether nothing bounds what it holds
+    stands_alone : whether its experts learn whatever the committee does
+    """
+
+    setting: Setting
+    experts: Labels
+    together: int
+    grows = False
+    stands_alone = True
+
+    def begin(self) -> Any:
+        """The state before the first example."""
+        raise NotImplementedError
+
+    def prepare(self, state: Any, rows: Rows, progress: Progress) -> Pass:
+        """Before a block is learned from; the state is not changed.
+
+        progress : of the run, a copy that the pass changes
+        """
+        raise NotImplementedError
+
+    def reading(self, state: Any, rows: Rows) -> Pass:
+        """Before rows are scored only; its `finish` checks the scores' sizes."""
+        raise NotImplementedError
+
+    def arrays(self, state: Any) -> dict[str, NDArray[Any]]:
+        """Every array of the state, by name."""
+        raise NotImplementedError
+
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Any:
+        """The state with these arrays; InputError where it can be none of this store."""
+        raise NotImplementedError
+
+    def counts(self, state: Any) -> Labels:
+        """(m,) support vectors of each expert."""
+        return np.zeros(len(self.experts), dtype=np.int64)
+
+    def expansion(self, state: Any) -> tuple[Rows, Floats] | None:
+        """The points of its expansions, and (n, m, c) coefficients; None where it has none."""
+        return None
+
+    def overflow(self, expert: int) -> NonFiniteError:
+        """What to raise where the scores of an expert, numbered in the store, have overflowed."""
+        raise NotImplementedError
+
+    def held(self, state: Any) -> int:
+        """Points held."""
+        return 0
+
+    def nbytes(self, state: Any) -> int:
+        """Bytes that the state takes."""
+        return sum(array.nbytes for array in self.arrays(state).values())
+
+    def only(self, state: Any, expert: int) -> Any:
+        """The state once all experts but one are given up; `expert` is its number in the pool."""
+        return state
+
+
+def copied(arrays: Arrays) -> Arrays:
+    """A named tuple of arrays, each a copy that can be written to."""
+    return type(arrays)(*(array.copy() for array in arrays))
+
+
+def met(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels, Flags]:
+    """Keys of rows, and (n,) bool: is a row like one of those stored?
+
+    judged : whether stored rows are judged like others: every key is another then, none is known
+    inside : or like one before it
+    """
+    known = np.zeros(len(rows), dtype=bool)
+    if judged:
+        return np.arange(len(rows)), known
+    met_before(rows.keys, stored, inside, known)
+    return rows.keys, known
+
+
+@njit(cache=True, nogil=True)
+def look(board, t, expert, diagonal, clock):
+    """What a learner is told of example t, after the expert has scored it."""
+    target, weight = board.labels[t], board.importance[t]
+    if board.numbers:
+        nothing = np.int64(0)
+        return Seen(
+            nothing, target, weight, 0.0, 0.0, nothing, False, diagonal, True, clock, expert
+        )
+    label = int(target)
+    margin, size, rival, wrong = margin_of(board.scores[t, expert], board.sizes[t, expert], label)
+    return Seen(label, target, weight, margin, size, rival, wrong, diagonal, False, clock, expert)

@@ -1,0 +1,375 @@
+"""Kernel expansions: experts that sum over support vectors of their own, or over the last few."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from kernbrook._jit.plan import Plan
+from kernbrook._jit.sums import add_points
+from kernbrook._jit.zero import zero_or
+from kernbrook.engine.points import Block, Floats, Labels, Rows, SupportVectors, check_array
+from kernbrook.engine.progress import Progress
+from kernbrook.engine.stores.base import Pass, Setting, Store, look, met
+from kernbrook.engine.sums import BLOCK, KernelSums
+from kernbrook.engine.verbs import expand, implements, learn, score, typed
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.kernels import Kernel
+from kernbrook.kernels.planning import lay_out
+
+WINDOW_BLOCK = 128  # examples processed together by experts that sum over the last few
+SMALL = 2.0**-64  # a smaller scale moves into the coefficients: a power of 2, so exactly
+
+
+class Held(NamedTuple):
+    """The state: support vectors with (n, m c) coefficients, and (m,) common factors of these."""
+
+    support: SupportVectors
+    scale: Floats
+
+
+class Sums(NamedTuple):
+    """The compiled form, of m experts. An expert's coefficients, and so its sums, are `scale` times
+    those that are stored: shrinking them all is one product.
+
+    rules, firsts : of each learner its rule, and (r + 1,) int, the first of its experts
+    experts : (m,) int, their numbers in the pool
+    plan, pairs : the kernels, and (channels, n + b, b) pair values of n points and the block, with
+        the block; n = 0 where the points have been summed over
+    totals, sizes : (m c, b) kernel sums, the c scores of an expert one after the other
+    keys, known : (n + b,) int, equal for equal rows; (b,) bool, whether a row is equal to one that
+        the experts sum over
+    diagonal : (m, b) k(x, x), where a rule looks at it
+    coefficients : (n + b, m c), of the block zeros on entry: what each example was added with
+    scale, shifts : (m,) the factors; how often they grew by 1 / SMALL, and the coefficients of the
+        points that are not here have still to shrink by SMALL
+    values, change : (2, b) and (c,) scratch
+    """
+
+    rules: Any
+    firsts: Labels
+    experts: Labels
+    plan: Plan
+    pairs: Floats
+    totals: Floats
+    sizes: Floats
+    keys: Labels
+    known: NDArray[np.bool_]
+    diagonal: Floats
+    coefficients: Floats
+    scale: Floats
+    shifts: Labels
+    values: Floats
+    change: Floats
+
+
+class Window(NamedTuple):
+    """Of experts that sum over the last examples with labels.
+
+    sums : see `Sums`; scores are summed up afresh for every example
+    budget : of examples; labelled : (n + b,) int, those with labels; seen : (1,) int, how many of them there are
+    """
+
+    sums: Sums
+    budget: int
+    labelled: Labels
+    seen: Labels
+
+
+@implements(score, Sums)
+def _score(part, t, board):
+    classes = board.scores.shape[2]
+    for e in range(part.experts.shape[0]):
+        expert, scale = part.experts[e], part.scale[e]
+        for c in range(classes):
+            size = part.sizes[e * classes + c, t]
+            board.scores[t, expert, c] = scale * zero_or(part.totals[e * classes + c, t], size)
+            board.sizes[t, expert, c] = scale * size
+        board.known[t, expert] = part.known[t]
+
+
+@implements(score, Window)
+def _score_window(part, t, board):
+    sums, count, budget = part.sums, part.seen[0], part.budget
+    n, oldest = sums.coefficients.shape[0] - sums.known.shape[0], max(count - budget, 0)
+    first = part.labelled[oldest] if count > 0 else n + t
+    for k in range(sums.totals.shape[0]):
+        sums.totals[k, t] = sums.sizes[k, t] = 0.0
+    add_points(
+        sums.plan, sums.pairs, first, n + t, t, t + 1, sums.coefficients, sums.totals, sums.sizes,
+        sums.values,
+    )  # fmt: skip
+    if sums.known[t]:
+        held = False
+        for j in range(oldest, count):
+            s = part.labelled[j]
+            held |= sums.keys[s] == sums.keys[n + t] and sums.coefficients[s].any()
+        sums.known[t] = held
+    score(sums, t, board)
+
+
+def expand_all(rules, r, sums, row, t, updates, clock, board):
+    """The experts of each rule learn from example t; whether one of them has added it.
+
+    r : number of the first of the rules; row : of the example in `sums.coefficients`
+    """
+    raise NotImplementedError
+
+
+@overload(expand_all, strict=False)
+def _expand_all(rules, r, sums, row, t, updates, clock, board):
+    if len(rules) == 0:
+        return lambda rules, r, sums, row, t, updates, clock, board: False
+
+    def in_turn(rules, r, sums, row, t, updates, clock, board):
+        added = False
+        classes = board.scores.shape[2]
+        for e in range(sums.firsts[r], sums.firsts[r + 1]):
+            expert = sums.experts[e]
+            if not updates[expert]:
+                continue
+            for c in range(classes):
+                sums.change[c] = 0.0
+            seen = look(board, t, expert, sums.diagonal[e, t], clock)
+            shrink = expand(
+                rules[0], seen, board.scores[t, expert], board.sizes[t, expert], sums.change
+            )
+            if shrink != 1.0:
+                shrink_expert(sums, e, classes, shrink, row, t)
+            for c in range(classes):
+                if sums.change[c] != 0.0:
+                    sums.coefficients[row, e * classes + c] = sums.change[c] / sums.scale[e]
+                    added = True
+        others = expand_all(rules[1:], r + 1, sums, row, t, updates, clock, board)
+        return added or others
+
+    return in_turn
+
+
+@njit(cache=True, nogil=True)
+def shrink_expert(sums, e, classes, factor, row, t):
+    """All coefficients of an expert times a factor; `row` and t as for `expand_all`."""
+    scale = sums.scale
+    scale[e] *= factor
+    if scale[e] < SMALL:
+        scale[e] /= SMALL
+        sums.shifts[e] += 1
+        for k in range(e * classes, (e + 1) * classes):
+            for later in range(t + 1, sums.totals.shape[1]):
+                sums.totals[k, later] *= SMALL
+                sums.sizes[k, later] *= SMALL
+            for s in range(row):
+                sums.coefficients[s, k] *= SMALL
+
+
+@implements(learn, Sums)
+def _learn(part, t, updates, clock, board):
+    if board.importance[t] <= 0.0:
+        return
+    first, b = np.int64(0), part.known.shape[0]
+    if expand_all(part.rules, first, part, t, t, updates, clock, board):
+        for later in range(t + 1, b):
+            part.known[later] |= part.keys[later] == part.keys[t]
+        add_points(
+            part.plan, part.pairs, t, t + 1, t + 1, b, part.coefficients, part.totals, part.sizes,
+            part.values,
+        )  # fmt: skip
+
+
+@implements(learn, Window)
+def _learn_window(part, t, updates, clock, board):
+    sums, first = part.sums, np.int64(0)
+    row = sums.coefficients.shape[0] - sums.known.shape[0] + t
+    part.labelled[part.seen[0]] = row
+    part.seen[0] += 1
+    if board.importance[t] > 0.0:
+        expand_all(sums.rules, first, sums, row, t, updates, clock, board)
+
+
+@njit(cache=True, nogil=True)
+def diagonals(plan, pairs, classes, out):
+    """out[e, t] = k_e(x_t, x_t), (e, b); pairs (channels, n + b, b) of others and the block."""
+    n_experts, b = out.shape
+    n = pairs.shape[1] - b
+    ones = np.zeros((n + b, n_experts * classes))
+    for s in range(n + b):
+        for e in range(n_experts):
+            ones[s, e * classes] = 1.0
+    sums = np.zeros((n_experts * classes, b))
+    spare = np.zeros_like(sums)
+    values = np.empty((2, b))
+    for t in range(b):
+        add_points(plan, pairs, n + t, n + t + 1, t, t + 1, ones, sums, spare, values)
+    for e in range(n_experts):
+        for t in range(b):
+            out[e, t] = sums[e * classes, t]
+
+
+class Expansion(Store):
+    """Experts that sum over examples; all of them hold the same points, each with coefficients.
+
+    Parameters
+    ----------
+    learners : each with a `rule`, and `needs_diagonal`: whether it looks at k(x, x)
+    kernels : each learner has an expert with each
+    numbers : of each learner the number of its first expert
+    budget : None: an expert holds every example that it adds; a number: the last so many with
+        labels
+    """
+
+    def __init__(
+        self,
+        learners: Sequence[Any],
+        kernels: tuple[Kernel, ...],
+        numbers: Sequence[int],
+        setting: Setting,
+        budget: int | None = None,
+    ):
+        self.setting = setting
+        self.budget = budget
+        self.grows = budget is None
+        self.together = BLOCK if budget is None else WINDOW_BLOCK
+        self.rules = tuple(typed(learner.rule()) for learner in learners)
+        m = len(kernels)
+        self.firsts = np.arange(0, m * len(learners) + 1, m)
+        self.experts = np.concatenate([np.arange(first, first + m) for first in numbers])
+        self.needs_diagonal = any(learner.needs_diagonal for learner in learners)
+        kernels = kernels * len(learners)
+        self.sums = KernelSums(kernels, lay_out(kernels, setting.scores))
+
+    def begin(self) -> Held:
+        m, columns = len(self.experts), len(self.experts) * self.setting.scores
+        return Held(SupportVectors(columns, self.setting.width, self.setting.sparse), np.ones(m))
+
+    def prepare(self, state: Held, rows: Rows, progress: Progress) -> Pass:
+        if self.budget is not None:
+            return self._prepare_window(state, rows)
+        support, layout = state.support, self.sums.layout
+        totals, sizes = self.sums.sums(support, rows)
+        pairs = Block(rows, layout).own_pairs()
+        self.sums.check_finite(sizes)
+        keys, known = met(self.setting.judges_stored, rows, support.rows.keys, inside=False)
+        own = np.zeros((len(rows), support.coefficients.shape[1]))
+        member = self._member(state, pairs, totals, sizes, keys, known, own)
+
+        def finish() -> Held:
+            self._check(member)
+            held = support
+            if member.shifts.any():
+                shrunk = held.coefficients * np.repeat(SMALL**member.shifts, self.setting.scores)
+                held = held.with_coefficients(shrunk)
+            added = np.flatnonzero(own.any(axis=1))
+            if len(added):
+                held = held.appended(rows, added, own[added])
+            return Held(held, member.scale)
+
+        return Pass((member,), [(member, 0, 1)], 1, finish)
+
+    def _prepare_window(self, state: Held, rows: Rows) -> Pass:
+        """Under a budget: the sums are over the last labelled examples, afresh."""
+        held, layout = state.support, self.sums.layout
+        n, b, columns = held.n, len(rows), held.coefficients.shape[1]
+        block = Block(rows, layout)
+        pairs = np.empty((len(layout.channels), n + b, b))
+        if n:
+            stored = np.empty((len(layout.channels), n, b))
+            block.pairs(held.rows, stored)
+            pairs[:, :n] = stored
+        pairs[:, n:] = block.own_pairs()
+        keys, known = met(self.setting.judges_stored, rows, held.rows.keys, inside=True)
+        coefficients = np.zeros((n + b, columns))
+        coefficients[:n] = held.coefficients
+        keys = np.concatenate([held.rows.keys, keys])
+        nothing = np.zeros((columns, b))
+        sums = self._member(state, pairs, nothing, nothing.copy(), keys, known, coefficients)
+        labelled, count = np.arange(n + b), np.array([n])
+        assert self.budget is not None
+        budget = self.budget
+        member = Window(sums, budget, labelled, count)
+
+        def finish() -> Held:
+            self._check(sums)
+            last = labelled[: count[0]][-budget:]
+            kept, new = last[last < n], last[last >= n]
+            after = held.kept(kept).with_coefficients(coefficients[kept])
+            return Held(after.appended(rows, new - n, coefficients[new]), sums.scale)
+
+        return Pass((member,), [(member, 0, 1)], 1, finish)
+
+    def _member(
+        self,
+        state: Held,
+        pairs: Floats,
+        totals: Floats,
+        sizes: Floats,
+        keys: Labels,
+        known: NDArray[np.bool_],
+        coefficients: Floats,
+    ) -> Sums:
+        m, b, c = len(self.experts), totals.shape[1], self.setting.scores
+        plan = self.sums.layout.plan
+        diagonal = np.zeros((m, b))
+        if self.needs_diagonal:
+            diagonals(plan, pairs, c, diagonal)
+        return Sums(
+            self.rules, self.firsts, self.experts, plan, pairs, totals, sizes, keys, known,
+            diagonal, coefficients, state.scale.copy(), np.zeros(m, dtype=np.int64),
+            np.empty((2, b)), np.zeros(c),
+        )  # fmt: skip
+
+    def _check(self, sums: Sums) -> None:
+        """Raise NonFiniteError where scores or coefficients have overflowed."""
+        if not (np.isfinite(sums.coefficients).all() and np.isfinite(sums.scale).all()):
+            raise self.overflow(0)
+
+    def overflow(self, expert: int) -> NonFiniteError:
+        return NonFiniteError(
+            f"kernel {self.sums.kernels[expert]}: its sums overflowed; scale the features, or "
+            "lower its degree"
+        )
+
+    def reading(self, state: Held, rows: Rows) -> Pass:
+        totals, sizes = self.sums.sums(state.support, rows)
+        self.sums.check_finite(sizes)
+        b = len(rows)
+        nothing = np.zeros((0, totals.shape[0]))
+        member = Sums(
+            self.rules, self.firsts, self.experts, self.sums.layout.plan, np.zeros((1, 0, b)),
+            totals, sizes, np.zeros(b, dtype=np.int64), np.zeros(b, dtype=bool), np.zeros((0, b)),
+            nothing, state.scale, np.zeros(0, dtype=np.int64), nothing, np.zeros(0),
+        )  # fmt: skip
+        return Pass((member,), [(member, 0, 1)], 1, lambda: state)
+
+    def arrays(self, state: Held) -> dict[str, NDArray[Any]]:
+        return {**state.support.arrays(), "scale": state.scale}
+
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Held:
+        support, scale = self.begin()
+        support.restore(arrays)
+        check_array("scale", arrays.get("scale"), scale.shape, scale.dtype)
+        if not ((arrays["scale"] > 0) & (arrays["scale"] <= 1)).all():
+            raise InputError("scale: expected numbers above 0, at most 1")
+        return Held(support, arrays["scale"])
+
+    def expansion(self, state: Held) -> tuple[Rows, Floats]:
+        stored = state.support.coefficients
+        coefficients = stored.reshape(len(stored), len(self.experts), self.setting.scores)
+        return state.support.rows, coefficients * state.scale[:, None]
+
+    def held(self, state: Held) -> int:
+        return state.support.n
+
+    def counts(self, state: Held) -> Labels:
+        return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)
+
+    def nbytes(self, state: Held) -> int:
+        return state.support.nbytes
+
+    def only(self, state: Held, expert: int) -> Held:
+        columns = np.flatnonzero(np.repeat(self.experts == expert, self.setting.scores))
+        return state._replace(support=state.support.only_columns(columns.tolist()))

@@ -1,0 +1,268 @@
+"""Linear in explicit features: experts of a fixed size; those of one kernel share its features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.checks import refusal
+from kernbrook.engine.points import Floats, Labels, Rows, check_array
+from kernbrook.engine.progress import Progress
+from kernbrook.engine.same import same
+from kernbrook.engine.stores.base import Pass, Setting, Store, look
+from kernbrook.engine.sums import share, threads_for
+from kernbrook.engine.verbs import (
+    after_label,
+    descend,
+    implements,
+    learn,
+    part,
+    parts_of,
+    predict,
+    score,
+    typed,
+)
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.kernels import Kernel, Monomials, RandomFeatures
+from kernbrook.kernels.features import SHIFT_INVARIANT, Features
+from kernbrook.models.feature_maps import PoolMap, draw, restore
+
+FEATURE_BLOCK = 256  # examples processed together: their features stay in the caches
+
+
+class Coefficients(NamedTuple):
+    """What one expert holds, for c scores of d features; changed in place.
+
+    theta : (c, d) coefficients
+    extra : (rows, d) what else the learner keeps: P of Ridge, sums of AdaGrad
+    gains : (d,) what is kept between predicting and learning
+    """
+
+    theta: NDArray[np.float64]
+    extra: NDArray[np.float64]
+    gains: NDArray[np.float64]
+
+
+class OnFeatures(NamedTuple):
+    """The compiled form, of m experts of one rule.
+
+    experts : (m,) int, their numbers in the pool
+    features : the block's, map after map: (b, d) each, row after row
+    first, dim : (m,) of each expert the first of its features in the pool's, and how many, d
+    at, more, rows : (m,) the first of its numbers in theta, in extra, and how many rows of these
+    theta, extra : what the experts have learned, one after the other
+    gains : (m, greatest d) scratch
+    """
+
+    rule: Any
+    experts: Labels
+    features: Floats
+    first: Labels
+    dim: Labels
+    at: Labels
+    more: Labels
+    rows: Labels
+    theta: Floats
+    extra: Floats
+    gains: Floats
+
+
+class Place(NamedTuple):
+    """One expert of them: its rule, number, features (b, d) and `Coefficients`."""
+
+    rule: Any
+    expert: int
+    z: NDArray[np.float64]
+    held: Coefficients
+
+
+@implements(parts_of, OnFeatures)
+def _parts_of(member):
+    return member.experts.shape[0]
+
+
+@implements(part, OnFeatures)
+def _part(member, i, board):
+    b, c = board.scores.shape[0], board.scores.shape[2]
+    d, at, more, rows = member.dim[i], member.at[i], member.more[i], member.rows[i]
+    z = member.features[member.first[i] * b : (member.first[i] + d) * b].reshape((b, d))
+    theta = member.theta[at : at + c * d].reshape((c, d))
+    extra = member.extra[more : more + rows * d].reshape((rows, d))
+    return Place(member.rule, member.experts[i], z, Coefficients(theta, extra, member.gains[i, :d]))
+
+
+@implements(score, Place)
+def _score(part, t, board):
+    out = board.scores[t, part.expert]
+    board.variances[t, part.expert] = predict(part.rule, part.held, part.z, t, out)
+
+
+@implements(learn, Place)
+def _learn(part, t, updates, clock, board):
+    expert = part.expert
+    if updates[expert] and board.importance[t] > 0.0:
+        seen = look(board, t, expert, 0.0, clock)
+        scores, variance = board.scores[t, expert], board.variances[t, expert]
+        descend(part.rule, part.held, part.z, t, seen, scores, variance)
+    after_label(part.rule, part.held, clock.number)
+
+
+class Learned(NamedTuple):
+    """The state: coefficients and what else learners keep, expert after expert; and the maps."""
+
+    theta: Floats
+    extra: Floats
+    pool: PoolMap
+
+
+class Linear(Store):
+    """Experts on the features of their kernels.
+
+    Parameters
+    ----------
+    learners : each with a `rule`, the recipe of its `features`, and `extra_rows(d, scores)`,
+        which it begins with as `fill_extra` says
+    kernels : each learner has an expert with each
+    numbers : of each learner the number of its first expert
+    """
+
+    def __init__(
+        self,
+        learners: Sequence[Any],
+        kernels: tuple[Kernel, ...],
+        numbers: Sequence[int],
+        setting: Setting,
+    ):
+        self.setting, self.together = setting, FEATURE_BLOCK
+        self.learners, self.kernels = tuple(learners), kernels
+        self.rules = [typed(learner.rule()) for learner in learners]
+        m, c = len(kernels), setting.scores
+        self.experts = np.concatenate([np.arange(first, first + m) for first in numbers])
+        wanted = [
+            (kernel, recipe_of(learner, kernel)) for learner in learners for kernel in kernels
+        ]
+        # The first expert with the same features.
+        of = [next(j for j, other in enumerate(wanted) if same(one, other)) for one in wanted]
+        distinct = sorted(set(of))
+        self.maps = [wanted[e] for e in distinct]
+        self.which = np.array([distinct.index(e) for e in of])
+        dims = np.array([recipe.dim(kernel, setting.width) for kernel, recipe in self.maps])
+        self.dims = dims[self.which]
+        self.rows = np.array(
+            [
+                learner.extra_rows(int(dim), c)
+                for learner, own in zip(learners, self.dims.reshape(len(learners), m), strict=True)
+                for dim in own
+            ]
+        )
+        sizes = c * self.dims, self.rows * self.dims
+        self.at, self.more = (np.concatenate([[0], np.cumsum(size)]) for size in sizes)
+        self.first = np.concatenate([[0], np.cumsum(dims)])[self.which]
+
+    def begin(self) -> Learned:
+        maps = [
+            draw(kernel, recipe, self.setting.width, self.setting.seed, i)
+            for i, (kernel, recipe) in enumerate(self.maps)
+        ]
+        extra = np.zeros(self.more[-1])
+        m = len(self.kernels)
+        for i, learner in enumerate(self.learners):
+            for e in range(i * m, (i + 1) * m):
+                own = extra[self.more[e] : self.more[e + 1]]
+                learner.fill_extra(own.reshape(self.rows[e], self.dims[e]))
+        return Learned(np.zeros(self.at[-1]), extra, PoolMap(maps))
+
+    def prepare(self, state: Learned, rows: Rows, progress: Progress) -> Pass:
+        after = state._replace(theta=state.theta.copy(), extra=state.extra.copy())
+        return self._pass(after, rows)
+
+    def reading(self, state: Learned, rows: Rows) -> Pass:
+        # Read-only where a model was mapped into memory.
+        theta, extra = (np.require(a, requirements="W") for a in (state.theta, state.extra))
+        return self._pass(state._replace(theta=theta, extra=extra), rows)
+
+    def _pass(self, state: Learned, rows: Rows) -> Pass:
+        b, m = len(rows), len(self.kernels)
+        features = self._features(state.pool, rows)
+        members = []
+        for i, rule in enumerate(self.rules):
+            own = slice(i * m, (i + 1) * m)
+            tables: Any = (
+                table[own] for table in (self.first, self.dims, self.at, self.more, self.rows)
+            )
+            gains = np.zeros((m, int(self.dims.max())))
+            members.append(
+                OnFeatures(
+                    rule, self.experts[own], features, *tables, state.theta, state.extra, gains
+                )
+            )
+        threads = threads_for(b * int((self.dims * (self.rows + 1)).sum()))
+        each = max(1, m // (4 * threads)) if threads > 1 else m
+        tasks = [
+            (member, first, min(first + each, m))
+            for member in members
+            for first in range(0, m, each)
+        ]
+
+        def finish() -> Learned:
+            if not (np.isfinite(state.theta).all() and np.isfinite(state.extra).all()):
+                raise diverged()
+            return state
+
+        return Pass(tuple(members), tasks, threads, finish)
+
+    def _features(self, pool: PoolMap, rows: Rows) -> Floats:
+        """The pool's features of a block."""
+        b = len(rows)
+        out = pool.empty(b)
+        threads = threads_for(b * int(pool.offsets[-1]))
+        lanes = -(-b // threads)
+
+        def fill(lo: int) -> None:
+            pool.fill(rows.part(lo, min(lo + lanes, b)), out, lo)
+
+        share(threads, fill, range(0, b, lanes))
+        return out
+
+    def overflow(self, expert: int) -> NonFiniteError:
+        return diverged(f"kernel {self.kernels[expert % len(self.kernels)]}: ")
+
+    def arrays(self, state: Learned) -> dict[str, NDArray[Any]]:
+        maps = {
+            f"maps.{i}.{name}": array
+            for i, one in enumerate(state.pool.maps)
+            for name, array in one.arrays().items()
+        }
+        return {"theta": state.theta, "extra": state.extra, **maps}
+
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Learned:
+        for name, size in (("theta", self.at[-1]), ("extra", self.more[-1])):
+            check_array(name, arrays.get(name), (int(size),), np.float64)
+            if not np.isfinite(arrays[name]).all():
+                raise InputError(f"{name}: NaN or infinity")
+        maps = []
+        for i, (kernel, recipe) in enumerate(self.maps):
+            begin = f"maps.{i}."
+            own = {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
+            maps.append(restore(kernel, recipe, self.setting.width, own))
+        return Learned(arrays["theta"], arrays["extra"], PoolMap(maps))
+
+
+def diverged(where: str = "") -> NonFiniteError:
+    """Of scores or coefficients."""
+    return NonFiniteError(
+        f"{where}a learner diverged, or its features overflowed; lower its step, or scale the "
+        "features"
+    )
+
+
+def recipe_of(learner: Any, kernel: Kernel) -> Features:
+    """The recipe for the features in which a learner learns with a kernel."""
+    if isinstance(learner.features, str) and learner.features == "auto":
+        return RandomFeatures() if isinstance(kernel, SHIFT_INVARIANT) else Monomials()
+    if not isinstance(learner.features, Features):
+        raise refusal(learner, "features", "be 'auto' or a map such as RandomFeatures()")
+    return learner.features

@@ -1,0 +1,526 @@
+"""Slots: experts that hold a fixed number of support vectors each.
+
+The kernel values of every slot with the examples of the block are kept, so that a score is one sum
+over an expert's own slots, in their order, at the moment it is needed: nothing is ever subtracted
+from a running sum, and the result does not depend on the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from kernbrook._jit.budget import Parts, kernel_rows
+from kernbrook._jit.classes import add_step
+from kernbrook._jit.plan import POLYNOMIAL
+from kernbrook._jit.storage import renumber, spread_coefficients
+from kernbrook._jit.zero import zero_or
+from kernbrook.engine.points import (
+    Block,
+    DenseRows,
+    Floats,
+    Labels,
+    Rows,
+    SupportVectors,
+    check_array,
+)
+from kernbrook.engine.progress import Progress
+from kernbrook.engine.stores.base import Pass, Setting, Store, copied, look, met
+from kernbrook.engine.sums import KernelSums, share
+from kernbrook.engine.verbs import (
+    fit_in,
+    implements,
+    keep_within,
+    learn,
+    part,
+    parts_of,
+    score,
+    typed,
+)
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.kernels import Kernel
+from kernbrook.kernels.planning import lay_out, one_by_one
+
+BUDGET_BLOCK = 128  # examples processed together: later ones see more of the block's own changes
+READ_BLOCK = 4 << 20  # numbers: kernel values of slots that are held together
+
+
+class Slots(NamedTuple):
+    """What one expert holds; changed in place. B is the number of slots.
+
+    Of m experts together each array has an axis before, of length m.
+
+    alpha : (c, B) coefficients for c scores, see `classes`; scale : (1,) their common factor
+    diagonal : (B,) k(x, x); born : (B,) round of arrival
+    place : (B,) number of the point, block rows counted after the stored points
+    filled : (1,) slots in use; gram : (B, B) kernel values of slots, or (0, 0)
+    factor, order : (B, B) and (B,) as in `projection`, or (0, 0) and (0,)
+    points, norms : (B, d) and (B,) the points themselves and their squared norms, where points are
+        merged, or (0, 0) and (0,)
+    memory : (3,) what else a learner keeps
+    """
+
+    alpha: NDArray[np.float64]
+    diagonal: NDArray[np.float64]
+    born: NDArray[np.int64]
+    place: NDArray[np.int64]
+    filled: NDArray[np.int64]
+    gram: NDArray[np.float64]
+    factor: NDArray[np.float64]
+    order: NDArray[np.int64]
+    memory: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    points: NDArray[np.float64]
+    norms: NDArray[np.float64]
+
+
+class Points(NamedTuple):
+    """The block's own features, for learners that merge points; else (0, 0) arrays.
+
+    features, norms, columns : (b, d), squared norms (b,), and the features' transpose
+    reach : squared distances beyond it give 0
+    gamma : of the Gaussian kernel
+    """
+
+    features: NDArray[np.float64]
+    norms: NDArray[np.float64]
+    columns: NDArray[np.float64]
+    reach: float
+    gamma: float
+
+
+class Budgeted(NamedTuple):
+    """The compiled form, of m experts of one rule.
+
+    experts : (m,) int, their numbers in the pool
+    parts : their kernels
+    slots : what they hold
+    keys, known : (n + b,) int of the n stored points and the block, equal for equal rows; (b,)
+        bool, whether an expert may hold a row that is equal to one of the block
+    pairs : (channels, b, b) pair values of the block with itself
+    diagonal : (m, b) k(x, x)
+    values : (m, b, B) kernel values of the block with the slots
+    columns : (m, b) scratch
+    points : see `Points`, with a gamma for each expert in `gammas`, (m,)
+    """
+
+    rule: Any
+    experts: Labels
+    parts: Parts
+    slots: Slots
+    keys: Labels
+    known: NDArray[np.bool_]
+    pairs: Floats
+    diagonal: Floats
+    values: Floats
+    columns: Floats
+    points: Points
+    gammas: Floats
+
+
+class Seat(NamedTuple):
+    """One expert of them: number e of m; `slots`, `values` and `points` are its own."""
+
+    of: Any
+    e: int
+    slots: Any
+    values: Any
+    points: Any
+
+
+@implements(parts_of, Budgeted)
+def _parts_of(member):
+    return member.experts.shape[0]
+
+
+@implements(part, Budgeted)
+def _part(member, i, board):
+    points = member.points
+    own = Points(points.features, points.norms, points.columns, points.reach, member.gammas[i])
+    return Seat(member, i, expert_slots(member.slots, i), member.values[i], own)
+
+
+@njit(cache=True, nogil=True)
+def expert_slots(slots, e):
+    """The slots of one expert, as views."""
+    return Slots(
+        slots.alpha[e], slots.diagonal[e], slots.born[e], slots.place[e], slots.filled[e],
+        slots.gram[e], slots.factor[e], slots.order[e], slots.memory[e], slots.scale[e],
+        slots.points[e], slots.norms[e],
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+def dot(alpha, filled, row):
+    """(sum, size) of alpha[s] * row[s] over the slots in use, in an order fixed by their number."""
+    total, size = 0.0, 0.0
+    for s in range(filled):
+        term = alpha[s] * row[s]
+        total += term
+        size += abs(term)
+    return total, size
+
+
+@implements(score, Seat)
+def _score(part, t, board):
+    slots, row = part.slots, part.values[t]
+    expert, scale, filled = part.of.experts[part.e], slots.scale[0], slots.filled[0]
+    for c in range(slots.alpha.shape[0]):
+        total, size = dot(slots.alpha[c], filled, row)
+        board.scores[t, expert, c] = scale * zero_or(total, size)
+        board.sizes[t, expert, c] = scale * size
+    held = False
+    if part.of.known[t]:
+        keys = part.of.keys
+        key = keys[keys.shape[0] - part.of.known.shape[0] + t]
+        for s in range(filled):
+            held |= keys[slots.place[s]] == key
+    board.known[t, expert] = held
+
+
+@implements(learn, Seat)
+def _learn(part, t, updates, clock, board):
+    all_, e, slots, rows = part.of, part.e, part.slots, part.values
+    expert, b = all_.experts[e], all_.known.shape[0]
+    if not updates[expert] or board.importance[t] <= 0.0:
+        return
+    seen = look(board, t, expert, all_.diagonal[e, t], clock)
+    change = fit_in(all_.rule, slots, seen, rows[t:])
+    s = change.slot
+    if s < 0:
+        return
+    put(slots, change, seen, all_.keys.shape[0] - b + t, rows[t])
+    if slots.points.shape[0] > 0:  # merged points are the expert's own
+        slots.place[s] = e * slots.place.shape[0] + s
+        slots.norms[s] = part.points.norms[t]
+        for k in range(slots.points.shape[1]):
+            slots.points[s, k] = part.points.features[t, k]
+    if t + 1 < b:
+        here, column = np.full(1, t), all_.columns[e : e + 1]
+        kernel_rows(all_.parts, e, all_.pairs, here, t + 1, b, column)
+        for j in range(t + 1, b):
+            rows[j, s] = column[0, j]
+    keep_within(all_.rule, slots, seen, rows[t + 1 :], part.points, t)
+
+
+@njit(cache=True, nogil=True)
+def put(slots, change, seen, place, row):
+    """A slot now holds the example, with the coefficients of the change.
+
+    place : number of the point; row : (B,) kernel values of the slots with the example
+    """
+    s = change.slot
+    coefficients = slots.alpha[:, s]
+    for c in range(coefficients.shape[0]):
+        coefficients[c] = change.kept * coefficients[c] if change.kept != 0.0 else 0.0
+    add_step(coefficients, seen.label, seen.rival, change.step)
+    slots.diagonal[s] = seen.diagonal
+    slots.place[s] = place
+    slots.born[s] = seen.clock.round
+    if s == slots.filled[0]:
+        slots.filled[0] += 1
+    if slots.gram.shape[0] > 0:
+        for other in range(slots.filled[0]):
+            slots.gram[s, other] = row[other]
+            slots.gram[other, s] = row[other]
+        slots.gram[s, s] = seen.diagonal
+
+
+@njit(cache=True, nogil=True)
+def slot_values(parts, slots, pairs, start, values):
+    """values[e, start + j, s] = expert e's kernel of its slot s and the j-th of some examples.
+
+    pairs : (channels, points, n) pair values of the stored points and these n examples
+    values : (m, b, B) out
+    """
+    none, n = np.int64(0), pairs.shape[2]  # numba compiles anew for a literal 0
+    rows = np.empty((values.shape[2], n))
+    for e in range(values.shape[0]):
+        filled = slots.filled[e, 0]
+        kernel_rows(parts, e, pairs, slots.place[e, :filled], none, n, rows)
+        out = values[e, start : start + n]
+        for first in range(0, n, 8):  # eight examples at a time: whole cache lines are read
+            for s in range(filled):
+                for j in range(first, min(first + 8, n)):
+                    out[j, s] = rows[s, j]
+
+
+@njit(cache=True, nogil=True)
+def own_diagonals(parts, pairs, out):
+    """out[e, t] = k_e(x_t, x_t), (m, b); pairs (channels, b, b) of the block with itself."""
+    m, b = out.shape
+    none, here = np.int64(0), np.zeros(1, dtype=np.int64)
+    own = np.empty((pairs.shape[0], 1, b))
+    for channel in range(pairs.shape[0]):
+        for t in range(b):
+            own[channel, 0, t] = pairs[channel, t, t]
+    for e in range(m):
+        kernel_rows(parts, e, own, here, none, b, out[e : e + 1])
+
+
+class Kept(NamedTuple):
+    """The state: the slots, and the points that they hold, without coefficients."""
+
+    slots: Slots
+    points: SupportVectors
+
+
+class SlotStore(Store):
+    """Experts of one learner, each within its budget.
+
+    Parameters
+    ----------
+    learner : has `slots()`, their number or None; `keeps(kernels)`, what they hold besides
+    rule : of these experts
+    kernels, experts : of each expert the kernel, and its number in the pool
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        rule: Any,
+        kernels: tuple[Kernel, ...],
+        experts: Sequence[int],
+        setting: Setting,
+    ):
+        self.learner, self.rule, self.kernels = learner, typed(rule), kernels
+        self.experts = np.array(experts)
+        self.together = BUDGET_BLOCK
+        self.keeps = learner.keeps(rule)
+        self.owns = "points" in self.keeps  # merged points are no rows of the data
+        self.setting = setting._replace(
+            sparse=setting.sparse and not self.owns,
+            judges_stored=setting.judges_stored or self.owns,
+        )
+        self.budget = learner.slots()
+        self.grows = self.budget is None
+        self.sums = KernelSums(kernels, lay_out(kernels, setting.scores))
+        self.parts = one_by_one(kernels, self.sums.layout)
+        self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
+
+    def begin(self) -> Kept:
+        return Kept(self._empty(self.budget or 0), self._no_points())
+
+    def _no_points(self) -> SupportVectors:
+        return SupportVectors(0, self.setting.width, self.setting.sparse)
+
+    def _empty(self, budget: int) -> Slots:
+        m, d = len(self.kernels), self.setting.width
+        grams = budget if "gram" in self.keeps else 0
+        factors = budget if "factor" in self.keeps else 0
+        return Slots(
+            alpha=np.zeros((m, self.setting.scores, budget)),
+            diagonal=np.zeros((m, budget)),
+            born=np.zeros((m, budget), dtype=np.int64),
+            place=np.zeros((m, budget), dtype=np.int64),
+            filled=np.zeros((m, 1), dtype=np.int64),
+            gram=np.zeros((m, grams, grams)),
+            factor=np.zeros((m, factors, factors)),
+            order=np.zeros((m, factors), dtype=np.int64),
+            memory=np.zeros((m, 3)),
+            scale=np.ones((m, 1)),
+            points=np.zeros((m, budget, d) if self.owns else (m, 0, 0)),
+            norms=np.zeros((m, budget if self.owns else 0)),
+        )
+
+    def prepare(self, state: Kept, rows: Rows, progress: Progress) -> Pass:
+        stored = self._points(state)
+        self._check_polynomials(rows, stored)
+        slots, b, m = copied(state.slots), len(rows), len(self.kernels)
+        if self.grows:
+            slots = with_room(slots, int(slots.filled.max(initial=0)) + b)
+        layout = self.sums.layout
+        block = Block(rows, layout)
+        own = block.own_pairs()
+        keys, known = met(self.setting.judges_stored, rows, stored.keys, inside=True)
+        nothing = np.zeros((0, 0))
+        features = nothing, rows.norms, nothing, np.inf, 0.0
+        if self.owns:
+            features = rows.dense(), rows.norms, block.columns, layout.plan.reach, 0.0
+        diagonal = np.empty((m, b))
+        own_diagonals(self.parts, own, diagonal)
+        member = Budgeted(
+            self.rule, self.experts, self.parts, slots, np.concatenate([stored.keys, keys]), known,
+            own, diagonal, self._values(slots, stored, rows), np.empty((m, b)),
+            Points(*features), self.gammas,
+        )  # fmt: skip
+        threads = self.sums.threads(2 * b * int(slots.filled.sum()))
+
+        def finish() -> Kept:
+            if not np.isfinite(slots.alpha).all():
+                worst = int(np.isfinite(slots.alpha).all(axis=(1, 2)).argmin())
+                raise self.overflow(worst)
+            if self.owns:
+                return Kept(slots, state.points)
+            return Kept(slots, self._used(state.points, slots, rows, len(stored)))
+
+        return Pass((member,), self._tasks(member, threads), threads, finish)
+
+    def _tasks(self, member: Budgeted, threads: int) -> list[tuple[Any, int, int]]:
+        m = len(self.kernels)
+        each = -(-m // threads)
+        return [(member, first, min(first + each, m)) for first in range(0, m, each)]
+
+    def _values(self, slots: Slots, stored: Rows, rows: Rows) -> Floats:
+        """(m, b, B) kernel values of the slots with some rows, by threads."""
+        m, _, room = slots.alpha.shape
+        b, layout = len(rows), self.sums.layout
+        values = np.empty((m, b, room))
+        threads = self.sums.threads(2 * b * int(slots.filled.sum()))
+        lanes = -(-b // (8 * threads)) * 8
+
+        def meet(lo: int) -> None:
+            part = rows.part(lo, min(lo + lanes, b))
+            pairs = np.empty((len(layout.channels), len(stored), len(part)))
+            Block(part, layout).pairs(stored, pairs)
+            slot_values(self.parts, slots, pairs, lo, values)
+
+        share(threads, meet, range(0, b, lanes))
+        return values
+
+    def reading(self, state: Kept, rows: Rows) -> Pass:
+        stored, slots = self._points(state), state.slots
+        b, m = len(rows), len(self.kernels)
+        nothing = np.zeros((0, 0))
+        member = Budgeted(
+            self.rule, self.experts, self.parts, slots, np.zeros(b, dtype=np.int64),
+            np.zeros(b, dtype=bool), np.zeros((1, 0, 0)), nothing,
+            self._values(slots, stored, rows), nothing,
+            Points(nothing, np.zeros(0), nothing, np.inf, 0.0), self.gammas,
+        )  # fmt: skip
+        threads = self.sums.threads(b * m)
+        return Pass((member,), self._tasks(member, threads), threads, lambda: state)
+
+    def _points(self, state: Kept) -> Rows:
+        """The points that `slots.place` counts from 0."""
+        if not self.owns:
+            return state.points.rows
+        points, norms = state.slots.points, state.slots.norms.reshape(-1)
+        return DenseRows(points.reshape(-1, points.shape[2]), norms, np.zeros(len(norms), np.int64))
+
+    def arrays(self, state: Kept) -> dict[str, NDArray[Any]]:
+        arrays = state.slots._asdict()
+        if not self.owns:
+            arrays.update(
+                {name: array for name, array in state.points.arrays().items() if array.ndim < 2}
+            )
+        return arrays
+
+    def expansion(self, state: Kept) -> tuple[Rows, Floats]:
+        slots, m, c = state.slots, len(self.kernels), self.setting.scores
+        if not self.owns:
+            out = np.empty((state.points.n, m * c))
+            spread_coefficients(
+                slots.alpha, slots.scale.reshape(-1), slots.place, slots.filled.reshape(-1), out
+            )
+            return state.points.rows, out.reshape(-1, m, c)
+        room = slots.alpha.shape[2]
+        held = np.flatnonzero(np.arange(room) < slots.filled)
+        coefficients = np.zeros((len(held), m, c))
+        e, s = held // room, held % room
+        coefficients[np.arange(len(held)), e] = slots.scale[e] * slots.alpha[e, :, s]
+        points = self._points(state)
+        return DenseRows(points.dense()[held], points.norms[held], points.keys[held]), coefficients
+
+    def overflow(self, expert: int) -> NonFiniteError:
+        return NonFiniteError(
+            f"kernel {self.kernels[expert]}: its sums overflowed; scale the features"
+        )
+
+    def held(self, state: Kept) -> int:
+        return state.points.n
+
+    def counts(self, state: Kept) -> Labels:
+        return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)
+
+    def nbytes(self, state: Kept) -> int:
+        return state.points.nbytes + sum(array.nbytes for array in state.slots)
+
+    def only(self, state: Kept, expert: int) -> Kept:
+        slots = copied(state.slots)
+        slots.filled[self.experts != expert] = 0
+        used = renumber(slots.place, slots.filled.reshape(-1), state.points.n)
+        return Kept(slots, state.points if self.owns else state.points.kept(used))
+
+    def _used(self, points: SupportVectors, slots: Slots, rows: Rows, n: int) -> SupportVectors:
+        """The stored points and rows of the block that some slot holds; changes `slots.place`."""
+        used = renumber(slots.place, slots.filled.reshape(-1), n + len(rows))
+        kept = np.searchsorted(used, n)
+        added = used[kept:] - n
+        return points.kept(used[:kept]).appended(rows, added, np.zeros((len(added), 0)))
+
+    def _check_polynomials(self, rows: Rows, stored: Rows) -> None:
+        """Refuse a block, before anything is learned from it, on which a polynomial overflows."""
+        largest = rows.norms.max(initial=0.0)
+        largest = np.sqrt(largest) * np.sqrt(max(stored.norms.max(initial=0.0), largest))
+        parts = self.parts
+        for e, kernel in enumerate(self.kernels):
+            for own in range(parts.first[e], parts.first[e + 1]):
+                base = largest + abs(parts.parameter[own]) + 1
+                if parts.code[own] == POLYNOMIAL and np.log10(base) * parts.power[own] > 300:
+                    raise NonFiniteError(
+                        f"kernel {kernel}: its values overflow; scale the features, or lower "
+                        "its degree"
+                    )
+
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Kept:
+        room = self.budget
+        if room is None:
+            room = arrays["alpha"].shape[-1] if "alpha" in arrays else 0
+        slots = self._empty(room)
+        for name, array in slots._asdict().items():
+            saved = arrays.get(name)
+            check_array(f"slots.{name}", saved, array.shape, array.dtype)
+            if not np.isfinite(arrays[name]).all():
+                raise InputError(f"slots.{name}: NaN or infinity")
+        slots = Slots(**{name: arrays[name] for name in Slots._fields})
+        points = self._no_points()
+        if not self.owns:
+            points.restore(arrays)
+        state = Kept(slots, points)
+        self._check(state)
+        return state
+
+    def _check(self, state: Kept) -> None:
+        """Raise InputError where slots point outside what is stored: compiled code trusts them."""
+        slots, room = state.slots, state.slots.alpha.shape[2]
+        filled = slots.filled[:, 0]
+        most = room - self.learner.spare if not self.grows else room
+        if ((filled < 0) | (filled > most)).any():
+            raise InputError(f"slots.filled: expected 0 to {most}")
+        places = slots.place[np.arange(room) < slots.filled]
+        stored = len(self._points(state))
+        if ((places < 0) | (places >= stored)).any():
+            raise InputError(f"slots.place: expected 0 to {stored - 1}")
+        if not (slots.scale > 0).all():
+            raise InputError("slots.scale: expected numbers above 0")
+        if self.learner.remembers and (slots.memory[:, 0] < 0).any():
+            raise InputError("slots.memory: expected numbers from 0 in the first column")
+        for e in range(len(filled) if slots.order.shape[1] else 0):
+            n = filled[e]
+            if not np.array_equal(np.sort(slots.order[e, :n]), np.arange(n)):
+                raise InputError(f"slots.order: expected the slots 0 to {n - 1}")
+            for name, numbers in (
+                ("diagonal", slots.diagonal[e, :n]),
+                ("factor", np.diagonal(slots.factor[e])[:n]),
+            ):
+                if not (numbers > 0).all():
+                    raise InputError(f"slots.{name}: expected numbers above 0")
+
+
+def with_room(slots: Slots, needed: int) -> Slots:
+    """Slots with room for so many, at least half as many again as before."""
+    room = slots.alpha.shape[2]
+    if needed <= room:
+        return slots
+    more = max(needed, room * 3 // 2) - room
+
+    def grown(array: Any) -> Any:
+        return np.concatenate([array, np.zeros((*array.shape[:-1], more), array.dtype)], -1)
+
+    names = ("alpha", "diagonal", "born", "place")
+    return slots._replace(**{name: grown(getattr(slots, name)) for name in names})

@@ -1,0 +1,164 @@
+"""Ahpatron, the aggressive perceptron in a ball."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from kernbrook._jit.classes import add_step, copies
+from kernbrook._jit.projection import SMALLEST_PIVOT, append, project, reduce
+from kernbrook._jit.upkeep import keep, scale, square_of
+from kernbrook.checks import non_negative, positive, whole_number
+from kernbrook.engine.verbs import Change, fit_in, implements
+from kernbrook.learners.budgeted import Budgeted
+from kernbrook.learners.steps import SMALLEST_DIAGONAL
+
+
+class Ahpatron(Budgeted):
+    """Aggressive perceptron in a ball; when full, one half of its support vectors takes on all.
+
+    Step: radius / (2 sqrt(budget)), then f is scaled back to |f| <= radius. Admission: a margin
+    y f(x) below `margin`. Upkeep: the half with the smaller |coefficient| is projected on the
+    other half by ridge regression and removed, and f is scaled to the norm it had.
+
+    Parameters
+    ----------
+    budget : int, support vectors of each kernel
+    margin : positive float, 1 - epsilon of the paper
+    radius : positive float, U of the paper; None is sqrt(budget) / 2
+    ridge : non-negative float, eta of the paper, as a share of each k(x, x)
+
+    Notes
+    -----
+    The defaults and the choice of the half are those of the authors' program, whose kernel has
+    k(x, x) = 1. O(budget^2) on average for each example that is learned from.
+
+    References
+    ----------
+    Liao, Li, Liao, Hu, Dang (2024), Ahpatron: a new budgeted online kernel learning machine with
+    tighter mistake bound, algorithm 2.
+
+    Examples
+    --------
+    >>> Ahpatron(budget=50)
+    Ahpatron(budget=50)
+    """
+
+    remembers = True
+
+    def __init__(
+        self,
+        budget: int = 100,
+        margin: float = 0.5,
+        radius: float | None = None,
+        ridge: float = 0.0005,
+    ):
+        self.budget = budget
+        self.margin = margin
+        self.radius = radius
+        self.ridge = ridge
+
+    def keeps(self, rule: Any) -> set[str]:
+        """The kernel values of the slots."""
+        return {"gram"}
+
+    def rule(self) -> AhpatronRule:
+        """The parameters as compiled code reads them."""
+        root = math.sqrt(whole_number(self, "budget"))
+        radius = root / 2 if self.radius is None else positive(self, "radius")
+        margin, ridge = positive(self, "margin"), non_negative(self, "ridge")
+        return AhpatronRule(margin, radius / (2 * root), radius, ridge)
+
+
+class AhpatronRule(NamedTuple):
+    """margin, radius, ridge : as for `Ahpatron`; step : of an update."""
+
+    margin: float
+    step: float
+    radius: float
+    ridge: float
+
+
+@implements(fit_in, AhpatronRule)
+def _fit_in(rule, slots, seen, rows):
+    """Liao et al. (2024), algorithm 2; memory[0] = |f|^2."""
+    if seen.margin >= rule.margin or seen.diagonal <= SMALLEST_DIAGONAL:
+        return Change(-1, 0.0, 0.0)
+    alpha = slots.alpha
+    change = np.zeros(alpha.shape[0])
+    new = seen.weight * rule.step
+    add_step(change, seen.label, seen.rival, new)
+    if slots.filled[0] == alpha.shape[1]:
+        halve(slots, rule.ridge, rows)
+    square = slots.memory[0] + copies(len(change)) * new * new * seen.diagonal
+    for c in range(len(change)):
+        score = 0.0
+        for s in range(slots.filled[0]):
+            score += alpha[c, s] * rows[0, s]
+        square += 2.0 * change[c] * score
+    square = max(square, 0.0)
+    if square > rule.radius * rule.radius:
+        factor = rule.radius / math.sqrt(square)
+        scale(alpha, slots.filled[0], factor)
+        new *= factor
+        square = rule.radius * rule.radius
+    slots.memory[0] = square
+    return Change(slots.filled[0], 0.0, new)
+
+
+@njit(cache=True, nogil=True)
+def halve(slots, ridge, later):
+    """The slots of the greater |coefficient|, half of them, take on the rest; of equals the older.
+
+    Their share of the rest is theta = (K + ridge diag K)^-1 K' a, K the Gram matrix of the half,
+    K' that with the rest and a the coefficients of the rest; then f is scaled to its old norm.
+    The paper's K + ridge I is the same where k(x, x) = 1.
+
+    later : (n, B) the slots' kernel values with examples to come; moved with the slots
+    """
+    filled = slots.filled[0]
+    alpha, gram = slots.alpha, slots.gram
+    squares = np.empty(filled)
+    for s in range(filled):
+        squares[s] = square_of(alpha, s)
+    stays = np.empty(filled, dtype=np.bool_)
+    for s in range(filled):
+        before = 0
+        for other in range(filled):
+            larger = squares[other] > squares[s]
+            before += larger or (other < s and squares[other] == squares[s])
+        stays[s] = before < filled // 2
+    kept = np.flatnonzero(stays)
+    half = len(kept)
+    factor, order = np.empty((half, half)), np.empty(half, dtype=np.int64)
+    reduced, shares, rest = np.empty(half), np.zeros(filled), np.zeros(filled)
+    n = 0
+    for s in kept:
+        square = (1.0 + ridge) * gram[s, s] - reduce(factor, order, n, gram[s], reduced)
+        if square > SMALLEST_PIVOT * gram[s, s]:  # else it is in the others' span: no share for it
+            append(factor, order, n, s, reduced, square)
+            n += 1
+    square = 0.0
+    for c in range(alpha.shape[0]):
+        for s in kept:
+            rest[s] = 0.0
+            for other in range(filled):
+                if not stays[other]:
+                    rest[s] += gram[s, other] * alpha[c, other]
+        reduce(factor, order, n, rest, reduced)
+        project(factor, order, n, reduced, shares)
+        for s in kept:
+            alpha[c, s] += shares[s]
+        for s in kept:
+            value = 0.0
+            for other in kept:
+                value += gram[s, other] * alpha[c, other]
+            square += alpha[c, s] * value
+    keep(slots, kept, later)
+    if square > 0.0:
+        scale(alpha, half, math.sqrt(slots.memory[0] / square))
+    else:
+        slots.memory[0] = 0.0

@@ -1,0 +1,71 @@
+"""Bounded online gradient descent."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kernbrook._jit.upkeep import random_slot, scale
+from kernbrook.checks import non_negative, positive
+from kernbrook.engine.verbs import Change, fit_in, implements
+from kernbrook.errors import InputError
+from kernbrook.learners.budgeted import Budgeted
+from kernbrook.learners.steps import hinge_loss
+
+
+class BOGD(Budgeted):
+    """Bounded online gradient descent on the hinge loss.
+
+    Step: f <- (1 - step * regularization) f + step y k(x, .). Admission: positive hinge loss.
+    Upkeep: drop one uniformly and multiply the others by B / (B - 1).
+
+    Parameters
+    ----------
+    budget : int, support vectors of each kernel
+    step : positive float, eta of the paper
+    regularization : non-negative float, lambda of the paper
+
+    References
+    ----------
+    Zhao, Wang, Wu, Jin, Hoi (2012), Fast bounded online gradient descent algorithms for scalable
+    kernel-based online learning.
+
+    Examples
+    --------
+    >>> BOGD(budget=50)
+    BOGD(budget=50)
+    """
+
+    def __init__(self, budget: int = 100, step: float = 0.1, regularization: float = 0.01):
+        self.budget = budget
+        self.step = step
+        self.regularization = regularization
+
+    def rule(self) -> BOGDRule:
+        """The parameters as compiled code reads them."""
+        rule = BOGDRule(positive(self, "step"), non_negative(self, "regularization"))
+        if rule.step * rule.regularization >= 1:
+            raise InputError(
+                f"BOGD: step * regularization must be below 1, got {rule.step} * {rule.regularization}"
+            )
+        return rule
+
+
+class BOGDRule(NamedTuple):
+    """step, regularization : as for `BOGD`."""
+
+    step: float
+    regularization: float
+
+
+@implements(fit_in, BOGDRule)
+def _fit_in(rule, slots, seen, rows):
+    """Uniform removal."""
+    if hinge_loss(seen) == 0.0:
+        return Change(-1, 0.0, 0.0)
+    filled, budget = slots.filled[0], slots.alpha.shape[1]
+    scale(slots.alpha, filled, 1.0 - rule.step * rule.regularization)
+    slot = filled
+    if filled == budget:
+        slot = random_slot(filled, seen.expert, seen.clock)
+        scale(slots.alpha, filled, budget / (budget - 1.0) if budget > 1 else 1.0)
+    return Change(slot, 0.0, seen.weight * rule.step)
