@@ -190,15 +190,12 @@ class Linear(Store):
         members = []
         for i, rule in enumerate(self.rules):
             own = slice(i * m, (i + 1) * m)
-            tables: Any = (
-                table[own] for table in (self.first, self.dims, self.at, self.more, self.rows)
-            )
             gains = np.zeros((m, int(self.dims.max())))
-            members.append(
-                OnFeatures(
-                    rule, self.experts[own], features, *tables, state.theta, state.extra, gains
-                )
-            )
+            member = OnFeatures(
+                rule, self.experts[own], features, self.first[own], self.dims[own], self.at[own],
+                self.more[own], self.rows[own], state.theta, state.extra, gains,
+            )  # fmt: skip
+            members.append(member)
         threads = threads_for(b * int((self.dims * (self.rows + 1)).sum()))
         each = max(1, m // (4 * threads)) if threads > 1 else m
         tasks = [
