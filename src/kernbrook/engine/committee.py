@@ -2,6 +2,7 @@
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from kernbrook._jit.classes import winner
 from kernbrook._jit.zero import zero_or
@@ -53,7 +54,7 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
             out[c] /= total
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def lose(choices, progress, board, t, decision, updates, losses, counted):
     """Count the experts' mistakes, and fill in what the combiner learns from.
 
@@ -78,14 +79,14 @@ def lose(choices, progress, board, t, decision, updates, losses, counted):
         losses[e] = weight * value
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def relative_weights(choices, progress, weights):
     """Weights of the experts, (e,) out, as they count."""
     weigh_all(choices.combiner, progress, weights)
     lead_on(choices.selection, progress, weights)
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def expected_votes(choices, progress, votes):
     """Weight of each expert in a vote, (e,) out; whether one votes alone."""
     weights = np.empty(votes.shape[0])

@@ -32,15 +32,23 @@ def compose(
 
     All kernels of the first learner come first. No learner: the kernels share one, the combiner's.
     """
-    n_experts = len(kernels) * max(len(learners), 1)
+    m = len(kernels)
     if learners:
-        rule = combiner.rule()
-        stores = stores_of(kernels, learners, setting)
-        strict = [getattr(learner, "strict", False) for learner in learners for _ in kernels]
+        rule: Any = combiner.rule()
+        counts = [getattr(learner, "n_experts", m) for learner in learners]
+        firsts = [sum(counts[:i]) for i in range(len(counts))]
+        stores = stores_of(kernels, learners, firsts, setting)
+        own = zip(learners, counts, strict=True)
+        strict = [getattr(learner, "strict", False) for learner, n in own for _ in range(n)]
+        kernel_of = [
+            -1 if hasattr(learner, "n_experts") else k
+            for learner, n in zip(learners, counts, strict=True)
+            for k in range(n)
+        ]
     else:
-        rule = combiner.rule(len(kernels))
+        rule = combiner.rule(m)
         stores = [SharedExpansion(kernels, typed(rule), setting)]
-        strict = [False] * n_experts
+        strict, kernel_of = [False] * m, list(range(m))
     choices = Choices(
         selection=typed(selection.rule()),
         combiner=typed(rule),
@@ -52,8 +60,8 @@ def compose(
     )
     interferes = policy.asks or selection.draws_updates
     interferes |= not all(store.stands_alone for store in stores)
-    state_size = combiner.state_size(n_experts)
-    return Model(stores, choices, state_size, setting, interferes, policy.asks)
+    state_size = combiner.state_size(len(strict))
+    return Model(stores, choices, state_size, setting, interferes, policy.asks, np.array(kernel_of))
 
 
 def loss_of(combiner: Any, regression: bool) -> int:
@@ -69,9 +77,9 @@ def loss_of(combiner: Any, regression: bool) -> int:
 
 
 def stores_of(
-    kernels: tuple[Kernel, ...], learners: Sequence[Any], setting: Setting
+    kernels: tuple[Kernel, ...], learners: Sequence[Any], firsts: Sequence[int], setting: Setting
 ) -> list[Store]:
-    """The stores that the experts of some learners ask for."""
+    """The stores that the experts of some learners ask for; firsts : the first of each."""
     m = len(kernels)
     rules = [
         learner.rules(kernels) if hasattr(learner, "rules") else [learner.rule()] * m
@@ -86,18 +94,20 @@ def stores_of(
     setting = setting._replace(sparse=setting.sparse and not merges)
     stores: list[Store] = []
     for kind, store in (("expansion", Expansion), ("features", Linear)):
-        numbers = [i * m for i, learner in enumerate(learners) if learner.store == kind]
-        if numbers:
-            own = [learners[number // m] for number in numbers]
+        those = [i for i, learner in enumerate(learners) if learner.store == kind]
+        if those:
+            own, numbers = [learners[i] for i in those], [firsts[i] for i in those]
             stores.append(store(own, kernels, numbers, setting))
-    for i, learner in enumerate(learners):
+    for learner, first, own in zip(learners, firsts, rules, strict=True):
         if learner.store == "window":
-            stores.append(Expansion([learner], kernels, [i * m], setting, learner.budget))
+            stores.append(Expansion([learner], kernels, [first], setting, learner.budget))
         elif learner.store == "slots":
-            for kind in dict.fromkeys(map(_kind, rules[i])):
-                those = [k for k in range(m) if _kind(rules[i][k]) == kind]
-                some, numbers = tuple(kernels[k] for k in those), [i * m + k for k in those]
-                stores.append(SlotStore(learner, rules[i][those[0]], some, numbers, setting))
+            for kind in dict.fromkeys(map(_kind, own)):
+                of = [k for k in range(m) if _kind(own[k]) == kind]
+                some, numbers = tuple(kernels[k] for k in of), [first + k for k in of]
+                stores.append(SlotStore(learner, own[of[0]], some, numbers, setting))
+        elif learner.store == "outside":
+            stores.append(learner.make_store(first, setting))
     return stores
 
 

@@ -45,6 +45,7 @@ class Model:
     state_size : numbers that the combiner keeps
     interferes : whether who learns depends on the other experts, or on the label policy
     asks : whether some labels are not asked for
+    kernel_of : (e,) int, the number of each expert's kernel; -1: it has none
 
     Attributes
     ----------
@@ -62,11 +63,15 @@ class Model:
         setting: Setting,
         interferes: bool,
         asks: bool,
+        kernel_of: Labels,
     ):
         self.stores, self.choices, self.setting = tuple(stores), choices, setting
-        self.interferes, self.asks = interferes, asks
+        self.interferes, self.asks, self.kernel_of = interferes, asks, kernel_of
         self.n_experts = len(choices.strict)
         self.together = min(store.together for store in stores)
+        self.looks_outside = any(store.looks_outside for store in stores)
+        if interferes and self.looks_outside:
+            self.together = 1  # what is learned from depends on a committee that is compiled
         self.states = tuple(store.begin() for store in stores)
         self.progress = begun(self.n_experts, state_size, setting.seed)
         self.scaler: Any = None
@@ -102,17 +107,28 @@ class Model:
         return np.zeros((n, self.setting.scores)), np.zeros(n, dtype=bool)
 
     def learn_block(
-        self, rows: Rows, labels: Any, importance: Floats, given: bool = False, **others: Any
+        self,
+        rows: Rows,
+        labels: Any,
+        importance: Floats,
+        given: bool = False,
+        raw: Any = None,
+        **others: Any,
     ) -> tuple[Floats, Flags]:
         """`learn` of at most `together` rows: all of it, or nothing, whatever ends it.
 
+        raw : the rows as they were given, before they were scaled, for experts from outside
         others : attributes that change with it
         """
         decisions, asked = self._answers(len(rows))
         progress = copied(self.progress)
-        passes = self._prepared(rows, progress)
+        pairs = zip(self.stores, self.states, strict=True)
+        passes = [store.prepare(state, rows, progress, raw) for store, state in pairs]
         board = self._board(len(rows), as_targets(labels), importance)
         members: tuple[Any, ...] = ()
+        for own in passes:
+            if own.look is not None and own.go is not None:
+                (own.look if self.interferes else own.go)(board)
         if self.interferes:
             members = tuple(member for own in passes for member in own.members)
         else:
@@ -121,7 +137,7 @@ class Model:
             self._by_threads(passes, lambda task: learner_pass(task[0], board, *task[1:], clock))
         rounds(self.choices._replace(given=given), progress, members, board, decisions, asked)
         self._check(board)
-        states = tuple(own.finish() for own in passes)
+        states = tuple(own.finish(board, asked) for own in passes)
         chosen = int(progress.counters[CHOSEN])
         if self.chosen < 0 <= chosen:
             states = self._only(states, chosen)
@@ -129,11 +145,6 @@ class Model:
         self.__dict__.update(progress=progress, states=states, **others)  # no interruption between
         warn_of_growth(before, self._growing())
         return decisions, asked
-
-    def _prepared(self, rows: Rows, progress: Progress) -> list[Pass]:
-        """The stores before a block. Features of the rows are computed in the first of them."""
-        pairs = zip(self.stores, self.states, strict=True)
-        return [store.prepare(state, rows, progress) for store, state in pairs]
 
     def _board(self, n: int, labels: Any, importance: Floats) -> Board:
         numbers = self.setting.regression
@@ -159,33 +170,37 @@ class Model:
 
     # -- deciding ---------------------------------------------------------------------------
 
-    def _read(self, rows: Rows) -> Board:
-        """What the experts say of some rows."""
+    def _read(self, rows: Rows, raw: Any, where: slice) -> Board:
+        """What the experts say of some of the rows."""
+        rows, raw = rows.part(where.start, where.stop), None if raw is None else raw[where]
         nothing = np.zeros(len(rows))
         board = self._board(len(rows), nothing, nothing)
         passes = [
-            store.reading(state, rows)
+            store.reading(state, rows, raw)
             for store, state in zip(self.stores, self.states, strict=True)
         ]
+        for own in passes:
+            if own.look is not None:
+                own.look(board)
         self._by_threads(passes, lambda task: score_pass(task[0], board, *task[1:]))
         self._check(board)
         return board
 
-    def decide(self, rows: Rows) -> Floats:
+    def decide(self, rows: Rows, raw: Any = None) -> Floats:
         """(n, scores) decisions on rows, without learning and without using up a draw."""
         decisions, progress = self._answers(len(rows))[0], writeable(self.progress)
         for where in slices(len(rows), self.together):
-            board = self._read(rows.part(where.start, where.stop))
+            board = self._read(rows, raw, where)
             decide(self.choices, progress, board.scores, board.sizes, decisions[where])
         return decisions
 
-    def would_ask(self, rows: Rows) -> Flags:
+    def would_ask(self, rows: Rows, raw: Any = None) -> Flags:
         """(n,) bool: is the label of each row wanted, if it came next?"""
         asked = np.ones(len(rows), dtype=bool)
         if self.asks:
             progress = copied(self.progress)
             for where in slices(len(rows), self.together):
-                board = self._read(rows.part(where.start, where.stop))
+                board = self._read(rows, raw, where)
                 would_ask(self.choices, progress, board, asked[where])
         return asked
 

@@ -61,6 +61,7 @@ class Board(NamedTuple):
     labels : (b,) targets, or numbers of classes; NaN where the label cannot be had
     importance : (b,) sample weights
     numbers : whether labels are numbers
+    updates : (b, e) bool out, which experts might be updated
     """
 
     scores: NDArray[np.float64]
@@ -70,6 +71,7 @@ class Board(NamedTuple):
     labels: NDArray[np.float64]
     importance: NDArray[np.float64]
     numbers: bool
+    updates: NDArray[np.bool_]
 
 
 def begun(n_experts: int, state_size: int, seed: int) -> Progress:
@@ -93,5 +95,5 @@ def empty_board(
     shape = n, experts
     return Board(
         np.zeros((*shape, scores)), np.zeros((*shape, scores)), np.zeros(shape),
-        np.zeros(shape, dtype=bool), labels, importance, numbers,
+        np.zeros(shape, dtype=bool), labels, importance, numbers, np.zeros(shape, dtype=bool),
     )  # fmt: skip

@@ -27,12 +27,16 @@ from kernbrook.engine.verbs import (
 
 def score_all(members, t, board):
     """Fill in row t of the board for the experts of all members; of none, nothing."""
-    raise NotImplementedError
+    for member in members:
+        for i in range(parts_of(member)):
+            score(part(member, i, board), t, board)
 
 
 def learn_all(members, t, updates, clock, board):
     """All members learn from the label of example t."""
-    raise NotImplementedError
+    for member in members:
+        for i in range(parts_of(member)):
+            learn(part(member, i, board), t, updates, clock, board)
 
 
 @overload(score_all, strict=False)
@@ -80,11 +84,11 @@ def rounds(choices, progress, members, board, decisions, asked):
     counters, labels = progress.counters, board.labels
     n_experts = board.scores.shape[1]
     weights, votes, losses = np.empty(n_experts), np.empty(n_experts), np.empty(n_experts)
-    updates = np.empty(n_experts, dtype=np.bool_)
     counted = np.empty(n_experts, dtype=np.bool_)
     loss = choices.loss
     for t in range(labels.shape[0]):
         relative_weights(choices, progress, weights)
+        updates = board.updates[t]
         select(choices.selection, progress, weights, votes, updates)
         score_all(members, t, board)
         scores, sizes, decision = board.scores[t], board.sizes[t], decisions[t]

@@ -8,6 +8,7 @@ and the verbs of its store implemented for that rule, all in one file; nothing e
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
@@ -200,7 +201,7 @@ def after_label(rule, held, number):
 def weigh_all(combiner, progress, weights):
     """Weights of the experts, (e,) out, the greatest 1 by default."""
     for e in range(weights.shape[0]):
-        weights[e] = np.exp(progress.log_weights[e])
+        weights[e] = math.exp(progress.log_weights[e])
 
 
 @verb

@@ -3,6 +3,7 @@
 from kernbrook.learners.ahpatron import Ahpatron
 from kernbrook.learners.bogd import BOGD
 from kernbrook.learners.bpas import BPAS
+from kernbrook.learners.external import Advice, External
 from kernbrook.learners.forgetron import Forgetron
 from kernbrook.learners.gradient_descent import GradientDescent
 from kernbrook.learners.passive_aggressive import PassiveAggressive
@@ -17,7 +18,9 @@ __all__ = [
     "BOGD",
     "BPAS",
     "RBP",
+    "Advice",
     "Ahpatron",
+    "External",
     "Forgetron",
     "GradientDescent",
     "PassiveAggressive",

@@ -124,10 +124,10 @@ class OnlineMachine(BaseEstimator):
             if labels is not None:
                 told = labels[where]
             else:
-                wanted = run.would_ask(part)[0]
+                wanted = run.would_ask(part, X[where])[0]
                 told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
             decisions[where], asked[where] = run.learn_block(
-                part, told, importance[where], given or labels is None, scaler=scaler
+                part, told, importance[where], given or labels is None, X[where], scaler=scaler
             )
         return self._predictions(decisions), asked
 
@@ -151,23 +151,23 @@ class OnlineMachine(BaseEstimator):
 
         Nothing changes, and no draw is used up.
         """
-        rows = self._rows_of(X)
-        return self._run.would_ask(rows)
+        return self._run.would_ask(*self._rows_of(X))
 
     def _decide(self, X: Any) -> Floats:
-        rows = self._rows_of(X)
-        return self._run.decide(rows)
+        return self._run.decide(*self._rows_of(X))
 
-    def _rows_of(self, X: Any) -> Rows:
+    def _rows_of(self, X: Any) -> tuple[Rows, Any]:
+        """Rows as the model takes them, and as they are given."""
         check_is_fitted(self)
         if is_empty(X):
-            return self._rows(np.empty((0, self._run.setting.width)))
+            nothing = np.empty((0, self._run.setting.width))
+            return self._rows(nothing), nothing
         X = validate_data(
             self, sound(X), reset=False, accept_sparse="csr", dtype=np.float64, order="C"
         )
         X = canonical(X)
         rows, scaler = self._rows(X), self._run.scaler
-        return rows if scaler is None else self._rows(scaler.transform(X))
+        return (rows if scaler is None else self._rows(scaler.transform(X))), X
 
     # -- what was learned -------------------------------------------------------------------
 
@@ -202,7 +202,8 @@ class OnlineMachine(BaseEstimator):
 
     @property
     def kernel_weights_(self) -> Floats:
-        return self._run.weights().reshape(-1, len(self.kernels_)).sum(axis=0)
+        of, weights = self._run.kernel_of, self._run.weights()
+        return np.asarray(np.bincount(of[of >= 0], weights[of >= 0], len(self.kernels_)))
 
     @property
     def memory_bytes_(self) -> int:

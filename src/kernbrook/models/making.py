@@ -11,7 +11,7 @@ from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.labels import AllLabels
-from kernbrook.learners import BPAS, GradientDescent, Perceptron, Ridge
+from kernbrook.learners import BPAS, External, GradientDescent, Perceptron, Ridge
 
 # Learners where none are named, by measurement: see the classes that take them.
 OF_CLASSES = (BPAS(budget=2500, aggressiveness=0.5),)
@@ -80,7 +80,7 @@ def learners_of(given: Any, setting: Setting) -> tuple[Any, ...]:
     if not pool:
         raise InputError("learner: expected one learner or more, got none")
     such = Ridge() if setting.regression else Perceptron()
-    learners = tuple(_choice("learner", one, such) for one in pool)
+    learners = tuple(_choice("learner", _as_learner(one), such) for one in pool)
     for one in learners:
         of_numbers = getattr(one, "of_numbers", False) and not one.only_classes
         if setting.regression and not of_numbers:
@@ -88,6 +88,13 @@ def learners_of(given: Any, setting: Setting) -> tuple[Any, ...]:
         if not setting.regression and not getattr(one, "of_classes", True):
             raise InputError(f"learner: {one!r} is for numbers, not for classes")
     return learners
+
+
+def _as_learner(given: Any) -> Any:
+    """A model of another library as the learner that it can be; all else as it is."""
+    learns = hasattr(given, "partial_fit") or hasattr(given, "learn_one")
+    own = hasattr(given, "choice") or isinstance(given, type)
+    return External(given) if learns and not own else given
 
 
 def _choice(name: str, choice: Any, such: Any) -> Any:

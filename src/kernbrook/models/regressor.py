@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from kernbrook.engine.model import Model
 from kernbrook.engine.points import Flags, Floats
 from kernbrook.errors import InputError
+from kernbrook.learners import Advice
 from kernbrook.models.labelled import plain, present
 from kernbrook.models.machine import OnlineMachine, check_some_weight
 
@@ -90,6 +92,12 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
             kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored
         )
         self.center = center
+
+    def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
+        pool = self.learner if isinstance(self.learner, (list, tuple)) else [self.learner]
+        if self.center and any(isinstance(one, Advice) for one in pool):
+            raise InputError("learner: Advice gives forecasts of the labels; set center=False")
+        return super()._new_run(width, sparse, seed)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
         """Forget everything, then learn from X in the order given, one pass.

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from kernbrook._jit.classes import margin_of
 from kernbrook._jit.keys import met_before
 from kernbrook.engine.points import Flags, Floats, Labels, Rows
-from kernbrook.engine.progress import Progress
+from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.verbs import Seen
 from kernbrook.errors import NonFiniteError
 
@@ -44,12 +44,16 @@ class Pass(NamedTuple):
     tasks : (member, first part, part after the last), for threads
     threads : how many are worth while
     finish : gives the state after the pass; NonFiniteError where something overflowed
+    look : of experts from outside: fills in the board
+    go : of experts from outside: fills in the board, and learns on the way
     """
 
     members: tuple[Any, ...]
     tasks: Sequence[tuple[Any, int, int]]
     threads: int
-    finish: Callable[[], Any]
+    finish: Callable[[Board, Flags], Any]
+    look: Callable[[Board], None] | None = None
+    go: Callable[[Board], None] | None = None
 
 
 class Store:
@@ -63,6 +67,7 @@ class Store:
     together : examples of a block
     grows : whether nothing bounds what it holds
     stands_alone : whether its experts learn whatever the committee does
+    looks_outside : whether its experts are not compiled, and look at the rows as they were given
     """
 
     setting: Setting
@@ -70,20 +75,22 @@ class Store:
     together: int
     grows = False
     stands_alone = True
+    looks_outside = False
 
     def begin(self) -> Any:
         """The state before the first example."""
         raise NotImplementedError
 
-    def prepare(self, state: Any, rows: Rows, progress: Progress) -> Pass:
+    def prepare(self, state: Any, rows: Rows, progress: Progress, raw: Any) -> Pass:
         """Before a block is learned from; the state is not changed.
 
         progress : of the run, a copy that the pass changes
+        raw : the rows as they were given, before they were scaled
         """
         raise NotImplementedError
 
-    def reading(self, state: Any, rows: Rows) -> Pass:
-        """Before rows are scored only; its `finish` checks the scores' sizes."""
+    def reading(self, state: Any, rows: Rows, raw: Any) -> Pass:
+        """Before rows are scored only."""
         raise NotImplementedError
 
     def arrays(self, state: Any) -> dict[str, NDArray[Any]]:
@@ -137,7 +144,7 @@ def met(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels,
     return rows.keys, known
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def look(board, t, expert, diagonal, clock):
     """What a learner is told of example t, after the expert has scored it."""
     target, weight = board.labels[t], board.importance[t]

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
 from kernbrook._jit.plan import Plan
 from kernbrook._jit.sums import add_points
 from kernbrook._jit.zero import zero_or
-from kernbrook.engine.points import Block, Floats, Labels, Rows, SupportVectors, check_array
-from kernbrook.engine.progress import Progress
+from kernbrook.engine.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
+from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store, look, met
 from kernbrook.engine.sums import BLOCK, KernelSums
 from kernbrook.engine.verbs import expand, implements, learn, score, typed
@@ -118,7 +118,11 @@ def expand_all(rules, r, sums, row, t, updates, clock, board):
 
     r : number of the first of the rules; row : of the example in `sums.coefficients`
     """
-    raise NotImplementedError
+    added = [
+        expand_experts(rule, r + i, sums, row, t, updates, clock, board)
+        for i, rule in enumerate(rules)
+    ]
+    return any(added)
 
 
 @overload(expand_all, strict=False)
@@ -127,31 +131,36 @@ def _expand_all(rules, r, sums, row, t, updates, clock, board):
         return lambda rules, r, sums, row, t, updates, clock, board: False
 
     def in_turn(rules, r, sums, row, t, updates, clock, board):
-        added = False
-        classes = board.scores.shape[2]
-        for e in range(sums.firsts[r], sums.firsts[r + 1]):
-            expert = sums.experts[e]
-            if not updates[expert]:
-                continue
-            for c in range(classes):
-                sums.change[c] = 0.0
-            seen = look(board, t, expert, sums.diagonal[e, t], clock)
-            shrink = expand(
-                rules[0], seen, board.scores[t, expert], board.sizes[t, expert], sums.change
-            )
-            if shrink != 1.0:
-                shrink_expert(sums, e, classes, shrink, row, t)
-            for c in range(classes):
-                if sums.change[c] != 0.0:
-                    sums.coefficients[row, e * classes + c] = sums.change[c] / sums.scale[e]
-                    added = True
+        added = expand_experts(rules[0], r, sums, row, t, updates, clock, board)
         others = expand_all(rules[1:], r + 1, sums, row, t, updates, clock, board)
         return added or others
 
     return in_turn
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
+def expand_experts(rule, r, sums, row, t, updates, clock, board):
+    """`expand_all` for one rule."""
+    added, change = False, sums.change
+    classes = board.scores.shape[2]
+    for e in range(sums.firsts[r], sums.firsts[r + 1]):
+        expert = sums.experts[e]
+        if not updates[expert]:
+            continue
+        for c in range(classes):
+            change[c] = 0.0
+        seen = look(board, t, expert, sums.diagonal[e, t], clock)
+        shrink = expand(rule, seen, board.scores[t, expert], board.sizes[t, expert], change)
+        if shrink != 1.0:
+            shrink_expert(sums, e, classes, shrink, row, t)
+        for c in range(classes):
+            if change[c] != 0.0:
+                sums.coefficients[row, e * classes + c] = change[c] / sums.scale[e]
+                added = True
+    return added
+
+
+@register_jitable
 def shrink_expert(sums, e, classes, factor, row, t):
     """All coefficients of an expert times a factor; `row` and t as for `expand_all`."""
     scale = sums.scale
@@ -246,7 +255,7 @@ class Expansion(Store):
         m, columns = len(self.experts), len(self.experts) * self.setting.scores
         return Held(SupportVectors(columns, self.setting.width, self.setting.sparse), np.ones(m))
 
-    def prepare(self, state: Held, rows: Rows, progress: Progress) -> Pass:
+    def prepare(self, state: Held, rows: Rows, progress: Progress, raw: Any) -> Pass:
         if self.budget is not None:
             return self._prepare_window(state, rows)
         support, layout = state.support, self.sums.layout
@@ -257,7 +266,7 @@ class Expansion(Store):
         own = np.zeros((len(rows), support.coefficients.shape[1]))
         member = self._member(state, pairs, totals, sizes, keys, known, own)
 
-        def finish() -> Held:
+        def finish(board: Board, asked: Flags) -> Held:
             self._check(member)
             held = support
             if member.shifts.any():
@@ -292,7 +301,7 @@ class Expansion(Store):
         budget = self.budget
         member = Window(sums, budget, labelled, count)
 
-        def finish() -> Held:
+        def finish(board: Board, asked: Flags) -> Held:
             self._check(sums)
             last = labelled[: count[0]][-budget:]
             kept, new = last[last < n], last[last >= n]
@@ -333,7 +342,7 @@ class Expansion(Store):
             "lower its degree"
         )
 
-    def reading(self, state: Held, rows: Rows) -> Pass:
+    def reading(self, state: Held, rows: Rows, raw: Any) -> Pass:
         totals, sizes = self.sums.sums(state.support, rows)
         self.sums.check_finite(sizes)
         b = len(rows)
@@ -343,7 +352,7 @@ class Expansion(Store):
             totals, sizes, np.zeros(b, dtype=np.int64), np.zeros(b, dtype=bool), np.zeros((0, b)),
             nothing, state.scale, np.zeros(0, dtype=np.int64), nothing, np.zeros(0),
         )  # fmt: skip
-        return Pass((member,), [(member, 0, 1)], 1, lambda: state)
+        return Pass((member,), [(member, 0, 1)], 1, lambda *_: state)
 
     def arrays(self, state: Held) -> dict[str, NDArray[Any]]:
         return {**state.support.arrays(), "scale": state.scale}

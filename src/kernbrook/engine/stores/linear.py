@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import refusal
-from kernbrook.engine.points import Floats, Labels, Rows, check_array
-from kernbrook.engine.progress import Progress
+from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array
+from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, look
 from kernbrook.engine.sums import share, threads_for
@@ -175,11 +175,11 @@ class Linear(Store):
                 learner.fill_extra(own.reshape(self.rows[e], self.dims[e]))
         return Learned(np.zeros(self.at[-1]), extra, PoolMap(maps))
 
-    def prepare(self, state: Learned, rows: Rows, progress: Progress) -> Pass:
+    def prepare(self, state: Learned, rows: Rows, progress: Progress, raw: Any) -> Pass:
         after = state._replace(theta=state.theta.copy(), extra=state.extra.copy())
         return self._pass(after, rows)
 
-    def reading(self, state: Learned, rows: Rows) -> Pass:
+    def reading(self, state: Learned, rows: Rows, raw: Any) -> Pass:
         # Read-only where a model was mapped into memory.
         theta, extra = (np.require(a, requirements="W") for a in (state.theta, state.extra))
         return self._pass(state._replace(theta=theta, extra=extra), rows)
@@ -204,7 +204,7 @@ class Linear(Store):
             for first in range(0, m, each)
         ]
 
-        def finish() -> Learned:
+        def finish(board: Board, asked: Flags) -> Learned:
             if not (np.isfinite(state.theta).all() and np.isfinite(state.extra).all()):
                 raise diverged()
             return state

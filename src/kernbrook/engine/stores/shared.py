@@ -12,8 +12,8 @@ from kernbrook._jit.classes import add_step, margin_of
 from kernbrook._jit.plan import Plan
 from kernbrook._jit.sums import add_points
 from kernbrook._jit.zero import zero_or
-from kernbrook.engine.points import Block, Floats, Labels, Rows, SupportVectors
-from kernbrook.engine.progress import Progress, begun
+from kernbrook.engine.points import Block, Flags, Floats, Labels, Rows, SupportVectors
+from kernbrook.engine.progress import Board, Progress, begun
 from kernbrook.engine.stores.base import Pass, Setting, Store
 from kernbrook.engine.sums import BLOCK, KernelSums
 from kernbrook.engine.verbs import implements, learn, score, weigh_all
@@ -113,10 +113,10 @@ class SharedExpansion(Store):
     def begin(self) -> SupportVectors:
         return SupportVectors(self.setting.scores, self.setting.width, self.setting.sparse)
 
-    def prepare(self, state: SupportVectors, rows: Rows, progress: Progress) -> Pass:
+    def prepare(self, state: SupportVectors, rows: Rows, progress: Progress, raw: Any) -> Pass:
         member = self._member(state, rows, progress, Block(rows, self.sums.layout).own_pairs())
 
-        def finish() -> SupportVectors:
+        def finish(board: Board, asked: Flags) -> SupportVectors:
             added = np.flatnonzero(member.coefficients.any(axis=1))
             if not len(added):
                 return state
@@ -137,10 +137,10 @@ class SharedExpansion(Store):
             np.zeros_like(totals), np.zeros_like(totals), np.empty((2, b)), ones,
         )  # fmt: skip
 
-    def reading(self, state: SupportVectors, rows: Rows) -> Pass:
+    def reading(self, state: SupportVectors, rows: Rows, raw: Any) -> Pass:
         nothing = np.zeros((1, 0, len(rows)))
         member = self._member(state, rows, begun(0, 0, 0), nothing)
-        return Pass((member,), [(member, 0, 1)], 1, lambda: state)
+        return Pass((member,), [(member, 0, 1)], 1, lambda *_: state)
 
     def arrays(self, state: SupportVectors) -> dict[str, NDArray[Any]]:
         return state.arrays()

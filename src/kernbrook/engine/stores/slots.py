@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from kernbrook._jit.budget import Parts, kernel_rows
@@ -22,13 +23,14 @@ from kernbrook._jit.zero import zero_or
 from kernbrook.engine.points import (
     Block,
     DenseRows,
+    Flags,
     Floats,
     Labels,
     Rows,
     SupportVectors,
     check_array,
 )
-from kernbrook.engine.progress import Progress
+from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied, look, met
 from kernbrook.engine.sums import KernelSums, share
 from kernbrook.engine.verbs import (
@@ -144,7 +146,7 @@ def _part(member, i, board):
     return Seat(member, i, expert_slots(member.slots, i), member.values[i], own)
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def expert_slots(slots, e):
     """The slots of one expert, as views."""
     return Slots(
@@ -207,7 +209,7 @@ def _learn(part, t, updates, clock, board):
     keep_within(all_.rule, slots, seen, rows[t + 1 :], part.points, t)
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def put(slots, change, seen, place, row):
     """A slot now holds the example, with the coefficients of the change.
 
@@ -327,7 +329,7 @@ class SlotStore(Store):
             norms=np.zeros((m, budget if self.owns else 0)),
         )
 
-    def prepare(self, state: Kept, rows: Rows, progress: Progress) -> Pass:
+    def prepare(self, state: Kept, rows: Rows, progress: Progress, raw: Any) -> Pass:
         stored = self._points(state)
         self._check_polynomials(rows, stored)
         slots, b, m = copied(state.slots), len(rows), len(self.kernels)
@@ -350,7 +352,7 @@ class SlotStore(Store):
         )  # fmt: skip
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
 
-        def finish() -> Kept:
+        def finish(board: Board, asked: Flags) -> Kept:
             if not np.isfinite(slots.alpha).all():
                 worst = int(np.isfinite(slots.alpha).all(axis=(1, 2)).argmin())
                 raise self.overflow(worst)
@@ -382,7 +384,7 @@ class SlotStore(Store):
         share(threads, meet, range(0, b, lanes))
         return values
 
-    def reading(self, state: Kept, rows: Rows) -> Pass:
+    def reading(self, state: Kept, rows: Rows, raw: Any) -> Pass:
         stored, slots = self._points(state), state.slots
         b, m = len(rows), len(self.kernels)
         nothing = np.zeros((0, 0))
@@ -393,7 +395,7 @@ class SlotStore(Store):
             Points(nothing, np.zeros(0), nothing, np.inf, 0.0), self.gammas,
         )  # fmt: skip
         threads = self.sums.threads(b * m)
-        return Pass((member,), self._tasks(member, threads), threads, lambda: state)
+        return Pass((member,), self._tasks(member, threads), threads, lambda *_: state)
 
     def _points(self, state: Kept) -> Rows:
         """The points that `slots.place` counts from 0."""

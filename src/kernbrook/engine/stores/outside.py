@@ -1,0 +1,225 @@
+"""Experts from outside: models of other libraries, and forecasts that come with the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from inspect import signature
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from kernbrook.engine.points import Flags, Floats, Rows
+from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.stores.base import Pass, Setting, Store
+from kernbrook.errors import InputError, NonFiniteError
+
+OUTSIDE_BLOCK = 256  # examples of one transaction: a copy of the model is made for each
+
+
+class Trained(NamedTuple):
+    """The state: a model that is never changed but replaced, and the examples it still waits for.
+
+    model : None before it has learned
+    X, y, weights : the last examples with labels, as many as it will learn from, and no more
+    new : how many of them it has not met
+    """
+
+    model: Any
+    X: Any
+    y: Floats
+    weights: Floats
+    new: int
+
+
+class OutsideModel(Store):
+    """One expert, a model with `partial_fit`, `learn_one`, or `fit` on a window.
+
+    Parameters
+    ----------
+    model : it is copied, and never changed
+    every : labels after which it learns
+    window : None: it learns each label once; a number: it is fitted afresh on the last so many
+    """
+
+    looks_outside = True
+
+    def __init__(self, model: Any, every: int, window: int | None, first: int, setting: Setting):
+        self.model, self.every, self.window, self.setting = model, every, window, setting
+        self.experts, self.together = np.array([first]), OUTSIDE_BLOCK
+        self.kept = every if window is None else window
+        self.one_by_one = hasattr(model, "learn_one")
+        fit = None if self.one_by_one else model.partial_fit if window is None else model.fit
+        self.takes = () if fit is None else tuple(signature(fit).parameters)
+
+    def begin(self) -> Trained:
+        return Trained(None, np.empty((0, self.setting.width)), np.empty(0), np.empty(0), 0)
+
+    def prepare(self, state: Trained, rows: Rows, progress: Progress, raw: Any) -> Pass:
+        held = [state]
+
+        def go(board: Board) -> None:
+            there, start = ~np.isnan(board.labels), 0
+            while start < len(there):
+                ahead = np.flatnonzero(there[start:])
+                missing = self.every - held[0].new
+                stop = len(there) if len(ahead) < missing else start + int(ahead[missing - 1]) + 1
+                part = slice(start, stop)
+                self._look(held[0].model, raw[part], board.scores[part])
+                which = start + np.flatnonzero(there[part])
+                held[0] = self._after(held[0], raw, board, which, held[0].model is not state.model)
+                start = stop
+
+        def finish(board: Board, asked: Flags) -> Trained:
+            if held[0] is state:  # the committee has decided who learns
+                which = np.flatnonzero(asked & board.updates[:, self.experts[0]])
+                return self._after(state, raw, board, which)
+            return held[0]
+
+        return self._pass(state, raw, finish, go)
+
+    def reading(self, state: Trained, rows: Rows, raw: Any) -> Pass:
+        return self._pass(state, raw, lambda *_: state, None)
+
+    def _pass(self, state: Trained, raw: Any, finish: Any, go: Any) -> Pass:
+        return Pass((), [], 1, finish, lambda b: self._look(state.model, raw, b.scores), go)
+
+    def _look(self, model: Any, X: Any, scores: Floats) -> None:
+        """Fill in the (n, e, c) scores of some rows; 0 before it has learned."""
+        if model is None or X.shape[0] == 0:
+            return
+        out = scores[:, self.experts[0]]
+        if self.setting.regression:
+            out[:, 0] = self._asked(model, "predict", X)
+        elif hasattr(model, "predict_proba_one" if self.one_by_one else "predict_proba"):
+            out[:] = as_scores(self._chances(model, X))
+        else:
+            named = np.asarray(self._asked(model, "predict", X)).astype(np.int64)
+            out[:] = as_scores(np.eye(max(self.setting.scores, 2))[named])
+        if not np.isfinite(out).all():
+            raise NonFiniteError(f"{self.model!r}: it predicted NaN or infinity")
+
+    def _asked(self, model: Any, what: str, X: Any) -> Any:
+        if not self.one_by_one:
+            return getattr(model, what)(X)
+        answers = [getattr(model, f"{what}_one")(row) for row in as_dicts(X)]
+        return [0.0 if answer is None else answer for answer in answers]
+
+    def _chances(self, model: Any, X: Any) -> Floats:
+        """(n, classes) probabilities; of classes that it has not met, 0."""
+        chances = np.zeros((X.shape[0], max(self.setting.scores, 2)))
+        if self.one_by_one:
+            for i, row in enumerate(as_dicts(X)):
+                for label, chance in model.predict_proba_one(row).items():
+                    chances[i, int(label)] = chance
+        else:
+            chances[:, model.classes_.astype(np.int64)] = model.predict_proba(X)
+        return chances
+
+    def _after(
+        self, state: Trained, raw: Any, board: Board, which: NDArray[np.int64], own: bool = False
+    ) -> Trained:
+        """The state once it has been told of some examples, no more than it will learn from.
+
+        own : whether the model is a copy already
+        """
+        which = which[board.importance[which] > 0.0]
+        if not len(which):
+            return state
+        X = raw[which]
+        if len(state.y):
+            X = sp.vstack([state.X, X], format="csr") if sp.issparse(X) else np.vstack([state.X, X])
+        y = np.concatenate([state.y, board.labels[which]])
+        weights = np.concatenate([state.weights, board.importance[which]])
+        model, new = state.model, state.new + len(which)
+        if new >= self.every:
+            model, new = self._learned(model, own, X[-self.kept :], y[-self.kept :], weights), 0
+            if self.window is None:
+                X, y, weights = X[:0], y[:0], weights[:0]
+        return Trained(model, X[-self.kept :], y[-self.kept :], weights[-self.kept :], new)
+
+    def _learned(self, model: Any, own: bool, X: Any, y: Floats, weights: Floats) -> Any:
+        """The model, or where it is not our own a copy, once it has learned."""
+        labels = y if self.setting.regression else y.astype(np.int64)
+        given: dict[str, Any] = {}
+        if "sample_weight" in self.takes and (weights != 1.0).any():
+            given["sample_weight"] = weights[-len(y) :]
+        if self.one_by_one:
+            model = model if own else deepcopy(self.model if model is None else model)
+            for row, label in zip(as_dicts(X), labels.tolist(), strict=True):
+                model.learn_one(row, label)
+            return model
+        if self.window is not None:
+            if not self.setting.regression and len(np.unique(labels)) < 2:
+                return model  # there is nothing to tell apart yet
+            return clone(self.model).fit(X, labels, **given)
+        if "classes" in self.takes:
+            given["classes"] = np.arange(max(self.setting.scores, 2))
+        if model is None:
+            model = clone(self.model)
+        elif not own:
+            model = deepcopy(model)
+        return model.partial_fit(X, labels, **given)
+
+    def arrays(self, state: Trained) -> dict[str, NDArray[Any]]:
+        raise InputError(f"save: {self.model!r} is a model of another library; no file can hold it")
+
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Trained:
+        raise InputError("a model of another library cannot come from a file")
+
+    def nbytes(self, state: Trained) -> int:
+        return state.y.nbytes + state.weights.nbytes  # of the model itself nothing is known
+
+
+class Forecasts(Store):
+    """Experts whose scores are columns of the rows as they are given.
+
+    Parameters
+    ----------
+    columns : (m,) their numbers
+    """
+
+    looks_outside = True
+
+    def __init__(self, columns: NDArray[np.int64], first: int, setting: Setting):
+        self.columns, self.setting, self.together = columns, setting, OUTSIDE_BLOCK
+        self.experts = np.arange(first, first + len(columns))
+        if setting.scores > 1:
+            raise InputError("learner: Advice is for numbers and for two classes")
+        if columns.max() >= setting.width:
+            raise InputError(
+                f"Advice: columns from 0 to {setting.width - 1} are there, got {columns.max()}"
+            )
+
+    def begin(self) -> tuple[()]:
+        return ()
+
+    def prepare(self, state: tuple[()], rows: Rows, progress: Progress, raw: Any) -> Pass:
+        return self.reading(state, rows, raw)
+
+    def reading(self, state: tuple[()], rows: Rows, raw: Any) -> Pass:
+        def look(board: Board) -> None:
+            told = raw[:, self.columns]
+            board.scores[:, self.experts, 0] = told.toarray() if sp.issparse(told) else told
+
+        return Pass((), [], 1, lambda *_: (), look, look)
+
+    def arrays(self, state: tuple[()]) -> dict[str, NDArray[Any]]:
+        return {}
+
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> tuple[()]:
+        return ()
+
+
+def as_scores(chances: Floats) -> Floats:
+    """(n, c) scores of probabilities (n, classes): of two classes 2 p - 1, of more as they are."""
+    return 2.0 * chances[:, 1:] - 1.0 if chances.shape[1] == 2 else chances
+
+
+def as_dicts(X: Any) -> list[dict[int, float]]:
+    """Rows as River takes them."""
+    dense = X.toarray() if sp.issparse(X) else X
+    return [dict(enumerate(row)) for row in dense.tolist()]

@@ -1,0 +1,123 @@
+"""Experts from outside: models of scikit-learn and River, and forecasts that come with the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from kernbrook.checks import whole_number
+from kernbrook.engine.stores.base import Setting, Store
+from kernbrook.engine.stores.outside import Forecasts, OutsideModel
+from kernbrook.errors import InputError
+
+
+class _FromOutside(BaseEstimator):
+    """Experts without a kernel."""
+
+    choice = "learner"
+    store = "outside"
+    of_numbers = True
+    of_classes = True
+    only_classes = False
+
+    def rule(self) -> tuple[()]:
+        """Nothing of it is compiled."""
+        return ()
+
+
+class External(_FromOutside):
+    """One expert that is a model of another library: weighed, drawn and asked about like others.
+
+    It sees the rows as they are given, and the numbers of the classes as labels; of a regressor
+    that centres its labels, the differences. Until it has learned for the first time its score is
+    0. The model given is copied and never changed.
+
+    Parameters
+    ----------
+    model : of scikit-learn, with `partial_fit`, or `fit` where a window is given; or of River, with
+        `learn_one`. Its score is `predict_proba`, or what it predicts.
+    every : int, 1 or more
+        It learns after so many labels: from each of them once, or afresh from the window.
+    window : int or None
+        A number: it is fitted afresh on the last so many examples with labels.
+
+    Examples
+    --------
+    A tree that is grown afresh on the last 200 examples, every 50, beside kernels:
+
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X = np.random.default_rng(0).normal(size=(300, 4))
+    >>> tree = kb.External(DecisionTreeClassifier(random_state=0), every=50, window=200)
+    >>> model = kb.OnlineMKClassifier("omkc16", [kb.BPAS(50), tree], random_state=0)
+    >>> model.fit(X, X[:, 0] > 0).expert_weights_.shape
+    (17,)
+    """
+
+    n_experts = 1
+
+    def __init__(self, model: Any, every: int = 1, window: int | None = None):
+        self.model = model
+        self.every = every
+        self.window = window
+
+    def make_store(self, first: int, setting: Setting) -> Store:
+        """Where it learns: the expert has the number `first`."""
+        every = whole_number(self, "every")
+        window = None if self.window is None else whole_number(self, "window")
+        if isinstance(self.model, type):
+            raise InputError(f"External: model must be an object, got the class {self.model!r}")
+        learns = hasattr(self.model, "learn_one") or hasattr(self.model, "partial_fit")
+        if window is None and not learns:
+            raise InputError(
+                "External: model must have partial_fit or learn_one, or a window to be fitted on: "
+                f"External(model, every=500, window=2000); got {self.model!r}"
+            )
+        if window is not None and not hasattr(self.model, "fit"):
+            raise InputError(f"External: a window needs a model with fit, got {self.model!r}")
+        return OutsideModel(self.model, every, window, first, setting)
+
+
+class Advice(_FromOutside):
+    """Experts that are columns of X: forecasts that somebody else has made.
+
+    Of numbers each is a prediction of the label, of two classes a score, positive for the second.
+    The columns are taken as they are given, unscaled, and are features like the others as well.
+
+    Parameters
+    ----------
+    columns : list of ints from 0
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> y = X[:, 1] + 0.1
+    >>> model = kb.OnlineMKRegressor(learner=kb.Advice([0, 1]), center=False).fit(X, y)
+    >>> model.expert_weights_.round(2)
+    array([0., 1.])
+    """
+
+    def __init__(self, columns: Sequence[int]):
+        self.columns = columns
+
+    @property
+    def n_experts(self) -> int:
+        return len(self._numbers())
+
+    def _numbers(self) -> Any:
+        columns = np.asarray(self.columns)
+        if columns.ndim != 1 or not len(columns) or columns.dtype.kind not in "iu":
+            raise InputError(f"Advice: columns must be a list of numbers, got {self.columns!r}")
+        if columns.min() < 0:
+            raise InputError(f"Advice: columns must be from 0, got {columns.min()}")
+        return columns
+
+    def make_store(self, first: int, setting: Setting) -> Store:
+        """Where they are looked up: the experts have the numbers from `first` on."""
+        return Forecasts(self._numbers(), first, setting)
