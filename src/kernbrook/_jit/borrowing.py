@@ -4,11 +4,18 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
 
 @intrinsic
-def _borrowed(typing_context: Any, value: Any) -> Any:
+def borrowed(typing_context: Any, value: Any) -> Any:
+    """An array, or a tuple with arrays, as it is but that references to it are not counted.
+
+    Counts are atomic operations: each array taken out of a tuple costs two, more than most steps
+    take. Only for arguments of a function called from Python, which keeps them alive, and never
+    to be returned.
+    """
+
     def uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         if isinstance(kind, types.Array):
             array = context.make_array(kind)(context, builder, value)
@@ -24,18 +31,3 @@ def _borrowed(typing_context: Any, value: Any) -> Any:
         return uncounted(context, builder, value, arguments[0])
 
     return value(value), generate
-
-
-def borrowed(value: Any) -> Any:
-    """An array, or a tuple with arrays, as it is but that references to it are not counted.
-
-    Counts are atomic operations: each array taken out of a tuple costs two, more than most steps
-    take. Only for arguments of a function called from Python, which keeps them alive, and never
-    to be returned. Outside of compiled code it is the value itself.
-    """
-    return value
-
-
-@overload(borrowed, strict=False)
-def _borrowed_in_compiled_code(value: Any) -> Any:
-    return lambda value: _borrowed(value)

@@ -54,15 +54,15 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
             out[c] /= total
 
 
-@register_jitable
-def lose(choices, progress, board, t, decision, updates, losses, counted):
+@njit(cache=True, nogil=True)
+def lose(loss, strict, errors, board, t, decision, losses, counted):
     """Count the experts' mistakes, and fill in what the combiner learns from.
 
+    loss, strict : of the choices; errors : (e,) of the progress
     decision : (c,) the combined vote
     losses, counted : (e,) out, see `Told`
     """
-    errors, strict, loss = progress.losses, choices.strict, choices.loss
-    scores, sizes = board.scores[t], board.sizes[t]
+    scores, sizes, updates = board.scores[t], board.sizes[t], board.updates[t]
     target, weight = board.labels[t], board.importance[t]
     for e in range(losses.shape[0]):
         value, margin, wrong = loss_of(loss, scores[e], sizes[e], decision, target)

@@ -25,7 +25,7 @@ from kernbrook.engine.progress import (
     begun,
     empty_board,
 )
-from kernbrook.engine.rounds import learner_pass, rounds, score_pass
+from kernbrook.engine.rounds import learner_pass, rounds
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied
 from kernbrook.engine.sums import share
@@ -173,7 +173,7 @@ class Model:
     def _read(self, rows: Rows, raw: Any, where: slice) -> Board:
         """What the experts say of some of the rows."""
         rows, raw = rows.part(where.start, where.stop), None if raw is None else raw[where]
-        nothing = np.zeros(len(rows))
+        nothing = np.full(len(rows), np.nan)  # no labels: nothing is learned
         board = self._board(len(rows), nothing, nothing)
         passes = [
             store.reading(state, rows, raw)
@@ -182,7 +182,8 @@ class Model:
         for own in passes:
             if own.look is not None:
                 own.look(board)
-        self._by_threads(passes, lambda task: score_pass(task[0], board, *task[1:]))
+        clock = Clock(0, 0, 0)
+        self._by_threads(passes, lambda task: learner_pass(task[0], board, *task[1:], clock))
         self._check(board)
         return board
 

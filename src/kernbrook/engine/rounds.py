@@ -102,7 +102,7 @@ def rounds(choices, progress, members, board, decisions, asked):
             counters[SKIPPED] += 1
             counters[ROUND] += 1
             continue
-        lose(choices, progress, board, t, decision, updates, losses, counted)
+        lose(loss, choices.strict, progress.losses, board, t, decision, losses, counted)
         number = counters[ASKED] + 1
         learn_all(members, t, updates, Clock(counters[SEED], counters[ROUND], number), board)
         if not board.known[t].any():
@@ -120,7 +120,7 @@ def rounds(choices, progress, members, board, decisions, asked):
 
 @njit(cache=True, nogil=True)
 def learner_pass(member, board, first, last, clock):
-    """Some parts of a store go through a block by themselves: nothing is drawn, all is learned.
+    """Some parts of a store go through a block by themselves, and learn from every label there is.
 
     first, last : of the parts; clock : before the block, with the labels so far
     """
@@ -135,13 +135,3 @@ def learner_pass(member, board, first, last, clock):
             if labels[t] == labels[t]:
                 number += 1
                 learn(own, t, everybody, Clock(clock.seed, clock.round + t, number), board)
-
-
-@njit(cache=True, nogil=True)
-def score_pass(member, board, first, last):
-    """Some parts of a store fill in the board, without learning."""
-    member, board = borrowed(member), borrowed(board)
-    for i in range(first, last):
-        own = part(member, i, board)
-        for t in range(board.scores.shape[0]):
-            score(own, t, board)

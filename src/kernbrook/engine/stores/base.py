@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba.extending import register_jitable
+from numba import njit
 from numpy.typing import NDArray
 
 from kernbrook._jit.classes import margin_of
@@ -144,7 +144,7 @@ def met(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels,
     return rows.keys, known
 
 
-@register_jitable
+@njit(cache=True, nogil=True)
 def look(board, t, expert, diagonal, clock):
     """What a learner is told of example t, after the expert has scored it."""
     target, weight = board.labels[t], board.importance[t]

@@ -34,10 +34,10 @@ class Held(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """The compiled form, of m experts. An expert's coefficients, and so its sums, are `scale` times
-    those that are stored: shrinking them all is one product.
+    """A block of b examples, as m experts meet it. An expert's coefficients, and so its sums, are
+    `scale` times those that are stored: shrinking them all is one product.
 
-    rules, firsts : of each learner its rule, and (r + 1,) int, the first of its experts
+    firsts : (r + 1,) int, the first expert of each of r rules
     experts : (m,) int, their numbers in the pool
     plan, pairs : the kernels, and (channels, n + b, b) pair values of n points and the block, with
         the block; n = 0 where the points have been summed over
@@ -51,7 +51,6 @@ class Sums(NamedTuple):
     values, change : (2, b) and (c,) scratch
     """
 
-    rules: Any
     firsts: Labels
     experts: Labels
     plan: Plan
@@ -68,36 +67,56 @@ class Sums(NamedTuple):
     change: Floats
 
 
+class Growing(NamedTuple):
+    """The compiled form of experts that hold every example that they add: rules and sums."""
+
+    rules: Any
+    sums: Sums
+
+
 class Window(NamedTuple):
     """Of experts that sum over the last examples with labels.
 
-    sums : see `Sums`; scores are summed up afresh for every example
+    rules, sums : as for `Growing`; scores are summed up afresh for every example
     budget : of examples; labelled, seen : (n + b,) int, those with labels; (1,) int, their number
     """
 
+    rules: Any
     sums: Sums
     budget: int
     labelled: Labels
     seen: Labels
 
 
-@implements(score, Sums)
+@implements(score, Growing)
 def _score(part, t, board):
+    score_sums(part.sums, t, board)
+
+
+@njit(cache=True, nogil=True)
+def score_sums(sums, t, board):
+    """See `score`."""
     classes = board.scores.shape[2]
-    for e in range(part.experts.shape[0]):
-        expert, scale = part.experts[e], part.scale[e]
+    for e in range(sums.experts.shape[0]):
+        expert, scale = sums.experts[e], sums.scale[e]
         for c in range(classes):
-            size = part.sizes[e * classes + c, t]
-            board.scores[t, expert, c] = scale * zero_or(part.totals[e * classes + c, t], size)
+            size = sums.sizes[e * classes + c, t]
+            board.scores[t, expert, c] = scale * zero_or(sums.totals[e * classes + c, t], size)
             board.sizes[t, expert, c] = scale * size
-        board.known[t, expert] = part.known[t]
+        board.known[t, expert] = sums.known[t]
 
 
 @implements(score, Window)
 def _score_window(part, t, board):
-    sums, count, budget = part.sums, part.seen[0], part.budget
+    sum_window(part.sums, part.labelled, part.seen[0], part.budget, t)
+    score_sums(part.sums, t, board)
+
+
+@njit(cache=True, nogil=True)
+def sum_window(sums, labelled, count, budget, t):
+    """The sums for example t, over the last `budget` of the examples with labels."""
     n, oldest = sums.coefficients.shape[0] - sums.known.shape[0], max(count - budget, 0)
-    first = part.labelled[oldest] if count > 0 else n + t
+    first = labelled[oldest] if count > 0 else n + t
     for k in range(sums.totals.shape[0]):
         sums.totals[k, t] = sums.sizes[k, t] = 0.0
     add_points(
@@ -107,10 +126,9 @@ def _score_window(part, t, board):
     if sums.known[t]:
         held = False
         for j in range(oldest, count):
-            s = part.labelled[j]
+            s = labelled[j]
             held |= sums.keys[s] == sums.keys[n + t] and sums.coefficients[s].any()
         sums.known[t] = held
-    score(sums, t, board)
 
 
 def expand_all(rules, r, sums, row, t, updates, clock, board):
@@ -160,7 +178,7 @@ def expand_experts(rule, r, sums, row, t, updates, clock, board):
     return added
 
 
-@register_jitable
+@njit(cache=True, nogil=True)
 def shrink_expert(sums, e, classes, factor, row, t):
     """All coefficients of an expert times a factor; `row` and t as for `expand_all`."""
     scale = sums.scale
@@ -176,18 +194,25 @@ def shrink_expert(sums, e, classes, factor, row, t):
                 sums.coefficients[s, k] *= SMALL
 
 
-@implements(learn, Sums)
+@implements(learn, Growing)
 def _learn(part, t, updates, clock, board):
+    first = np.int64(0)
     if board.importance[t] <= 0.0:
         return
-    first, b = np.int64(0), part.known.shape[0]
-    if expand_all(part.rules, first, part, t, t, updates, clock, board):
-        for later in range(t + 1, b):
-            part.known[later] |= part.keys[later] == part.keys[t]
-        add_points(
-            part.plan, part.pairs, t, t + 1, t + 1, b, part.coefficients, part.totals, part.sizes,
-            part.values,
-        )  # fmt: skip
+    if expand_all(part.rules, first, part.sums, t, t, updates, clock, board):
+        add_example(part.sums, t)
+
+
+@njit(cache=True, nogil=True)
+def add_example(sums, t):
+    """Example t, with its coefficients, counts from now on in the sums of those to come."""
+    b = sums.known.shape[0]
+    for later in range(t + 1, b):
+        sums.known[later] |= sums.keys[later] == sums.keys[t]
+    add_points(
+        sums.plan, sums.pairs, t, t + 1, t + 1, b, sums.coefficients, sums.totals, sums.sizes,
+        sums.values,
+    )  # fmt: skip
 
 
 @implements(learn, Window)
@@ -197,7 +222,7 @@ def _learn_window(part, t, updates, clock, board):
     part.labelled[part.seen[0]] = row
     part.seen[0] += 1
     if board.importance[t] > 0.0:
-        expand_all(sums.rules, first, sums, row, t, updates, clock, board)
+        expand_all(part.rules, first, sums, row, t, updates, clock, board)
 
 
 @njit(cache=True, nogil=True)
@@ -264,18 +289,19 @@ class Expansion(Store):
         self.sums.check_finite(sizes)
         keys, known = met(self.setting.judges_stored, rows, support.rows.keys, inside=False)
         own = np.zeros((len(rows), support.coefficients.shape[1]))
-        member = self._member(state, pairs, totals, sizes, keys, known, own)
+        sums = self._block(state, pairs, totals, sizes, keys, known, own)
+        member = Growing(self.rules, sums)
 
         def finish(board: Board, asked: Flags) -> Held:
-            self._check(member)
+            self._check(sums)
             held = support
-            if member.shifts.any():
-                shrunk = held.coefficients * np.repeat(SMALL**member.shifts, self.setting.scores)
+            if sums.shifts.any():
+                shrunk = held.coefficients * np.repeat(SMALL**sums.shifts, self.setting.scores)
                 held = held.with_coefficients(shrunk)
             added = np.flatnonzero(own.any(axis=1))
             if len(added):
                 held = held.appended(rows, added, own[added])
-            return Held(held, member.scale)
+            return Held(held, sums.scale)
 
         return Pass((member,), [(member, 0, 1)], 1, finish)
 
@@ -295,11 +321,11 @@ class Expansion(Store):
         coefficients[:n] = held.coefficients
         keys = np.concatenate([held.rows.keys, keys])
         nothing = np.zeros((columns, b))
-        sums = self._member(state, pairs, nothing, nothing.copy(), keys, known, coefficients)
+        sums = self._block(state, pairs, nothing, nothing.copy(), keys, known, coefficients)
         labelled, count = np.arange(n + b), np.array([n])
         assert self.budget is not None
         budget = self.budget
-        member = Window(sums, budget, labelled, count)
+        member = Window(self.rules, sums, budget, labelled, count)
 
         def finish(board: Board, asked: Flags) -> Held:
             self._check(sums)
@@ -310,7 +336,7 @@ class Expansion(Store):
 
         return Pass((member,), [(member, 0, 1)], 1, finish)
 
-    def _member(
+    def _block(
         self,
         state: Held,
         pairs: Floats,
@@ -326,7 +352,7 @@ class Expansion(Store):
         if self.needs_diagonal:
             diagonals(plan, pairs, c, diagonal)
         return Sums(
-            self.rules, self.firsts, self.experts, plan, pairs, totals, sizes, keys, known,
+            self.firsts, self.experts, plan, pairs, totals, sizes, keys, known,
             diagonal, coefficients, state.scale.copy(), np.zeros(m, dtype=np.int64),
             np.empty((2, b)), np.zeros(c),
         )  # fmt: skip
@@ -347,11 +373,12 @@ class Expansion(Store):
         self.sums.check_finite(sizes)
         b = len(rows)
         nothing = np.zeros((0, totals.shape[0]))
-        member = Sums(
-            self.rules, self.firsts, self.experts, self.sums.layout.plan, np.zeros((1, 0, b)),
+        sums = Sums(
+            self.firsts, self.experts, self.sums.layout.plan, np.zeros((1, 0, b)),
             totals, sizes, np.zeros(b, dtype=np.int64), np.zeros(b, dtype=bool), np.zeros((0, b)),
             nothing, state.scale, np.zeros(0, dtype=np.int64), nothing, np.zeros(0),
         )  # fmt: skip
+        member = Growing(self.rules, sums)
         return Pass((member,), [(member, 0, 1)], 1, lambda *_: state)
 
     def arrays(self, state: Held) -> dict[str, NDArray[Any]]:

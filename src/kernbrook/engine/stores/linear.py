@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from kernbrook.checks import refusal
@@ -46,8 +47,8 @@ class Coefficients(NamedTuple):
     gains: NDArray[np.float64]
 
 
-class OnFeatures(NamedTuple):
-    """The compiled form, of m experts of one rule.
+class FeatureBlock(NamedTuple):
+    """A block of b examples, as m experts meet it.
 
     experts : (m,) int, their numbers in the pool
     features : the block's, map after map: (b, d) each, row after row
@@ -57,7 +58,6 @@ class OnFeatures(NamedTuple):
     gains : (m, greatest d) scratch
     """
 
-    rule: Any
     experts: Labels
     features: Floats
     first: Labels
@@ -70,8 +70,15 @@ class OnFeatures(NamedTuple):
     gains: Floats
 
 
+class OnFeatures(NamedTuple):
+    """The compiled form: experts of one rule, and what they meet."""
+
+    rule: Any
+    block: FeatureBlock
+
+
 class Place(NamedTuple):
-    """One expert of them: its rule, number, features (b, d) and `Coefficients`."""
+    """One part of it: a rule, the expert's number, its features (b, d) and coefficients."""
 
     rule: Any
     expert: int
@@ -81,17 +88,24 @@ class Place(NamedTuple):
 
 @implements(parts_of, OnFeatures)
 def _parts_of(member):
-    return member.experts.shape[0]
+    return member.block.experts.shape[0]
 
 
 @implements(part, OnFeatures)
 def _part(member, i, board):
     b, c = board.scores.shape[0], board.scores.shape[2]
-    d, at, more, rows = member.dim[i], member.at[i], member.more[i], member.rows[i]
-    z = member.features[member.first[i] * b : (member.first[i] + d) * b].reshape((b, d))
-    theta = member.theta[at : at + c * d].reshape((c, d))
-    extra = member.extra[more : more + rows * d].reshape((rows, d))
-    return Place(member.rule, member.experts[i], z, Coefficients(theta, extra, member.gains[i, :d]))
+    z, held = place_of(member.block, i, b, c)
+    return Place(member.rule, member.block.experts[i], z, held)
+
+
+@njit(cache=True, nogil=True)
+def place_of(block, i, b, c):
+    """(features, `Coefficients`) of an expert: views."""
+    d, at, more, rows = block.dim[i], block.at[i], block.more[i], block.rows[i]
+    z = block.features[block.first[i] * b : (block.first[i] + d) * b].reshape((b, d))
+    theta = block.theta[at : at + c * d].reshape((c, d))
+    extra = block.extra[more : more + rows * d].reshape((rows, d))
+    return z, Coefficients(theta, extra, block.gains[i, :d])
 
 
 @implements(score, Place)
@@ -191,11 +205,11 @@ class Linear(Store):
         for i, rule in enumerate(self.rules):
             own = slice(i * m, (i + 1) * m)
             gains = np.zeros((m, int(self.dims.max())))
-            member = OnFeatures(
-                rule, self.experts[own], features, self.first[own], self.dims[own], self.at[own],
+            block = FeatureBlock(
+                self.experts[own], features, self.first[own], self.dims[own], self.at[own],
                 self.more[own], self.rows[own], state.theta, state.extra, gains,
             )  # fmt: skip
-            members.append(member)
+            members.append(OnFeatures(rule, block))
         threads = threads_for(b * int((self.dims * (self.rows + 1)).sum()))
         each = max(1, m // (4 * threads)) if threads > 1 else m
         tasks = [

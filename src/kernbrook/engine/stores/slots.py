@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from kernbrook._jit.budget import Parts, kernel_rows
@@ -95,8 +94,8 @@ class Points(NamedTuple):
     gamma: float
 
 
-class Budgeted(NamedTuple):
-    """The compiled form, of m experts of one rule.
+class SlotBlock(NamedTuple):
+    """A block of b examples, as m experts meet it.
 
     experts : (m,) int, their numbers in the pool
     parts : their kernels
@@ -110,7 +109,6 @@ class Budgeted(NamedTuple):
     points : see `Points`, with a gamma for each expert in `gammas`, (m,)
     """
 
-    rule: Any
     experts: Labels
     parts: Parts
     slots: Slots
@@ -124,36 +122,52 @@ class Budgeted(NamedTuple):
     gammas: Floats
 
 
-class Seat(NamedTuple):
-    """One expert of them: number e of m; `slots`, `values` and `points` are its own."""
+class Budgeted(NamedTuple):
+    """The compiled form: experts of one rule, and what they meet."""
 
-    of: Any
+    rule: Any
+    block: SlotBlock
+
+
+class Seat(NamedTuple):
+    """Expert e of the block: its number in the pool, slots, (b, B) kernel values and points."""
+
+    block: SlotBlock
     e: int
-    slots: Any
-    values: Any
-    points: Any
+    expert: int
+    slots: Slots
+    values: NDArray[np.float64]
+    points: Points
+
+
+class Seated(NamedTuple):
+    """One part of the compiled form."""
+
+    rule: Any
+    seat: Seat
 
 
 @implements(parts_of, Budgeted)
 def _parts_of(member):
-    return member.experts.shape[0]
+    return member.block.experts.shape[0]
 
 
 @implements(part, Budgeted)
 def _part(member, i, board):
-    points = member.points
-    own = Points(points.features, points.norms, points.columns, points.reach, member.gammas[i])
-    return Seat(member, i, expert_slots(member.slots, i), member.values[i], own)
+    return Seated(member.rule, seat_of(member.block, i))
 
 
-@register_jitable
-def expert_slots(slots, e):
-    """The slots of one expert, as views."""
-    return Slots(
+@njit(cache=True, nogil=True)
+def seat_of(block, e):
+    """The seat of one expert: views."""
+    slots, points = block.slots, block.points
+    own = Slots(
         slots.alpha[e], slots.diagonal[e], slots.born[e], slots.place[e], slots.filled[e],
         slots.gram[e], slots.factor[e], slots.order[e], slots.memory[e], slots.scale[e],
         slots.points[e], slots.norms[e],
     )  # fmt: skip
+    points = Points(points.features, points.norms, points.columns, points.reach, block.gammas[e])
+    return Seat(block, e, block.experts[e], own, block.values[e], points)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
@@ -167,69 +181,69 @@ def dot(alpha, filled, row):
     return total, size
 
 
-@implements(score, Seat)
+@implements(score, Seated)
 def _score(part, t, board):
-    slots, row = part.slots, part.values[t]
-    expert, scale, filled = part.of.experts[part.e], slots.scale[0], slots.filled[0]
+    score_slots(part.seat, t, board)
+
+
+@njit(cache=True, nogil=True)
+def score_slots(seat, t, board):
+    """See `score`."""
+    slots, row, expert = seat.slots, seat.values[t], seat.expert
+    scale, filled = slots.scale[0], slots.filled[0]
     for c in range(slots.alpha.shape[0]):
         total, size = dot(slots.alpha[c], filled, row)
         board.scores[t, expert, c] = scale * zero_or(total, size)
         board.sizes[t, expert, c] = scale * size
-    held = False
-    if part.of.known[t]:
-        keys = part.of.keys
-        key = keys[keys.shape[0] - part.of.known.shape[0] + t]
+    held, known, keys = False, seat.block.known, seat.block.keys
+    if known[t]:
+        key = keys[keys.shape[0] - known.shape[0] + t]
         for s in range(filled):
             held |= keys[slots.place[s]] == key
     board.known[t, expert] = held
 
 
-@implements(learn, Seat)
+@implements(learn, Seated)
 def _learn(part, t, updates, clock, board):
-    all_, e, slots, rows = part.of, part.e, part.slots, part.values
-    expert, b = all_.experts[e], all_.known.shape[0]
-    if not updates[expert] or board.importance[t] <= 0.0:
+    rule, seat, slots = part.rule, part.seat, part.seat.slots
+    if not updates[seat.expert] or board.importance[t] <= 0.0:
         return
-    seen = look(board, t, expert, all_.diagonal[e, t], clock)
-    change = fit_in(all_.rule, slots, seen, rows[t:])
-    s = change.slot
-    if s < 0:
-        return
-    put(slots, change, seen, all_.keys.shape[0] - b + t, rows[t])
-    if slots.points.shape[0] > 0:  # merged points are the expert's own
-        slots.place[s] = e * slots.place.shape[0] + s
-        slots.norms[s] = part.points.norms[t]
-        for k in range(slots.points.shape[1]):
-            slots.points[s, k] = part.points.features[t, k]
-    if t + 1 < b:
-        here, column = np.full(1, t), all_.columns[e : e + 1]
-        kernel_rows(all_.parts, e, all_.pairs, here, t + 1, b, column)
-        for j in range(t + 1, b):
-            rows[j, s] = column[0, j]
-    keep_within(all_.rule, slots, seen, rows[t + 1 :], part.points, t)
+    seen = look(board, t, seat.expert, seat.block.diagonal[seat.e, t], clock)
+    change = fit_in(rule, slots, seen, seat.values[t:])
+    if change.slot >= 0:
+        put(seat, change, seen, t)
+        keep_within(rule, slots, seen, seat.values[t + 1 :], seat.points, t)
 
 
-@register_jitable
-def put(slots, change, seen, place, row):
-    """A slot now holds the example, with the coefficients of the change.
-
-    place : number of the point; row : (B,) kernel values of the slots with the example
-    """
-    s = change.slot
+@njit(cache=True, nogil=True)
+def put(seat, change, seen, t):
+    """A slot now holds example t, with the coefficients of the change."""
+    slots, block, e, s = seat.slots, seat.block, seat.e, change.slot
+    b, rows = block.known.shape[0], seat.values
     coefficients = slots.alpha[:, s]
     for c in range(coefficients.shape[0]):
         coefficients[c] = change.kept * coefficients[c] if change.kept != 0.0 else 0.0
     add_step(coefficients, seen.label, seen.rival, change.step)
     slots.diagonal[s] = seen.diagonal
-    slots.place[s] = place
+    slots.place[s] = block.keys.shape[0] - b + t
     slots.born[s] = seen.clock.round
     if s == slots.filled[0]:
         slots.filled[0] += 1
     if slots.gram.shape[0] > 0:
         for other in range(slots.filled[0]):
-            slots.gram[s, other] = row[other]
-            slots.gram[other, s] = row[other]
+            slots.gram[s, other] = rows[t, other]
+            slots.gram[other, s] = rows[t, other]
         slots.gram[s, s] = seen.diagonal
+    if slots.points.shape[0] > 0:  # merged points are the expert's own
+        slots.place[s] = e * slots.place.shape[0] + s
+        slots.norms[s] = seat.points.norms[t]
+        for k in range(slots.points.shape[1]):
+            slots.points[s, k] = seat.points.features[t, k]
+    if t + 1 < b:
+        here, column = np.full(1, t), block.columns[e : e + 1]
+        kernel_rows(block.parts, e, block.pairs, here, t + 1, b, column)
+        for j in range(t + 1, b):
+            rows[j, s] = column[0, j]
 
 
 @njit(cache=True, nogil=True)
@@ -336,20 +350,21 @@ class SlotStore(Store):
         if self.grows:
             slots = with_room(slots, int(slots.filled.max(initial=0)) + b)
         layout = self.sums.layout
-        block = Block(rows, layout)
-        own = block.own_pairs()
+        given = Block(rows, layout)
+        own = given.own_pairs()
         keys, known = met(self.setting.judges_stored, rows, stored.keys, inside=True)
         nothing = np.zeros((0, 0))
         features = nothing, rows.norms, nothing, np.inf, 0.0
         if self.owns:
-            features = rows.dense(), rows.norms, block.columns, layout.plan.reach, 0.0
+            features = rows.dense(), rows.norms, given.columns, layout.plan.reach, 0.0
         diagonal = np.empty((m, b))
         own_diagonals(self.parts, own, diagonal)
-        member = Budgeted(
-            self.rule, self.experts, self.parts, slots, np.concatenate([stored.keys, keys]), known,
+        block = SlotBlock(
+            self.experts, self.parts, slots, np.concatenate([stored.keys, keys]), known,
             own, diagonal, self._values(slots, stored, rows), np.empty((m, b)),
             Points(*features), self.gammas,
         )  # fmt: skip
+        member = Budgeted(self.rule, block)
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
 
         def finish(board: Board, asked: Flags) -> Kept:
@@ -388,12 +403,13 @@ class SlotStore(Store):
         stored, slots = self._points(state), state.slots
         b, m = len(rows), len(self.kernels)
         nothing = np.zeros((0, 0))
-        member = Budgeted(
-            self.rule, self.experts, self.parts, slots, np.zeros(b, dtype=np.int64),
+        block = SlotBlock(
+            self.experts, self.parts, slots, np.zeros(b, dtype=np.int64),
             np.zeros(b, dtype=bool), np.zeros((1, 0, 0)), nothing,
             self._values(slots, stored, rows), nothing,
             Points(nothing, np.zeros(0), nothing, np.inf, 0.0), self.gammas,
         )  # fmt: skip
+        member = Budgeted(self.rule, block)
         threads = self.sums.threads(b * m)
         return Pass((member,), self._tasks(member, threads), threads, lambda *_: state)
 
