@@ -259,7 +259,7 @@ def test_arrays_that_can_be_none_of_a_map(kernel, recipe, name, value):
 
 BAD = [
     (kb.Polynomial(2), kb.RandomFeatures(), "expected a shift-invariant kernel"),
-    (kb.Sigmoid(), kb.RandomFeatures(), r"\(Gaussian, Laplacian, Cauchy, Matern\), got Sigmoid"),
+    (kb.Sigmoid(), kb.RandomFeatures(), r"\.*Gaussian.*\), got Sigmoid"),
     (kb.Laplacian(sigma=1), kb.RandomFeatures(5, "orthogonal"), "no orthogonal frequencies"),
     (
         kb.Gaussian(sigma=1),

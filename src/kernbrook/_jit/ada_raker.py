@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.classes import log_loss, margin_of
 from kernbrook._jit.combining import ABSOLUTE, HINGE, SQUARED
+from kernbrook._jit.compiling import njit
 
 ADA_RAKER = 6  # (cap, step, levels, restart); m + levels numbers of state for m experts
 

@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.classes import winner
 from kernbrook._jit.combining import HINGE, MISTAKES
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.draws import DRAW_LABEL, PURPOSE, uniform
 
 # Each with its row of parameters.

@@ -9,14 +9,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from kernbrook._jit.arithmetic import exp_negative, fma, matern
 from kernbrook._jit.asking import ALL
 from kernbrook._jit.borrowing import borrowed
 from kernbrook._jit.classes import add_step, copies, margin_of
 from kernbrook._jit.combining import update_weights
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.learning import (
     AHPATRON,
     BOGD,
@@ -31,26 +30,11 @@ from kernbrook._jit.learning import (
     step_size,
 )
 from kernbrook._jit.pegasos import MERGE, PROJECT, pegasos, pegasos_upkeep
-from kernbrook._jit.plan import CAUCHY, EXPONENTIAL, GIVEN, MATERN, POLYNOMIAL, TANH
 from kernbrook._jit.projecting import ahpatron, projectron
 from kernbrook._jit.rounds import Machine, asks, count_losses, finish_round, select, vote
 from kernbrook._jit.upkeep import least, oldest, random_slot, scale, square_of
+from kernbrook._jit.values import kernel_rows
 from kernbrook._jit.zero import ZERO, zero_or
-
-
-class Parts(NamedTuple):
-    """The experts' kernels one by one: parts first[e] .. first[e+1]-1 are expert e's.
-
-    code, channel, power : (p,) int; parameter, offset, factor : (p,) float; first : (e+1,) int
-    """
-
-    code: NDArray[np.int64]
-    channel: NDArray[np.int64]
-    power: NDArray[np.int64]
-    parameter: NDArray[np.float64]
-    offset: NDArray[np.float64]
-    factor: NDArray[np.float64]
-    first: NDArray[np.int64]
 
 
 class Slots(NamedTuple):
@@ -108,47 +92,6 @@ def uses(machine: Machine) -> Uses:
         project=True if PROJECT in upkeep else None,
         merge=True if MERGE in upkeep else None,
     )
-
-
-@njit(cache=True, nogil=True)
-def kernel_rows(parts, e, pairs, points, lo, hi, out):
-    """out[s, lo:hi] = expert e's kernel of points[s] and the examples lo..hi-1."""
-    n, lo, hi = np.uintp(points.shape[0]), np.uintp(lo), np.uintp(hi)
-    for s in range(n):
-        for j in range(lo, hi):
-            out[s, j] = 0.0
-    for part in range(parts.first[e], parts.first[e + 1]):
-        code = parts.code[part]
-        values = pairs[parts.channel[part]]
-        parameter, factor = parts.parameter[part], parts.factor[part]
-        for s in range(n):
-            point = np.uintp(points[s])
-            if code == EXPONENTIAL:
-                for j in range(lo, hi):
-                    value = exp_negative(-parameter * values[point, j])
-                    out[s, j] = fma(factor, value, out[s, j])
-            elif code == POLYNOMIAL:
-                for j in range(lo, hi):
-                    base = values[point, j] + parameter
-                    value = base
-                    for _ in range(parts.power[part] - 1):
-                        value *= base
-                    out[s, j] = fma(factor, value, out[s, j])
-            elif code == CAUCHY:
-                for j in range(lo, hi):
-                    value = 1.0 / (1.0 + parameter * values[point, j])
-                    out[s, j] = fma(factor, value, out[s, j])
-            elif code == MATERN:
-                for j in range(lo, hi):
-                    value = matern(parameter * values[point, j], parts.power[part])
-                    out[s, j] = fma(factor, value, out[s, j])
-            elif code == TANH:
-                for j in range(lo, hi):
-                    value = math.tanh(fma(parameter, values[point, j], parts.offset[part]))
-                    out[s, j] = fma(factor, value, out[s, j])
-            elif code == GIVEN:
-                for j in range(lo, hi):
-                    out[s, j] = fma(factor, values[point, j], out[s, j])
 
 
 @njit(cache=True, nogil=True)

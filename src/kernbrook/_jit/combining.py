@@ -6,7 +6,8 @@ Weights are kept as logarithms, the greatest 0; -inf is a weight of 0.
 import math
 
 import numpy as np
-from numba import njit
+
+from kernbrook._jit.compiling import njit
 
 # Each with its row of parameters, and the numbers of `state` that it needs for m experts.
 UNIFORM = 0

@@ -6,9 +6,9 @@ An expert has coefficients theta (c, d), one row a score, for features z (d,).
 import math
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.classes import log_loss, margin_of
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.zero import ZERO
 
 # Learners, with their rows of parameters; codes go on from `learning`.

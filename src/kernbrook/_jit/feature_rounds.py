@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from kernbrook._jit.ada_raker import ADA_RAKER, ada_raker
@@ -17,6 +16,7 @@ from kernbrook._jit.combining import (
     SQUARED,
     update_weights,
 )
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.feature_learning import (
     RIDGE,
     forgetting_now,

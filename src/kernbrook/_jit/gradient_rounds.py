@@ -1,14 +1,14 @@
 """The sequential pass of gradient descent on kernel expansions."""
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.asking import ALL, ASKED
 from kernbrook._jit.combining import MISTAKES, SQUARED, update_weights
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.feature_learning import BY_ROOT, loss_gradient, root_step
 from kernbrook._jit.feature_rounds import expert_losses
 from kernbrook._jit.rounds import asks, diagonals, finish_round, select, vote
-from kernbrook._jit.sums import add_points
+from kernbrook._jit.values import add_points
 from kernbrook._jit.zero import zero_or
 
 SMALL = 2.0**-64  # a smaller scale moves into the coefficients: a power of 2, so exactly

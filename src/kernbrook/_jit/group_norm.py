@@ -1,12 +1,12 @@
 """The sequential pass of OM-2: kernels that share their support vectors, weighed by their norms."""
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.asking import ALL
 from kernbrook._jit.classes import add_step, margin_of, winner
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.rounds import asks, finish_round
-from kernbrook._jit.sums import add_points
+from kernbrook._jit.values import add_points
 from kernbrook._jit.zero import zero_or
 
 

@@ -1,7 +1,6 @@
 """Component learners: what one expert does with one example, as codes and rows of parameters."""
 
-from numba import njit
-
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.draws import DRAW_ADMISSION, PURPOSE, uniform
 from kernbrook._jit.zero import ZERO
 

@@ -8,9 +8,9 @@ memory[e] = (examples so far, squared length of w, rounds since it was last summ
 import math
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.arithmetic import exp_negative, fma
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.learning import SMALLEST_DIAGONAL
 from kernbrook._jit.merging import choose_partner, lost, smallest
 from kernbrook._jit.pairs import dense_inner, dense_squared

@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.classes import add_step, copies
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.learning import PROJECTRON_PLUS, SMALLEST_DIAGONAL, errs
 from kernbrook._jit.projection import SMALLEST_PIVOT, append, project, reduce
 from kernbrook._jit.upkeep import keep, scale, square_of

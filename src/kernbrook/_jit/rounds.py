@@ -4,7 +4,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from kernbrook._jit.asking import (
@@ -21,10 +20,11 @@ from kernbrook._jit.asking import (
 )
 from kernbrook._jit.classes import add_step, copies, log_loss, margin_of, winner
 from kernbrook._jit.combining import HINGE, MISTAKES, SQUARED, update_weights
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.draws import DRAW_UPDATE, DRAW_VOTE, PURPOSE, uniform
 from kernbrook._jit.learning import errs, needs_diagonal, step_size
 from kernbrook._jit.subsets import draw_subset
-from kernbrook._jit.sums import add_points
+from kernbrook._jit.values import add_points
 from kernbrook._jit.zero import zero_or
 
 # Kernel selection: flags of what is drawn, or the best kernel of a prefix.

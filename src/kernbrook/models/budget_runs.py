@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit.asking import ALL
-from kernbrook._jit.budget import Parts, Slots, budget_rounds, learn_alone, slot_values, uses
+from kernbrook._jit.budget import Slots, budget_rounds, learn_alone, slot_values, uses
 from kernbrook._jit.learning import AHPATRON, PEGASOS
 from kernbrook._jit.pegasos import PROJECT
-from kernbrook._jit.plan import POLYNOMIAL
 from kernbrook._jit.rounds import UPDATE_DRAWN, Machine
 from kernbrook._jit.storage import renumber, spread_coefficients
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.kernels import Kernel
-from kernbrook.kernels.planning import Layout, lay_out
+from kernbrook.kernels.planning import POLYNOMIAL, one_by_one
 from kernbrook.models.committee import Committee
 from kernbrook.models.engine import share
 from kernbrook.models.points import Block, DenseRows, Flags, Floats, Labels, Rows, SupportVectors
@@ -244,33 +242,3 @@ def with_room(slots: Slots, needed: int) -> Slots:
 
     names = ("alpha", "diagonal", "born", "place")
     return slots._replace(**{name: grown(getattr(slots, name)) for name in names})
-
-
-def one_by_one(kernels: tuple[Kernel, ...], layout: Layout) -> Parts:
-    """Each kernel by itself, without ladders, in the channels of the layout."""
-    rows = []
-    first = [0]
-    plans: dict[Kernel, Any] = {}
-    for kernel in kernels:
-        for factor, part in kernel.parts():
-            if part not in plans:
-                plans[part] = _alone(part, layout)
-            rows.append((*plans[part], factor))
-        first.append(len(rows))
-    columns = (np.array(column) for column in zip(*rows, strict=True))
-    code, channel, power, parameter, offset, factors = columns
-    return Parts(code, channel, power, parameter, offset, factors, np.array(first))
-
-
-def _alone(kernel: Kernel, layout: Layout) -> tuple[int, int, int, float, float]:
-    plan = lay_out([kernel])
-    step = plan.plan
-    if plan.given:
-        channel = len(layout.channels) - len(layout.given) + layout.given.index(plan.given[0])
-    else:
-        channel = layout.channels.index(plan.channels[int(step.channel[0])])
-    assert len(step.code) == 1  # one kernel, so no ladder
-    return (
-        int(step.code[0]), channel, int(step.power[0]), float(step.parameter[0]),
-        float(step.offset[0]),
-    )  # fmt: skip

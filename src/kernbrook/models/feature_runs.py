@@ -22,7 +22,8 @@ from kernbrook._jit.rounds import UPDATE_DRAWN, Machine
 from kernbrook.checks import refusal
 from kernbrook.errors import NonFiniteError
 from kernbrook.kernels import Kernel, Monomials, RandomFeatures
-from kernbrook.kernels.features import SHIFT_INVARIANT, Features
+from kernbrook.kernels.features import Features
+from kernbrook.kernels.spectra import ShiftInvariant as SHIFT_INVARIANT
 from kernbrook.models.committee import Committee
 from kernbrook.models.encoding import same
 from kernbrook.models.engine import share, threads_for
