@@ -21,7 +21,8 @@ class Mean(Kernel):
 
     Examples
     --------
-    >>> print(Mean([Linear(), Gaussian(sigma=1)]))
+    >>> import kernbrook as kb
+    >>> print(kb.Mean([kb.Linear(), kb.Gaussian(sigma=1)]))
     mean of 2 kernels
     """
 

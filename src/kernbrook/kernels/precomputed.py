@@ -65,5 +65,13 @@ class Precomputed(Kernel):
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
         return self.matrix[np.ix_(self._rows(X), self._rows(Z))]
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Precomputed):
+            return NotImplemented
+        return self.name == other.name and np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return hash((self.matrix.shape, self.name))
+
     def __str__(self) -> str:
         return self.name
