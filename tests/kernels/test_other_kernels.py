@@ -18,6 +18,7 @@ from kernbrook._jit.plan import MANHATTAN, SQUARED
 from kernbrook._jit.values import fill
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.base import Step
+from kernbrook.kernels.features import Features, Map
 from kernbrook.kernels.spectra import ShiftInvariant, normal_frequencies
 
 
@@ -71,6 +72,32 @@ def test_compiled_or_called_it_is_the_same_kernel():
     np.testing.assert_allclose(
         called.decision_function(X), compiled.decision_function(X), rtol=1e-9, atol=1e-12
     )
+
+
+class AbsoluteMap(Map):
+    def fill(self, rows, out):
+        out[:] = np.abs(rows.dense())
+
+
+class Absolute(Features):
+    """The features |x|."""
+
+    map = AbsoluteMap
+
+    def dim(self, kernel, width):
+        return width
+
+    def draw(self, kernel, width, generator):
+        return {}
+
+
+def test_a_feature_map():
+    """Of a recipe that names its map, beside one of ours."""
+    X = np.random.default_rng(0).normal(size=(9, 3))
+    kernels, recipes = [kb.Linear(), kb.Gaussian(sigma=1)], [Absolute(), kb.RandomFeatures(4)]
+    Z = kb.KernelFeatures(kernels, recipes, random_state=0).fit_transform(X)
+    np.testing.assert_array_equal(Z[:, :3], np.abs(X))
+    assert Z.shape == (9, 3 + 8)
 
 
 def test_types_from_outside():

@@ -52,6 +52,10 @@ class Features(BaseEstimator):
     choice = "features"
     map: ClassVar[type[Map]]
 
+    def with_data(self, X: Any, generator: np.random.Generator) -> Features:
+        """The recipe for maps of data, (n, d), that are known beforehand: this one, for most."""
+        return self
+
     def dim(self, kernel: Kernel, width: int) -> int:
         """How many features the map gives; raises InputError where there is no such map."""
         raise NotImplementedError

@@ -93,7 +93,7 @@ class Nystroem(Features):
             raise InputError("Nystroem: the landmarks have NaN or infinite values")
         return array
 
-    def with_landmarks(self, X: Any, generator: np.random.Generator) -> Nystroem:
+    def with_data(self, X: Any, generator: np.random.Generator) -> Nystroem:
         """This recipe with landmarks: its own, or rows drawn from X, (n, d), without repetition."""
         if self.landmarks is not None:
             return self

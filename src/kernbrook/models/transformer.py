@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.errors import InputError
-from kernbrook.kernels import Gaussian, Nystroem, RandomFeatures, resolve
+from kernbrook.kernels import Gaussian, RandomFeatures, resolve
 from kernbrook.kernels.features import Features
 from kernbrook.models.feature_maps import PoolMap, draw
 from kernbrook.models.points import DenseRows, Floats, Rows, SparseRows, canonical, sound
@@ -82,8 +82,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         maps = []
         for i, (kernel, recipe) in enumerate(zip(kernels, recipes, strict=True)):
-            if isinstance(recipe, Nystroem):
-                recipe = recipe.with_landmarks(X, np.random.default_rng([seed, len(kernels) + i]))
+            recipe = recipe.with_data(X, np.random.default_rng([seed, len(kernels) + i]))
             maps.append(draw(kernel, recipe, X.shape[1], seed, i))
         self.kernels_ = kernels
         self._pool = PoolMap(maps)

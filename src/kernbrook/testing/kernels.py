@@ -17,6 +17,7 @@ from sklearn.base import clone
 from kernbrook._jit.values import add_points, kernel_rows
 from kernbrook.errors import InputError
 from kernbrook.kernels import Gaussian, Kernel, Linear, Mean, Polynomial, RandomFeatures
+from kernbrook.kernels.dictionaries import of_vectors
 from kernbrook.kernels.planning import lay_out, one_by_one
 from kernbrook.kernels.spectra import WAYS, ShiftInvariant
 from kernbrook.models.classifier import OnlineMKClassifier
@@ -101,7 +102,7 @@ def _check_values(kernel: Kernel, X: Floats) -> None:
 def _check_engine(kernel: Kernel, X: Floats) -> None:
     points = X[: len(X) // 2]
     others = (Gaussian(gamma=0.5), Polynomial(2), Mean([kernel, Linear()]), Gaussian(gamma=2))
-    for pool in ((kernel,), (kernel, *others) if kernel.of_vectors else (kernel, kernel)):
+    for pool in ((kernel,), (kernel, *others) if of_vectors([kernel]) else (kernel, kernel)):
         for storage, rows, stored in (
             ("dense", DenseRows.of(X), DenseRows.of(points)),
             ("CSR", SparseRows.of(sp.csr_matrix(X)), SparseRows.of(sp.csr_matrix(points))),
