@@ -75,6 +75,7 @@ _MODULES = (
     "learners",
     "recipes",
     "streams",
+    "testing",
 )
 
 __all__ = [
@@ -143,10 +144,11 @@ __all__ = [
     "recipes",
     "save",
     "streams",
+    "testing",
 ]
 
 if TYPE_CHECKING:
-    from kernbrook import combiners, errors, evaluation, kernels, labels, learners, streams
+    from kernbrook import combiners, errors, evaluation, kernels, labels, learners, streams, testing
     from kernbrook.combiners import (
         EXP,
         AdaHedge,

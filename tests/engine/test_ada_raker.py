@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.models.feature_maps import draw
+from kernbrook.engine.feature_maps import draw
 
 SEED = 5
 WAVES = kb.RandomFeatures(6)

@@ -14,7 +14,7 @@ from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
 from kernbrook._jit.combining import update_weights
-from kernbrook.models.feature_maps import draw
+from kernbrook.engine.feature_maps import draw
 
 SEED = 3
 WAVES = kb.RandomFeatures(6)

@@ -19,7 +19,7 @@ from safetensors import safe_open
 import kernbrook as kb
 from kernbrook._jit.asking import spread
 from kernbrook.errors import InputError
-from kernbrook.models.feature_maps import draw
+from kernbrook.engine.feature_maps import draw
 from kernbrook.streams.scaling import OnlineScaler
 
 SEED = 5

@@ -9,7 +9,7 @@ from naive import features as naive
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.models.feature_maps import draw
+from kernbrook.engine.feature_maps import draw
 from kernbrook.engine.points import DenseRows, SparseRows
 
 rng = np.random.default_rng(1)

@@ -1,16 +1,9 @@
 """The Matern kernel: formula, values, in the engine, in budgeted learners, in a file."""
 
-import math
-import pickle
-
-import hard_streams
 import kernel_sums
 import numpy as np
-import plain
 import pytest
 import scipy.sparse as sp
-from scipy.special import gamma as gamma_function
-from scipy.special import kv
 
 import kernbrook as kb
 from kernbrook.errors import InputError
@@ -19,30 +12,6 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(23, 6))
 Z = np.concatenate([rng.normal(size=(11, 6)), X[:3]])
 KERNELS = [kb.Matern(nu, sigma=1.7) for nu in (0.5, 1.5, 2.5)]
-
-
-def bessel(nu, sigma, A, B):
-    """Rasmussen and Williams (2006), equation 4.14, one pair at a time."""
-    values = np.ones((len(A), len(B)))
-    for i, a in enumerate(A):
-        for j, b in enumerate(B):
-            s = math.sqrt(2 * nu) * math.dist(a, b) / sigma
-            if s > 0:
-                values[i, j] = 2 ** (1 - nu) / gamma_function(nu) * s**nu * kv(nu, s)
-    return values
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
-def test_values(kernel, storage):
-    expected = bessel(kernel.nu, 1.7, X, Z)
-    np.testing.assert_allclose(kernel(storage(X), storage(Z)), expected, rtol=1e-12)
-    coefficients = rng.normal(size=(len(Z), 1))
-    scores, sizes = kernel_sums.sums([kernel], storage(Z), coefficients, storage(X))
-    np.testing.assert_allclose(sizes[0], expected @ np.abs(coefficients[:, 0]), rtol=1e-12)
-    np.testing.assert_allclose(scores[0], expected @ coefficients[:, 0], rtol=0, atol=1e-11)
-    same, _ = kernel_sums.sums([kernel], storage(X[:1]), [[1.0]], storage(X[:1]))
-    assert same[0, 0] == 1.0
 
 
 @pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
@@ -103,30 +72,3 @@ def test_the_width_is_given_once():
     ):
         with pytest.raises(InputError, match=message):
             wrong()
-
-
-def test_it_is_a_value():
-    assert kb.Matern(0.5, sigma=2) == kb.Matern(0.5, sigma=2) != kb.Matern(1.5, sigma=2)
-    assert len({*KERNELS, *KERNELS}) == 3
-    for kernel in KERNELS:
-        assert pickle.loads(pickle.dumps(kernel)) == kernel
-        assert type(kernel)(**kernel.parameters()) == kernel
-
-
-def test_budgeted_learners_use_the_same_values():
-    """A budget that is never full changes nothing; the kernels there are computed elsewhere."""
-    A, y = hard_streams.gaussian_clouds(120)
-    for kernel in (*KERNELS, kb.Mean(KERNELS)):
-        free = plain.classifier(kernel, kb.SparsePA(), random_state=0).fit(A, y)
-        held = plain.classifier(kernel, kb.SparsePA(budget=500), random_state=0).fit(A, y)
-        np.testing.assert_array_equal(held.support_vectors_, free.support_vectors_)
-        np.testing.assert_allclose(held.dual_coef_, free.dual_coef_, rtol=1e-10)
-
-
-def test_in_a_file(tmp_path):
-    A, y = hard_streams.gaussian_clouds(60)
-    model = plain.classifier(KERNELS).fit(A, y)
-    kb.save(model, tmp_path / "model")
-    loaded = kb.load(tmp_path / "model")
-    assert loaded.kernels_ == tuple(KERNELS)
-    np.testing.assert_array_equal(loaded.decision_function(A), model.decision_function(A))

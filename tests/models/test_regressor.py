@@ -25,7 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbrook as kb
 from kernbrook.errors import InputError, ModelFileError, NonFiniteError
-from kernbrook.models.feature_maps import draw
+from kernbrook.engine.feature_maps import draw
 
 WAVES = kb.RandomFeatures(8)
 POOL = [kb.Gaussian(sigma=1.0), kb.Gaussian(sigma=3.0), kb.Cauchy(sigma=1)]

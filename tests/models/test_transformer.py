@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.models.feature_maps import draw
+from kernbrook.engine.feature_maps import draw
 from kernbrook.engine.points import DenseRows
 
 rng = np.random.default_rng(0)

@@ -1,14 +1,14 @@
 """The arithmetic that decides labels: fused multiply-add and the exponential.
 
-No fast-math flag is set anywhere in the engine: every operation is written out, so that a value
-is the same whether it is computed in a tile of thousands or alone.
+No fast-math flag is set here: every operation is written out, so that a value is the same whether
+it is computed in a tile of thousands or alone.
 """
 
-import math
-
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from kernbrook._jit.compiling import njit
 
 
 @intrinsic
@@ -42,6 +42,7 @@ def bits_float(typing_context, value):
     return types.float64(types.int64), generate
 
 
+UNDERFLOW = 745.2  # exp(-x) is exactly 0 for every x above
 LOWEST = -800.0  # exp is 0 below -745.13; the argument is held here so that its exponent fits
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 6.93147180369123816490e-01
@@ -84,12 +85,3 @@ def exp_negative(x):
     p = fma(exp_series(r), r, 1.0)
     half = n >> 1
     return p * bits_float((half + 1023) << 52) * bits_float((n - half + 1023) << 52)
-
-
-@njit(inline="always")
-def matern(square, order):
-    """The Matern kernel of smoothness order + 1/2, order 0, 1 or 2, of s^2."""
-    s = min(math.sqrt(square), -LOWEST)
-    first = 1.0 if order > 0 else 0.0
-    second = 1.0 / 3.0 if order > 1 else 0.0
-    return fma(fma(second, s, first), s, 1.0) * exp_negative(-s)

@@ -12,8 +12,7 @@ def borrowed(typing_context: Any, value: Any) -> Any:
     """An array, or a tuple with arrays, as it is but that references to it are not counted.
 
     Counts are atomic operations: each array taken out of a tuple costs two, more than most steps
-    take. Only for arguments of a function called from Python, which keeps them alive, and never
-    to be returned.
+    take. Only for arguments of a function, which its caller keeps alive, and never to be returned.
     """
 
     def uncounted(context: Any, builder: Any, kind: Any, value: Any) -> Any:

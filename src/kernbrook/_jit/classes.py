@@ -8,8 +8,7 @@ both it is added with the label's sign.
 
 import math
 
-from numba import njit
-
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.zero import ZERO
 
 

@@ -4,7 +4,8 @@ A slot is an expert's number plus a multiple of `PURPOSE`, one multiple for each
 """
 
 import numpy as np
-from numba import njit
+
+from kernbrook._jit.compiling import njit
 
 PURPOSE = 1 << 20
 DRAW_VOTE = 0

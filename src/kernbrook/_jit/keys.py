@@ -1,8 +1,8 @@
 """Keys of rows: by them a row is known again, in whatever form and however scaled since."""
 
 import numpy as np
-from numba import njit
 
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.draws import mix
 
 _STRIDE = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: far apart for near features

@@ -18,7 +18,6 @@ phi(1/2) <= 1/2: it has one root, and Newton's steps from h = 0 rise to it and n
 import math
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.arithmetic import (
     LN2_HIGH,
@@ -32,6 +31,7 @@ from kernbrook._jit.arithmetic import (
     float_bits,
     fma,
 )
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.upkeep import least
 
 EQUAL = 1e-9  # costs within this share of the least are equal

@@ -5,9 +5,9 @@ shared with dense. CSR matrices arrive as (data, indices, indptr).
 """
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.arithmetic import fma
+from kernbrook._jit.compiling import njit
 
 ONE, TWO, THREE, FOUR = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
 NEAR = 1e-6  # below this share of the norms a squared distance is taken from the difference

@@ -10,7 +10,8 @@ build up, and kernel values of 1 and of 1e18 go together.
 import math
 
 import numpy as np
-from numba import njit
+
+from kernbrook._jit.compiling import njit
 
 # A squared distance to the span below this share of k(x, x) is within the rounding: x is in it.
 SMALLEST_PIVOT = 1e-8

@@ -3,7 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from kernbrook._jit.compiling import njit
 
 MAXIMUM, MOMENTS = 0, 1
 

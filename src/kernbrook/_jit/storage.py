@@ -1,7 +1,8 @@
 """Stored points that come and go: which are in use, and where they lie."""
 
 import numpy as np
-from numba import njit
+
+from kernbrook._jit.compiling import njit
 
 
 @njit(cache=True, nogil=True)

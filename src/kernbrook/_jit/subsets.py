@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.draws import DRAW_SUBSET, PURPOSE, uniform
 
 

@@ -5,12 +5,8 @@ multiply-add the first subtraction is exact, and the second is off by less than 
 angle up to `LARGEST`. The polynomials are minimax in r^2 on |r| <= pi / 4 (Remez exchange).
 """
 
-import math
-
-import numpy as np
-from numba import njit
-
 from kernbrook._jit.arithmetic import ROUND, bits_float, float_bits, fma
+from kernbrook._jit.compiling import njit
 
 LARGEST = 1073741824.0  # 2^30: angles beyond it, if any, go to the library's functions
 TWO_OVER_PI = 0.6366197723675814
@@ -46,39 +42,3 @@ def sine_cosine(x):
     sine = bits_float(float_bits(sine) ^ ((quadrant & 2) << 62))
     cosine = bits_float(float_bits(cosine) ^ (((quadrant + 1) & 2) << 62))
     return sine, cosine
-
-
-@njit(cache=True, nogil=True)
-def fill_waves(angles, first, scale, starts, out):
-    """The features [sin, cos] * scale of several kernels, from the angles of a few examples.
-
-    Angles beyond `LARGEST` are done once more, by the library; infinity and NaN give NaN.
-
-    Parameters
-    ----------
-    angles : (b, f) of the examples, all kernels' side by side
-    first : (m+1,) kernel i's angles are first[i] .. first[i+1]-1
-    scale : (m,)
-    starts : (m,) where kernel i's features of the first example go in `out`; those of the others
-        follow, 2 (first[i+1] - first[i]) numbers each
-    out : (any,) filled in
-    """
-    for s in range(np.uintp(angles.shape[0])):
-        for i in range(len(scale)):
-            lo = np.uintp(first[i])
-            d = np.uintp(first[i + 1]) - lo
-            sines = np.uintp(starts[i]) + s * (d + d)
-            cosines = sines + d
-            beyond = 0
-            for k in range(d):
-                x = angles[s, lo + k]
-                beyond += not abs(x) <= LARGEST
-                sine, cosine = sine_cosine(x)
-                out[sines + k] = scale[i] * sine
-                out[cosines + k] = scale[i] * cosine
-            if beyond > 0:
-                for k in range(d):
-                    x = angles[s, lo + k]
-                    if not abs(x) <= LARGEST:
-                        out[sines + k] = scale[i] * math.sin(x)
-                        out[cosines + k] = scale[i] * math.cos(x)

@@ -1,8 +1,8 @@
 """Upkeep of slots: which one makes room, shrinking, keeping some. Shared by the learners."""
 
 import numpy as np
-from numba import njit
 
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.draws import DRAW_REMOVAL, PURPOSE, uniform
 
 

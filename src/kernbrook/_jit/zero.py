@@ -1,6 +1,6 @@
 """What counts as zero."""
 
-from numba import njit
+from kernbrook._jit.compiling import njit
 
 ZERO = 1e-12  # a sum within this share of the sum of its terms' sizes is zero: exact cancellation
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import flag, positive, whole_number
 from kernbrook.combiners.losses import LossCombiner
 from kernbrook.engine.losses import loss_of
-from kernbrook.engine.verbs import implements, update
+from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
 
 MOST_LEVELS = 40
@@ -119,7 +119,7 @@ class Instances(NamedTuple):
     restart: bool
 
 
-@implements(update, Instances)
+@update.of(Instances)
 def _update(combiner, told, progress):
     """Algorithm 2.
 

@@ -6,11 +6,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from kernbrook._jit.compiling import njit
 from kernbrook.combiners.losses import LossCombiner, cut
-from kernbrook.engine.verbs import implements, update
+from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
 
 
@@ -106,7 +106,7 @@ def ada_hedge(log_weights, state, losses):
             log_weights[e] = -state[e] / state[m] * math.log(m)
 
 
-@implements(update, Adapting)
+@update.of(Adapting)
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     ada_hedge(progress.log_weights, progress.state, told.losses)

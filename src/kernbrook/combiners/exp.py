@@ -6,13 +6,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from kernbrook._jit.compiling import njit
 from kernbrook.checks import number, positive
 from kernbrook.combiners.fixed_share import Sharing
 from kernbrook.combiners.losses import LossCombiner, cut
-from kernbrook.engine.verbs import implements, update
+from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
 
 
@@ -99,7 +99,7 @@ def exp_weights(step, log_weights, state, losses):
         log_weights[e] = -step / math.sqrt(state[m]) * state[e]
 
 
-@implements(update, Falling)
+@update.of(Falling)
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     exp_weights(combiner.step, progress.log_weights, progress.state, told.losses)

@@ -6,12 +6,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from kernbrook._jit.compiling import njit
 from kernbrook.checks import share
 from kernbrook.combiners.hedge import discount_losses
 from kernbrook.combiners.losses import LossCombiner, cut
-from kernbrook.engine.verbs import implements, update
+from kernbrook.engine.verbs import update
 
 
 class FixedShare(LossCombiner):
@@ -98,7 +98,7 @@ def share_weights(share, log_weights):
         log_weights[e] -= greatest
 
 
-@implements(update, Sharing)
+@update.of(Sharing)
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     everybody = np.ones(told.losses.shape[0], np.bool_)

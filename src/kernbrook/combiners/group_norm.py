@@ -6,13 +6,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from kernbrook._jit.compiling import njit
 from kernbrook.checks import number
 from kernbrook.engine.losses import LOGISTIC
-from kernbrook.engine.verbs import implements, update, weigh_all
+from kernbrook.engine.verbs import update, weigh_all
 from kernbrook.errors import InputError
 
 
@@ -97,11 +97,11 @@ def group_norm_weights(squared_norms, q, weights):
         weights[j] = (np.sqrt(squared_norms[j] / greatest) / norm) ** (q - 2.0) / q
 
 
-@implements(weigh_all, Norms)
+@weigh_all.of(Norms)
 def _weigh_all(combiner, progress, weights):
     group_norm_weights(progress.state, combiner.q, weights)
 
 
-@implements(update, Norms)
+@update.of(Norms)
 def _update(combiner, told, progress):
     """The norms change where an example is added."""

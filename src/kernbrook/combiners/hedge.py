@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from numba import njit
-
+from kernbrook._jit.compiling import njit
 from kernbrook.combiners.losses import LossCombiner, cut, lift
-from kernbrook.engine.verbs import implements, update
+from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
 
 
@@ -87,7 +86,7 @@ def discount_losses(log_discount, log_weights, losses, counted):
     lift(log_weights)
 
 
-@implements(update, Discounted)
+@update.of(Discounted)
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     discount_losses(combiner.log_discount, progress.log_weights, told.losses, told.counted)

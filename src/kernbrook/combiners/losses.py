@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
 from sklearn.base import BaseEstimator
 
+from kernbrook._jit.compiling import njit
 from kernbrook.checks import one_of, positive, share
 from kernbrook.engine import losses
 from kernbrook.engine.losses import NO_CAP

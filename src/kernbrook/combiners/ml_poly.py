@@ -6,11 +6,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from kernbrook._jit.compiling import njit
 from kernbrook.checks import flag
 from kernbrook.combiners.losses import LossCombiner, cut
-from kernbrook.engine.verbs import implements, update
+from kernbrook.engine.verbs import update
 
 
 class MLPoly(LossCombiner):
@@ -99,7 +99,7 @@ def ml_poly(offset, log_weights, state, losses):
         log_weights[e] = log_weights[e] - greatest if greatest > -math.inf else 0.0
 
 
-@implements(update, Polynomial)
+@update.of(Polynomial)
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     ml_poly(combiner.offset, progress.log_weights, progress.state, told.losses)

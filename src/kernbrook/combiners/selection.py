@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
 from sklearn.base import BaseEstimator
 
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.draws import DRAW_UPDATE, DRAW_VOTE, PURPOSE, uniform
 from kernbrook._jit.subsets import draw_subset
 from kernbrook.checks import flag, one_of, share, whole_number
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED
-from kernbrook.engine.verbs import choose_next, expect, implements, lead_on, select
+from kernbrook.engine.verbs import choose_next, expect, lead_on, select
 
 
 class Selection(BaseEstimator):
@@ -193,7 +193,7 @@ def draw_probability(selection, weight, experts):
     return (1.0 - selection.smoothing) * weight + selection.smoothing / parts
 
 
-@implements(select, Drawn)
+@select.of(Drawn)
 def _select(selection, progress, weights, votes, updates):
     used, m = progress.used, votes.shape[0]
     seed, round_ = progress.counters[SEED], progress.counters[ROUND]
@@ -210,7 +210,7 @@ def _select(selection, progress, weights, votes, updates):
                 used[e] = uniform(seed, round_, DRAW_VOTE * PURPOSE + e) < p
 
 
-@implements(expect, Drawn)
+@expect.of(Drawn)
 def _expect(selection, progress, weights, votes):
     m = votes.shape[0]
     for e in range(m):
@@ -241,14 +241,14 @@ def leader(progress):
     return best
 
 
-@implements(lead_on, Prefix)
+@lead_on.of(Prefix)
 def _lead_on(selection, progress, weights):
     best = leader(progress)
     for e in range(weights.shape[0]):
         weights[e] = 1.0 if e == best else 0.0
 
 
-@implements(select, Prefix)
+@select.of(Prefix)
 def _select_best(selection, progress, weights, votes, updates):
     chosen = progress.counters[CHOSEN]
     for e in range(votes.shape[0]):
@@ -257,14 +257,14 @@ def _select_best(selection, progress, weights, votes, updates):
         updates[e] = chosen < 0 or e == chosen
 
 
-@implements(expect, Prefix)
+@expect.of(Prefix)
 def _expect_best(selection, progress, weights, votes):
     for e in range(votes.shape[0]):
         votes[e] = weights[e]
     return True
 
 
-@implements(choose_next, Prefix)
+@choose_next.of(Prefix)
 def _choose_best(selection, progress):
     counters = progress.counters
     if counters[CHOSEN] < 0 and counters[ASKED] >= selection.rounds:
@@ -280,21 +280,21 @@ class Adaptive(NamedTuple):
     ratio: float
 
 
-@implements(select, Adaptive)
+@select.of(Adaptive)
 def _select_drawn_before(selection, progress, weights, votes, updates):
     for e in range(votes.shape[0]):
         votes[e] = weights[e]
         updates[e] = True
 
 
-@implements(expect, Adaptive)
+@expect.of(Adaptive)
 def _expect_drawn_before(selection, progress, weights, votes):
     for e in range(votes.shape[0]):
         votes[e] = weights[e] if progress.used[e] else 0.0
     return votes.shape[0] == 1
 
 
-@implements(choose_next, Adaptive)
+@choose_next.of(Adaptive)
 def _draw_next(selection, progress):
     seed, round_ = progress.counters[SEED], progress.counters[ROUND]
     draw_subset(progress.log_weights, selection.ratio, seed, round_, progress.used)

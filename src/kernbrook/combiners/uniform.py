@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sklearn.base import BaseEstimator
 
 from kernbrook.engine.losses import MISTAKES
-from kernbrook.engine.verbs import implements, update
+from kernbrook.engine.verbs import update
 
 
 class Uniform(BaseEstimator):
@@ -36,6 +36,6 @@ class Equal(NamedTuple):
     """Nothing to know."""
 
 
-@implements(update, Equal)
+@update.of(Equal)
 def _update(combiner, told, progress):
     pass

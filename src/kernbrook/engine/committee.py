@@ -1,10 +1,10 @@
 """The vote of the experts, for learning and for prediction, and their losses."""
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 
 from kernbrook._jit.classes import winner
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.zero import zero_or
 from kernbrook.engine.losses import MISTAKES, loss_of
 from kernbrook.engine.verbs import Opinions, expect, lead_on, select, wants, weigh_all

@@ -114,6 +114,18 @@ class DenseRows:
     def dense(self) -> Floats:
         return self.X
 
+    def inner(self, columns: Floats, place: NDArray[np.int64], out: Floats) -> None:
+        """Inner products with the columns (d, f), in `out`, (n, f)."""
+        compiled.dense_inner(self.X, columns, out)
+
+    def like(self, X: Floats) -> DenseRows:
+        """The rows of an array, stored as these are."""
+        return DenseRows.of(X)
+
+    def pairs(self, layout: Layout, points: Any) -> Floats:
+        """(channels, points, n) pair values of points, stored as these are, with these rows."""
+        return Block(self, layout).pairs_with(points)
+
 
 @dataclass(frozen=True)
 class SparseRows:
@@ -153,6 +165,18 @@ class SparseRows:
     def dense(self) -> Floats:
         matrix = sp.csr_matrix(self.csr(), shape=(len(self), self.width))
         return np.asarray(matrix.toarray())
+
+    def inner(self, columns: Floats, place: NDArray[np.int64], out: Floats) -> None:
+        """Inner products with the columns (d, f), in `out`, (n, f); place : arange(d)."""
+        compiled.sparse_inner(self.data, self.indices, self.indptr, self.start, columns, place, out)
+
+    def like(self, X: Floats) -> SparseRows:
+        """The rows of an array, stored as these are."""
+        return SparseRows.of(sp.csr_matrix(X))
+
+    def pairs(self, layout: Layout, points: Any) -> Floats:
+        """(channels, points, n) pair values of points, stored as these are, with these rows."""
+        return Block(self, layout).pairs_with(points)
 
 
 Rows = DenseRows | SparseRows
@@ -241,9 +265,12 @@ class Block:
 
     def own_pairs(self) -> Floats:
         """(channels, b, b) pair values of the examples with one another."""
-        b = len(self)
-        out = np.empty((len(self.layout.channels), b, b))
-        self.pairs(self.rows, out)
+        return self.pairs_with(self.rows)
+
+    def pairs_with(self, points: Rows) -> Floats:
+        """(channels, n, b) pair values of points and examples."""
+        out = np.empty((len(self.layout.channels), len(points), len(self)))
+        self.pairs(points, out)
         return out
 
 

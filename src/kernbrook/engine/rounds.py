@@ -1,10 +1,10 @@
 """The round, once: select, score, vote, ask, lose, learn, weigh, close; and passes over a block."""
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from kernbrook._jit.borrowing import borrowed
+from kernbrook._jit.compiling import njit
 from kernbrook.engine.committee import lose, relative_weights, vote
 from kernbrook.engine.losses import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, ROUND, SEED, SKIPPED

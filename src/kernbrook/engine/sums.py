@@ -11,14 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from kernbrook._jit.freshness import discard_stale
-from kernbrook._jit.sums import add_points
+from kernbrook._jit.values import add_points
 from kernbrook.engine.points import Block, Floats, Rows, SupportVectors
 from kernbrook.errors import NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
-
-discard_stale()
 
 BLOCK = 512  # examples processed together
 LANES = 256  # the most that a thread takes at a time: its sums stay in its caches

@@ -9,42 +9,12 @@ and the verbs of its store implemented for that rule, all in one file; nothing e
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
-from numba.extending import overload
 from numpy.typing import NDArray
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def verb(default: Function) -> Function:
-    """A verb; what `default` does, where the type of the first argument has nothing of its own."""
-
-    def stub(*arguments: Any) -> Any:
-        """Run, outside of compiled code, what the type of the first argument implements."""
-        return kinds.get(type(arguments[0]), default)(*arguments)
-
-    kinds: dict[type, Any] = {}
-    stub.__name__ = default.__name__
-    stub.kinds = kinds  # type: ignore[attr-defined]
-
-    def choose(*arguments: Any) -> Any:
-        return kinds.get(getattr(arguments[0], "instance_class", type(None)), default)
-
-    overload(stub, strict=False)(choose)
-    return stub  # type: ignore[return-value]
-
-
-def implements(verb: Callable[..., Any], kind: type) -> Callable[[Function], Function]:
-    """Say what a verb does for a NamedTuple class; the parameters are named as the verb's."""
-
-    def register(function: Function) -> Function:
-        verb.kinds[kind] = function  # type: ignore[attr-defined]
-        return function
-
-    return register
+from kernbrook._jit.compiling import verb
 
 
 def typed(rule: Any) -> Any:

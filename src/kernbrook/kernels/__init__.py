@@ -1,22 +1,20 @@
 """Kernels, the papers' dictionaries of them, and their plan for the compiled engine."""
 
+from kernbrook.kernels.base import Kernel
+from kernbrook.kernels.callable import Callable
+from kernbrook.kernels.cauchy import Cauchy
 from kernbrook.kernels.dictionaries import DICTIONARIES, amkl17, omkc16, resolve
-from kernbrook.kernels.features import RandomFeatures
-from kernbrook.kernels.functions import (
-    Callable,
-    Cauchy,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Linear,
-    Mean,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-)
+from kernbrook.kernels.gaussian import Gaussian
+from kernbrook.kernels.laplacian import Laplacian
 from kernbrook.kernels.matern import Matern
+from kernbrook.kernels.mean import Mean
+from kernbrook.kernels.monomials import Monomials
 from kernbrook.kernels.nystroem import Nystroem
-from kernbrook.kernels.polynomial_features import Monomials, TensorSketch
+from kernbrook.kernels.polynomial import Linear, Polynomial
+from kernbrook.kernels.precomputed import Precomputed
+from kernbrook.kernels.random_features import RandomFeatures
+from kernbrook.kernels.sigmoid import Sigmoid
+from kernbrook.kernels.tensor_sketch import TensorSketch
 
 __all__ = [
     "DICTIONARIES",

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.kernels.functions import Callable, Gaussian, Kernel, Polynomial, Precomputed
+from kernbrook.kernels.base import Kernel
+from kernbrook.kernels.callable import Callable
+from kernbrook.kernels.gaussian import Gaussian
+from kernbrook.kernels.polynomial import Polynomial
 
 
 def omkc16() -> tuple[Kernel, ...]:
@@ -73,8 +76,7 @@ def resolve(kernels: Any) -> tuple[Kernel, ...]:
 
 def of_vectors(kernels: Sequence[Kernel]) -> bool:
     """Whether all kernels are of vectors, and none of row numbers."""
-    parts = (part for kernel in kernels for _, part in kernel.parts())
-    return not any(isinstance(part, Precomputed) for part in parts)
+    return all(part.of_vectors for kernel in kernels for _, part in kernel.parts())
 
 
 def check_vectors(option: str, kernels: Sequence[Kernel]) -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernbrook._jit.arithmetic import LOWEST, UNDERFLOW, exp_negative, fma
+from kernbrook._jit.compiling import njit
+from kernbrook._jit.plan import SQUARED
+from kernbrook._jit.values import fill
 from kernbrook.errors import InputError
-from kernbrook.kernels.functions import Matrix, Values, _Width, squared_distances
+from kernbrook.kernels.base import Matrix, Step, Values, Width, squared_distances
+from kernbrook.kernels.spectra import Floats, ShiftInvariant, normal_frequencies
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Matern(_Width):
+class Matern(Width, ShiftInvariant):
     """The Matern kernel of smoothness nu: with s = sqrt(2 nu) ||x - z|| / sigma,
 
     exp(-s) for nu = 0.5, (1 + s) exp(-s) for 1.5, (1 + s + s^2 / 3) exp(-s) for 2.5. The larger
@@ -72,6 +78,19 @@ class Matern(_Width):
         factor = {0.5: 1.0, 1.5: 1.0 + s, 2.5: 1.0 + s + s * s / 3.0}[self.nu]
         return factor * np.exp(-s)
 
+    def step(self) -> Step:
+        order = round(self.nu - 0.5)
+        return Step(MaternStep, SQUARED, self.rate, power=order, reach=UNDERFLOW**2 / self.rate)
+
+    def frequencies(self, n: int, width: int, way: str, generator: np.random.Generator) -> Floats:
+        """Normal ones, lengthened by sqrt(nu / g), g of the gamma distribution with shape nu."""
+        from scipy.special import gammaincinv
+
+        normal, uniform = normal_frequencies(n, width, way, generator)
+        shares = np.maximum(gammaincinv(self.nu, uniform), np.finfo(np.float64).tiny)
+        lengths = math.sqrt(2.0 * self.gamma) * np.sqrt(self.nu / shares)
+        return lengths[:, None] * normal
+
     def __str__(self) -> str:
         factor = {0.5: "", 1.5: "(1 + s) ", 2.5: "(1 + s + s^2/3) "}[self.nu]
         root = f"sqrt({2 * self.nu:g}) " if self.nu > 0.5 else ""
@@ -81,3 +100,23 @@ class Matern(_Width):
     def __repr__(self) -> str:
         width = f"gamma={self.gamma:g}" if self.sigma is None else f"sigma={self.sigma:g}"
         return f"Matern({self.nu:g}, {width})"
+
+
+class MaternStep(NamedTuple):
+    """The Matern kernel of smoothness power + 1/2, at s^2 = parameter * source."""
+
+
+@njit(inline="always")
+def _matern(square, order):
+    """The Matern kernel of smoothness order + 1/2, order 0, 1 or 2, of s^2."""
+    s = min(math.sqrt(square), -LOWEST)
+    first = 1.0 if order > 0 else 0.0
+    second = 1.0 / 3.0 if order > 1 else 0.0
+    return fma(fma(second, s, first), s, 1.0) * exp_negative(-s)
+
+
+@fill.of(MaternStep)
+def _fill(kind, source, values, lo, hi, parameter, offset, power):
+    for j in range(lo, hi):
+        values[0, j] = _matern(parameter * source[j], power)
+    return True

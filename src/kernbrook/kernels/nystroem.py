@@ -6,11 +6,32 @@ from typing import Any
 
 import numpy as np
 
+from kernbrook._jit.pairs import dense_inner
+from kernbrook._jit.values import kernel_values
 from kernbrook.checks import whole_number
 from kernbrook.errors import InputError
-from kernbrook.kernels.features import Arrays, Features, Floats, Shapes
-from kernbrook.kernels.functions import Kernel
+from kernbrook.kernels.base import Kernel
+from kernbrook.kernels.features import Arrays, Features, Floats, Map, Rows, Shapes
+from kernbrook.kernels.planning import lay_out
 from kernbrook.sparse import as_csr
+
+
+class NystroemMap(Map):
+    """Kernel values with the landmarks, times the inverse root of those among them."""
+
+    def __init__(self, kernel: Kernel, features: Nystroem, width: int, arrays: Arrays):
+        super().__init__(kernel, features, width, arrays)
+        self._landmarks = features.points(width)
+        self._stored: dict[type[Any], Rows] = {}  # the landmarks, dense or sparse as rows are
+        self._layout = lay_out([kernel])
+
+    def fill(self, rows: Rows, out: Floats) -> None:
+        points = self._stored.get(type(rows))
+        if points is None:
+            points = self._stored[type(rows)] = rows.like(self._landmarks)
+        values = np.empty((len(rows), len(points)))
+        kernel_values(self._layout.plan, rows.pairs(self._layout, points), values)
+        dense_inner(values, self._arrays["root"], out)
 
 
 class Nystroem(Features):
@@ -47,6 +68,8 @@ class Nystroem(Features):
     True
     """
 
+    map = NystroemMap
+
     def __init__(self, n_components: int = 100, landmarks: Any = None):
         self.n_components = n_components
         self.landmarks = landmarks
@@ -70,7 +93,7 @@ class Nystroem(Features):
             raise InputError("Nystroem: the landmarks have NaN or infinite values")
         return array
 
-    def with_landmarks(self, X: Any, generator: np.random.Generator) -> Nystroem:
+    def with_data(self, X: Any, generator: np.random.Generator) -> Nystroem:
         """This recipe with landmarks: its own, or rows drawn from X, (n, d), without repetition."""
         if self.landmarks is not None:
             return self

@@ -8,40 +8,36 @@ ladder starts again before the product of its ratios passes `AMPLIFICATION`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook._jit import plan as codes
-from kernbrook._jit.budget import Parts
-from kernbrook._jit.plan import Plan
-from kernbrook._jit.sums import UNDERFLOW
-from kernbrook.errors import InputError
-from kernbrook.kernels.functions import (
-    Callable,
-    Cauchy,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-)
-from kernbrook.kernels.matern import Matern
+from kernbrook._jit.plan import FIRST_GIVEN, INNER, SQUARED, Parts, Plan
+from kernbrook._jit.values import fill
+from kernbrook.kernels.base import Kernel, Step
+from kernbrook.kernels.exponential import ExponentialStep
+from kernbrook.kernels.polynomial import PolynomialStep
 
 AMPLIFICATION = 300  # times the 3e-16 of one exponential: every value is good to 1e-13
 LARGEST_RATIO = 16
 
+# In every plan, first, so that most pools run on the same compiled code.
+COMMON = (ExponentialStep, PolynomialStep)
+POLYNOMIAL = COMMON.index(PolynomialStep)  # the code of a polynomial's step, in every plan
 
-@dataclass(frozen=True)
-class _Step:
-    code: int
-    channel: int
-    power: int
-    parameter: float
-    offset: float
-    kernel: Kernel
+Chain = list[tuple[Kernel, Step]]
+
+
+class GivenStep(NamedTuple):
+    """The source itself: values of a kernel that is called."""
+
+
+@fill.of(GivenStep)
+def _fill(kind, source, values, lo, hi, parameter, offset, power):
+    for j in range(lo, hi):
+        values[0, j] = source[j]
+    return True
 
 
 @dataclass(frozen=True)
@@ -76,116 +72,92 @@ def lay_out(kernels: Sequence[Kernel], classes: int = 1, shared: bool = False) -
                 output = i * classes + c
                 terms.setdefault(part, []).append((output, c if shared else output, weight))
     given: list[Kernel] = []
-    steps: list[_Step] = []
-    chain_end: list[int] = []
-    for chain in _chains(list(terms), given):
-        chain_end += [len(steps) + len(chain)] * len(chain)
-        steps += chain
+    chains = _chains([(kernel, _step(kernel, given)) for kernel in terms])
+    steps = [step for chain in chains for _, step in chain]
+    ordered = [terms[kernel] for chain in chains for kernel, _ in chain]
     used = sorted({step.channel for step in steps})
-    if codes.SQUARED in used and codes.INNER not in used:
-        used.insert(0, codes.INNER)  # distances are made from inner products
-    ordered = [terms[step.kernel] for step in steps]
+    if SQUARED in used and INNER not in used:
+        used.insert(0, INNER)  # distances are made from inner products
+    kinds = _kinds(steps)
     plan = Plan(
-        code=np.array([step.code for step in steps]),
+        kinds=tuple(kind() for kind in kinds),
+        code=np.array([kinds.index(step.kind) for step in steps]),
         channel=np.array([used.index(step.channel) for step in steps]),
         power=np.array([step.power for step in steps]),
         parameter=np.array([step.parameter for step in steps], dtype=np.float64),
         offset=np.array([step.offset for step in steps], dtype=np.float64),
-        chain_end=np.array(chain_end),
+        chain_end=np.repeat(np.cumsum([*map(len, chains)]), [*map(len, chains)]),
         first_term=np.cumsum([0, *map(len, ordered)]),
         output=np.array([output for of_step in ordered for output, _, _ in of_step]),
         column=np.array([column for of_step in ordered for _, column, _ in of_step]),
         factor=np.array([factor for of_step in ordered for _, _, factor in of_step]),
-        reach=_reach(list(terms)),
+        # Of the kernels of the squared distance: from here on all are exactly 0.
+        reach=max((s.reach for s in steps if s.channel == SQUARED), default=np.inf),
     )
     return Layout(plan, tuple(used), tuple(given))
 
 
-def _reach(kernels: Sequence[Kernel]) -> float:
-    """The squared distance from which on every kernel of the squared distance is exactly 0."""
-    reaches = [UNDERFLOW / k.gamma for k in kernels if isinstance(k, Gaussian)]
-    reaches += [UNDERFLOW**2 / k.rate for k in kernels if isinstance(k, Matern)]
-    if any(isinstance(k, Cauchy) for k in kernels) or not reaches:
-        return np.inf
-    return max(reaches)
-
-
-def _chains(kernels: Sequence[Kernel], given: list[Kernel]) -> list[list[_Step]]:
-    """Steps that share an exponential lie in one chain; every other step is alone."""
-    chains: list[list[_Step]] = []
-    widths: dict[int, list[Gaussian | Laplacian]] = {codes.SQUARED: [], codes.MANHATTAN: []}
+def one_by_one(kernels: Sequence[Kernel], layout: Layout) -> Parts:
+    """Each kernel by itself, without ladders, in the channels of the layout of these kernels."""
+    kinds = tuple(map(type, layout.plan.kinds))
+    rows: list[tuple[Step, float]] = []
+    first = [0]
     for kernel in kernels:
-        if isinstance(kernel, Gaussian):
-            widths[codes.SQUARED].append(kernel)
-        elif isinstance(kernel, Laplacian):
-            widths[codes.MANHATTAN].append(kernel)
-        elif isinstance(kernel, Polynomial):
-            step = _Step(codes.POLYNOMIAL, codes.INNER, kernel.degree, kernel.offset, 0.0, kernel)
-            chains.append([step])
-        elif isinstance(kernel, Cauchy):
-            chains.append([_Step(codes.CAUCHY, codes.SQUARED, 1, kernel.gamma, 0.0, kernel)])
-        elif isinstance(kernel, Matern):
-            order = round(kernel.nu - 0.5)
-            chains.append([_Step(codes.MATERN, codes.SQUARED, order, kernel.rate, 0.0, kernel)])
-        elif isinstance(kernel, Sigmoid):
-            chains.append([_Step(codes.TANH, codes.INNER, 1, kernel.gamma, kernel.offset, kernel)])
-        elif isinstance(kernel, (Callable, Precomputed)):
-            channel = codes.FIRST_GIVEN + len(given)
-            given.append(kernel)
-            chains.append([_Step(codes.GIVEN, channel, 1, 0.0, 0.0, kernel)])
-        else:
-            raise InputError(
-                f"the engine does not know the kernel {kernel!r}; wrap it as Callable(kernel)"
-            )
-    for channel, members in widths.items():
-        chains += _ladders(sorted(members, key=lambda kernel: kernel.gamma), channel)
+        for factor, part in kernel.parts():
+            rows.append((_step(part, list(layout.given)), factor))
+        first.append(len(rows))
+    return Parts(
+        kinds=layout.plan.kinds,
+        code=np.array([kinds.index(step.kind) for step, _ in rows]),
+        channel=np.array([layout.channels.index(step.channel) for step, _ in rows]),
+        power=np.array([step.power for step, _ in rows]),
+        parameter=np.array([step.parameter for step, _ in rows], dtype=np.float64),
+        offset=np.array([step.offset for step, _ in rows], dtype=np.float64),
+        factor=np.array([factor for _, factor in rows]),
+        first=np.array(first),
+    )
+
+
+def _step(kernel: Kernel, given: list[Kernel]) -> Step:
+    """The kernel's step; a kernel that has none joins those given."""
+    step = kernel.step()
+    if step is not None:
+        return step
+    if kernel not in given:
+        given.append(kernel)
+    return Step(GivenStep, FIRST_GIVEN + given.index(kernel))
+
+
+def _kinds(steps: Sequence[Step]) -> tuple[type[Any], ...]:
+    """The kinds of steps in a plan: the common ones, and the others that it has, by name."""
+    others = {step.kind for step in steps}.difference(COMMON)
+    return (*COMMON, *sorted(others, key=lambda kind: (kind.__module__, kind.__qualname__)))
+
+
+def _chains(steps: Chain) -> list[Chain]:
+    """Steps that share an exponential lie in one chain; every other step is alone."""
+    chains = [[one] for one in steps if one[1].kind is not ExponentialStep]
+    exponentials = [one for one in steps if one[1].kind is ExponentialStep]
+    for channel in sorted({step.channel for _, step in exponentials}):
+        members = [one for one in exponentials if one[1].channel == channel]
+        chains += _ladders(sorted(members, key=lambda one: one[1].parameter))
     return chains
 
 
-def _ladders(kernels: Sequence[Gaussian | Laplacian], channel: int) -> list[list[_Step]]:
-    """Split kernels in the order of growing gamma into ladders."""
-    ladders: list[list[_Step]] = []
+def _ladders(steps: Chain) -> list[Chain]:
+    """Split the exponentials of one channel, in the order of growing parameters, into ladders."""
+    ladders: list[Chain] = []
     growth: list[float] = []  # of each ladder: the product of its ratios
-    for kernel in kernels:
+    for kernel, step in steps:
         for i, ladder in enumerate(ladders):
-            ratio = kernel.gamma / ladder[-1].parameter
+            ratio = step.parameter / ladder[-1][1].parameter
             power = round(ratio)
             exact = abs(ratio - power) <= 4e-16 * power
             if exact and 2 <= power <= LARGEST_RATIO and growth[i] * power <= AMPLIFICATION:
-                ladder.append(_Step(codes.POWER, channel, power, kernel.gamma, 0.0, kernel))
+                ladder.append((kernel, replace(step, power=power)))
                 growth[i] *= power
                 break
         else:
-            ladders.append([_Step(codes.EXPONENTIAL, channel, 1, kernel.gamma, 0.0, kernel)])
+            ladders.append([(kernel, step)])
             growth.append(1.0)
     return ladders
-
-
-def one_by_one(kernels: tuple[Kernel, ...], layout: Layout) -> Parts:
-    """Each kernel by itself, without ladders, in the channels of the layout."""
-    rows = []
-    first = [0]
-    plans: dict[Kernel, Any] = {}
-    for kernel in kernels:
-        for factor, part in kernel.parts():
-            if part not in plans:
-                plans[part] = _alone(part, layout)
-            rows.append((*plans[part], factor))
-        first.append(len(rows))
-    columns = (np.array(column) for column in zip(*rows, strict=True))
-    code, channel, power, parameter, offset, factors = columns
-    return Parts(code, channel, power, parameter, offset, factors, np.array(first))
-
-
-def _alone(kernel: Kernel, layout: Layout) -> tuple[int, int, int, float, float]:
-    plan = lay_out([kernel])
-    step = plan.plan
-    if plan.given:
-        channel = len(layout.channels) - len(layout.given) + layout.given.index(plan.given[0])
-    else:
-        channel = layout.channels.index(plan.channels[int(step.channel[0])])
-    assert len(step.code) == 1  # one kernel, so no ladder
-    return (
-        int(step.code[0]), channel, int(step.power[0]), float(step.parameter[0]),
-        float(step.offset[0]),
-    )  # fmt: skip

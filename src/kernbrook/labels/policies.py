@@ -6,15 +6,15 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit.classes import winner
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.draws import DRAW_LABEL, PURPOSE, uniform
 from kernbrook.checks import number, one_of, whole_number
 from kernbrook.engine.losses import HINGE, MISTAKES
 from kernbrook.engine.progress import ASKED, ROUND, SEED, SKIPPED
-from kernbrook.engine.verbs import implements, note_error, note_round, wants
+from kernbrook.engine.verbs import note_error, note_round, wants
 from kernbrook.errors import InputError
 
 
@@ -241,7 +241,7 @@ class Every(NamedTuple):
     """Nothing to know."""
 
 
-@implements(wants, Every)
+@wants.of(Every)
 def _wants_every(policy, progress, opinions):
     return True, 0.0
 
@@ -252,7 +252,7 @@ class AtRandom(NamedTuple):
     rate: float
 
 
-@implements(wants, AtRandom)
+@wants.of(AtRandom)
 def _wants_at_random(policy, progress, opinions):
     counters = progress.counters
     draw = uniform(counters[SEED], counters[ROUND], DRAW_LABEL * PURPOSE)
@@ -352,7 +352,7 @@ class Spread(NamedTuple):
     compare_all: bool
 
 
-@implements(wants, Spread)
+@wants.of(Spread)
 def _wants_where_spread(policy, progress, opinions):
     weights, total = weights_in_use(progress, opinions)
     compared = progress.used.copy()
@@ -376,7 +376,7 @@ class Close(NamedTuple):
     smoothing: float
 
 
-@implements(wants, Close)
+@wants.of(Close)
 def _wants_where_close(policy, progress, opinions):
     """Cesa-Bianchi, Gentile, Zaniboni (2006), figure 1."""
     weights, total = weights_in_use(progress, opinions)
@@ -393,7 +393,7 @@ class Uncertain(NamedTuple):
     window: int
 
 
-@implements(wants, Uncertain)
+@wants.of(Uncertain)
 def _wants_where_uncertain(policy, progress, opinions):
     weights, total = weights_in_use(progress, opinions)
     variance = math.inf
@@ -433,7 +433,7 @@ def worth(state, variance, rounds):
     return 0.5 * rounds * value
 
 
-@implements(wants, Within)
+@wants.of(Within)
 def _wants_within(policy, progress, opinions):
     weights, total = weights_in_use(progress, opinions)
     variance, _ = spread(weights, total, progress.used, views(opinions))
@@ -448,13 +448,13 @@ def _wants_within(policy, progress, opinions):
     return due or worth(progress.asking, variance, rounds) > threshold, variance
 
 
-@implements(note_round, Within)
+@note_round.of(Within)
 def _note_round(policy, progress, variance):
     progress.asking[1] += progress.asking[0]
     progress.asking[2] += variance
 
 
-@implements(note_error, Within)
+@note_error.of(Within)
 def _note_error(policy, progress, error):
     if progress.counters[ASKED] > 0:
         asking = progress.asking

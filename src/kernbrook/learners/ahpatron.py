@@ -6,13 +6,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.classes import add_step, copies
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.projection import SMALLEST_PIVOT, append, project, reduce
 from kernbrook._jit.upkeep import keep, scale, square_of
 from kernbrook.checks import non_negative, positive, whole_number
-from kernbrook.engine.verbs import Change, fit_in, implements
+from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL
 
@@ -82,7 +82,7 @@ class AhpatronRule(NamedTuple):
     ridge: float
 
 
-@implements(fit_in, AhpatronRule)
+@fit_in.of(AhpatronRule)
 def _fit_in(rule, slots, seen, rows):
     """Liao et al. (2024), algorithm 2; memory[0] = |f|^2."""
     if seen.margin >= rule.margin or seen.diagonal <= SMALLEST_DIAGONAL:

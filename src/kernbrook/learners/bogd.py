@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kernbrook._jit.upkeep import random_slot, scale
 from kernbrook.checks import non_negative, positive
-from kernbrook.engine.verbs import Change, fit_in, implements
+from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import hinge_loss
@@ -58,7 +58,7 @@ class BOGDRule(NamedTuple):
     regularization: float
 
 
-@implements(fit_in, BOGDRule)
+@fit_in.of(BOGDRule)
 def _fit_in(rule, slots, seen, rows):
     """Uniform removal."""
     if hinge_loss(seen) == 0.0:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.classes import copies
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.upkeep import least
 from kernbrook.checks import positive
-from kernbrook.engine.verbs import Change, fit_in, implements
+from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
 
@@ -85,7 +85,7 @@ def replace_cheapest(slots, seen, row, step):
     return Change(gone, row[gone] / seen.diagonal, step)
 
 
-@implements(fit_in, BPASRule)
+@fit_in.of(BPASRule)
 def _fit_in(rule, slots, seen, rows):
     loss = hinge_loss(seen)
     if loss == 0.0 or seen.diagonal <= SMALLEST_DIAGONAL:

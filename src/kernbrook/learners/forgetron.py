@@ -6,11 +6,11 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.classes import add_step, copies
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.upkeep import oldest, scale, square_of
-from kernbrook.engine.verbs import Change, fit_in, implements
+from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import errs
 
@@ -84,7 +84,7 @@ def tuned_scale(slots, old, seen, row):
     return phi
 
 
-@implements(fit_in, ForgetronRule)
+@fit_in.of(ForgetronRule)
 def _fit_in(rule, slots, seen, rows):
     if not errs(rule.strict, seen):
         return Change(-1, 0.0, 0.0)

@@ -6,14 +6,14 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook._jit.classes import log_loss
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.zero import ZERO
 from kernbrook.checks import number, one_of, whole_number
-from kernbrook.engine.verbs import after_label, descend, expand, implements, predict
+from kernbrook.engine.verbs import after_label, descend, expand, predict
 from kernbrook.errors import InputError
 from kernbrook.learners.steps import product, sign_of
 
@@ -211,7 +211,7 @@ def root_step(rule, square, number):
 # -- on kernel expansions --------------------------------------------------------------------------
 
 
-@implements(expand, GradientRule)
+@expand.of(GradientRule)
 def _expand(rule, seen, scores, sizes, change):
     """Kivinen, Smola, Williamson (2004)."""
     step = rule.step
@@ -227,14 +227,14 @@ def _expand(rule, seen, scores, sizes, change):
 # -- on features -----------------------------------------------------------------------------------
 
 
-@implements(predict, GradientRule)
+@predict.of(GradientRule)
 def _predict(rule, held, z, t, out):
     for c in range(out.shape[0]):
         out[c] = product(held.theta, c, z, t)
     return 0.0
 
 
-@implements(descend, GradientRule)
+@descend.of(GradientRule)
 def _descend(rule, held, z, t, seen, scores, variance):
     gradient, sizes = np.empty(scores.shape[0]), np.zeros(scores.shape[0])
     loss_gradient(rule, seen, scores, sizes, gradient)
@@ -275,7 +275,7 @@ def gradient_step(rule, held, z, t, seen, gradient, number):
             theta[c, j] = shrink * theta[c, j] - slope * z[t, j]
 
 
-@implements(after_label, GradientRule)
+@after_label.of(GradientRule)
 def _after_label(rule, held, number):
     if rule.restart > 0 and number % rule.restart == 0:
         for numbers in (held.theta, held.extra):

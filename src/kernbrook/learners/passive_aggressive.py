@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from kernbrook._jit.classes import add_step, copies
 from kernbrook.checks import flag, one_of, positive
-from kernbrook.engine.verbs import expand, implements
+from kernbrook.engine.verbs import expand
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
 
 VARIANTS = ("PA", "PA-I", "PA-II")
@@ -72,7 +72,7 @@ class PassiveAggressiveRule(NamedTuple):
     unit_diagonal: bool
 
 
-@implements(expand, PassiveAggressiveRule)
+@expand.of(PassiveAggressiveRule)
 def _expand(rule, seen, scores, sizes, change):
     """Crammer et al. (2006), figure 1."""
     loss = hinge_loss(seen)

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from kernbrook._jit.arithmetic import exp_negative, fma
+from kernbrook._jit.compiling import njit, verb
 from kernbrook._jit.merging import choose_partner, lost, smallest
 from kernbrook._jit.pairs import dense_inner, dense_squared
 from kernbrook._jit.projection import SMALLEST_PIVOT, append, project, reduce, remove
 from kernbrook._jit.upkeep import copy, random_slot, scale, square_of
 from kernbrook._jit.zero import ZERO, zero_or
 from kernbrook.checks import flag, one_of, positive
-from kernbrook.engine.verbs import Change, fit_in, implements, keep_within, verb
+from kernbrook.engine.verbs import Change, fit_in, keep_within
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL
@@ -137,7 +137,7 @@ class PegasosRule(NamedTuple):
     upkeep: Any
 
 
-@implements(fit_in, PegasosRule)
+@fit_in.of(PegasosRule)
 def _fit_in(rule, slots, seen, rows):
     """Shrink; the example is added in units of the scale."""
     margin, size = seen.margin, seen.size
@@ -161,7 +161,7 @@ def _fit_in(rule, slots, seen, rows):
     return Change(slots.filled[0], 0.0, step / slots.scale[0])
 
 
-@implements(keep_within, PegasosRule)
+@keep_within.of(PegasosRule)
 def _keep_within(rule, slots, seen, rows, points, t):
     """Room within the budget, and the ball."""
     memory = slots.memory
@@ -285,7 +285,7 @@ class MergeSmallest(NamedTuple):
     printed: bool
 
 
-@implements(make_room, RemoveAny)
+@make_room.of(RemoveAny)
 def _remove_any(upkeep, slots, seen, rows, points, t):
     n = slots.filled[0]
     if n < slots.alpha.shape[1]:
@@ -293,7 +293,7 @@ def _remove_any(upkeep, slots, seen, rows, points, t):
     return removed(slots, random_slot(n, seen.expert, seen.clock), rows)
 
 
-@implements(make_room, RemoveSmallest)
+@make_room.of(RemoveSmallest)
 def _remove_smallest(upkeep, slots, seen, rows, points, t):
     if slots.filled[0] < slots.alpha.shape[1]:
         return 0.0
@@ -309,7 +309,7 @@ def removed(slots, gone, later):
     return loss
 
 
-@implements(make_room, ProjectSmallest)
+@make_room.of(ProjectSmallest)
 def _project_smallest(upkeep, slots, seen, rows, points, t):
     """The newest is projected in any case, where it lies in the span of the others."""
     n = slots.filled[0]
@@ -337,7 +337,7 @@ def _project_smallest(upkeep, slots, seen, rows, points, t):
     return loss
 
 
-@implements(make_room, MergeSmallest)
+@make_room.of(MergeSmallest)
 def _merge_smallest(upkeep, slots, seen, rows, points, t):
     """The smallest slot and its best partner become one.
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from kernbrook._jit.classes import add_step
 from kernbrook.checks import one_of
-from kernbrook.engine.verbs import expand, implements
+from kernbrook.engine.verbs import expand
 from kernbrook.learners.steps import errs
 
 TIES = ("margin", "label")
@@ -60,7 +60,7 @@ class PerceptronRule(NamedTuple):
     strict: bool
 
 
-@implements(expand, PerceptronRule)
+@expand.of(PerceptronRule)
 def _expand(rule, seen, scores, sizes, change):
     if errs(rule.strict, seen):
         add_step(change, seen.label, seen.rival, seen.weight)

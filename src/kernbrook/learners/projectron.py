@@ -11,7 +11,7 @@ from kernbrook._jit.classes import add_step, copies
 from kernbrook._jit.projection import SMALLEST_PIVOT, append, project, reduce
 from kernbrook._jit.zero import zero_or
 from kernbrook.checks import non_negative
-from kernbrook.engine.verbs import Change, fit_in, implements
+from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, errs, hinge_loss
@@ -112,7 +112,7 @@ class ProjectronRule(NamedTuple):
     margins: bool
 
 
-@implements(fit_in, ProjectronRule)
+@fit_in.of(ProjectronRule)
 def _fit_in(rule, slots, seen, rows):
     """Orabona, Keshet, Caputo (2009), algorithms 2 and 3.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kernbrook._jit.upkeep import random_slot
-from kernbrook.engine.verbs import Change, fit_in, implements
+from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import errs
 
@@ -42,7 +42,7 @@ class RBPRule(NamedTuple):
     strict: bool
 
 
-@implements(fit_in, RBPRule)
+@fit_in.of(RBPRule)
 def _fit_in(rule, slots, seen, rows):
     if not errs(rule.strict, seen):
         return Change(-1, 0.0, 0.0)

@@ -6,12 +6,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from kernbrook._jit.compiling import njit
 from kernbrook.checks import number
-from kernbrook.engine.verbs import descend, implements, predict
+from kernbrook.engine.verbs import descend, predict
 from kernbrook.errors import InputError
 from kernbrook.learners.steps import product, sign_of
 
@@ -118,7 +118,7 @@ def forgetting_now(rule, inverse):
     return forgetting
 
 
-@implements(predict, RidgeRule)
+@predict.of(RidgeRule)
 def _predict(rule, held, z, t, out):
     """Vovk, Azoury, Warmuth: with the example's own z in the matrix."""
     variance = ridge_gain(held.extra, z, t, held.gains)
@@ -128,7 +128,7 @@ def _predict(rule, held, z, t, out):
     return variance
 
 
-@implements(descend, RidgeRule)
+@descend.of(RidgeRule)
 def _descend(rule, held, z, t, seen, scores, variance):
     """Recursive least squares: theta and P after one more example.
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
-
 from kernbrook._jit.classes import add_step, copies
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.draws import DRAW_ADMISSION, PURPOSE, uniform
 from kernbrook.checks import flag, positive
-from kernbrook.engine.verbs import Change, expand, fit_in, implements
+from kernbrook.engine.verbs import Change, expand, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.bpas import replace_cheapest
 from kernbrook.learners.budgeted import Budgeted
@@ -119,7 +118,7 @@ def drawn_step(rule, seen, classes):
     return seen.weight * min(rule.step / chance, loss / square)
 
 
-@implements(expand, SparsePARule)
+@expand.of(SparsePARule)
 def _expand(rule, seen, scores, sizes, change):
     step = drawn_step(rule, seen, len(change))
     if step != 0.0:
@@ -127,7 +126,7 @@ def _expand(rule, seen, scores, sizes, change):
     return 1.0
 
 
-@implements(fit_in, SparsePARule)
+@fit_in.of(SparsePARule)
 def _fit_in(rule, slots, seen, rows):
     step = 0.0
     if seen.diagonal > SMALLEST_DIAGONAL:

@@ -1,8 +1,8 @@
 """What the steps of several learners look at."""
 
 import numpy as np
-from numba import njit
 
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.zero import ZERO
 
 SMALLEST_DIAGONAL = 1e-12  # an example with k(x, x) below it is a zero vector: nothing to add

@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernbrook.engine.feature_maps import PoolMap, draw
 from kernbrook.engine.points import DenseRows, Floats, Rows, SparseRows, canonical, sound
 from kernbrook.errors import InputError
-from kernbrook.kernels import Gaussian, Nystroem, RandomFeatures, resolve
+from kernbrook.kernels import Gaussian, RandomFeatures, resolve
 from kernbrook.kernels.features import Features
-from kernbrook.models.feature_maps import PoolMap, draw
 
 ROWS = 512  # taken together
 
@@ -82,8 +82,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         maps = []
         for i, (kernel, recipe) in enumerate(zip(kernels, recipes, strict=True)):
-            if isinstance(recipe, Nystroem):
-                recipe = recipe.with_landmarks(X, np.random.default_rng([seed, len(kernels) + i]))
+            recipe = recipe.with_data(X, np.random.default_rng([seed, len(kernels) + i]))
             maps.append(draw(kernel, recipe, X.shape[1], seed, i))
         self.kernels_ = kernels
         self._pool = PoolMap(maps)

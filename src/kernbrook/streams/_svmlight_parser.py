@@ -10,7 +10,8 @@ that bound leaves open is left to the caller (`slow`), as are longer m and furth
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from kernbrook._jit.compiling import njit
 
 # What stopped the parser.
 DONE, BAD_LABEL, BAD_PAIR, BAD_VALUE, INDEX_ZERO, INDEX_ORDER, INDEX_WIDE = range(7)

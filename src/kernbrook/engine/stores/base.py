@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from kernbrook._jit.classes import margin_of
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.keys import met_before
 from kernbrook.engine.points import Flags, Floats, Labels, Rows
 from kernbrook.engine.progress import Board, Progress

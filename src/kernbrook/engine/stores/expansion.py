@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
+from kernbrook._jit.compiling import njit
 from kernbrook._jit.plan import Plan
-from kernbrook._jit.sums import add_points
+from kernbrook._jit.values import add_points
 from kernbrook._jit.zero import zero_or
 from kernbrook.engine.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store, look, met
 from kernbrook.engine.sums import BLOCK, KernelSums
-from kernbrook.engine.verbs import expand, implements, learn, score, typed
+from kernbrook.engine.verbs import expand, learn, score, typed
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import lay_out
@@ -88,7 +88,7 @@ class Window(NamedTuple):
     seen: Labels
 
 
-@implements(score, Growing)
+@score.of(Growing)
 def _score(part, t, board):
     score_sums(part.sums, t, board)
 
@@ -106,7 +106,7 @@ def score_sums(sums, t, board):
         board.known[t, expert] = sums.known[t]
 
 
-@implements(score, Window)
+@score.of(Window)
 def _score_window(part, t, board):
     sum_window(part.sums, part.labelled, part.seen[0], part.budget, t)
     score_sums(part.sums, t, board)
@@ -194,7 +194,7 @@ def shrink_expert(sums, e, classes, factor, row, t):
                 sums.coefficients[s, k] *= SMALL
 
 
-@implements(learn, Growing)
+@learn.of(Growing)
 def _learn(part, t, updates, clock, board):
     first = np.int64(0)
     if board.importance[t] <= 0.0:
@@ -215,7 +215,7 @@ def add_example(sums, t):
     )  # fmt: skip
 
 
-@implements(learn, Window)
+@learn.of(Window)
 def _learn_window(part, t, updates, clock, board):
     sums, first = part.sums, np.int64(0)
     row = sums.coefficients.shape[0] - sums.known.shape[0] + t

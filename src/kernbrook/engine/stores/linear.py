@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from kernbrook._jit.compiling import njit
 from kernbrook.checks import refusal
+from kernbrook.engine.feature_maps import PoolMap, draw, restore
 from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.same import same
@@ -18,7 +19,6 @@ from kernbrook.engine.sums import share, threads_for
 from kernbrook.engine.verbs import (
     after_label,
     descend,
-    implements,
     learn,
     part,
     parts_of,
@@ -28,8 +28,8 @@ from kernbrook.engine.verbs import (
 )
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel, Monomials, RandomFeatures
-from kernbrook.kernels.features import SHIFT_INVARIANT, Features
-from kernbrook.models.feature_maps import PoolMap, draw, restore
+from kernbrook.kernels.features import Features
+from kernbrook.kernels.spectra import ShiftInvariant
 
 FEATURE_BLOCK = 256  # examples processed together: their features stay in the caches
 
@@ -86,12 +86,12 @@ class Place(NamedTuple):
     held: Coefficients
 
 
-@implements(parts_of, OnFeatures)
+@parts_of.of(OnFeatures)
 def _parts_of(member):
     return member.block.experts.shape[0]
 
 
-@implements(part, OnFeatures)
+@part.of(OnFeatures)
 def _part(member, i, board):
     b, c = board.scores.shape[0], board.scores.shape[2]
     z, held = place_of(member.block, i, b, c)
@@ -108,13 +108,13 @@ def place_of(block, i, b, c):
     return z, Coefficients(theta, extra, block.gains[i, :d])
 
 
-@implements(score, Place)
+@score.of(Place)
 def _score(part, t, board):
     out = board.scores[t, part.expert]
     board.variances[t, part.expert] = predict(part.rule, part.held, part.z, t, out)
 
 
-@implements(learn, Place)
+@learn.of(Place)
 def _learn(part, t, updates, clock, board):
     expert = part.expert
     if updates[expert] and board.importance[t] > 0.0:
@@ -273,7 +273,7 @@ def diverged(where: str = "") -> NonFiniteError:
 def recipe_of(learner: Any, kernel: Kernel) -> Features:
     """The recipe for the features in which a learner learns with a kernel."""
     if isinstance(learner.features, str) and learner.features == "auto":
-        return RandomFeatures() if isinstance(kernel, SHIFT_INVARIANT) else Monomials()
+        return RandomFeatures() if isinstance(kernel, ShiftInvariant) else Monomials()
     if not isinstance(learner.features, Features):
         raise refusal(learner, "features", "be 'auto' or a map such as RandomFeatures()")
     return learner.features

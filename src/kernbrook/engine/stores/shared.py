@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from kernbrook._jit.classes import add_step, margin_of
 from kernbrook._jit.plan import Plan
-from kernbrook._jit.sums import add_points
+from kernbrook._jit.values import add_points
 from kernbrook._jit.zero import zero_or
 from kernbrook.engine.points import Block, Flags, Floats, Labels, Rows, SupportVectors
 from kernbrook.engine.progress import Board, Progress, begun
 from kernbrook.engine.stores.base import Pass, Setting, Store
 from kernbrook.engine.sums import BLOCK, KernelSums
-from kernbrook.engine.verbs import implements, learn, score, weigh_all
+from kernbrook.engine.verbs import learn, score, weigh_all
 from kernbrook.errors import NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import lay_out
@@ -45,7 +45,7 @@ class Shared(NamedTuple):
     ones: Floats
 
 
-@implements(score, Shared)
+@score.of(Shared)
 def _score(part, t, board):
     classes = board.scores.shape[2]
     for j in range(board.scores.shape[1]):
@@ -55,7 +55,7 @@ def _score(part, t, board):
             board.sizes[t, j, c] = size
 
 
-@implements(learn, Shared)
+@learn.of(Shared)
 def _learn(part, t, updates, clock, board):
     """Where the two-class margin is at most 1, the example is added with step 1."""
     scores, sizes, label = board.scores[t], board.sizes[t], int(board.labels[t])

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from kernbrook._jit.budget import Parts, kernel_rows
 from kernbrook._jit.classes import add_step
-from kernbrook._jit.plan import POLYNOMIAL
+from kernbrook._jit.compiling import njit
+from kernbrook._jit.plan import Parts
 from kernbrook._jit.storage import renumber, spread_coefficients
+from kernbrook._jit.values import kernel_rows
 from kernbrook._jit.zero import zero_or
 from kernbrook.engine.points import (
     Block,
@@ -34,7 +34,6 @@ from kernbrook.engine.stores.base import Pass, Setting, Store, copied, look, met
 from kernbrook.engine.sums import KernelSums, share
 from kernbrook.engine.verbs import (
     fit_in,
-    implements,
     keep_within,
     learn,
     part,
@@ -44,7 +43,7 @@ from kernbrook.engine.verbs import (
 )
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel
-from kernbrook.kernels.planning import lay_out, one_by_one
+from kernbrook.kernels.planning import POLYNOMIAL, lay_out, one_by_one
 
 BUDGET_BLOCK = 128  # examples processed together: later ones see more of the block's own changes
 READ_BLOCK = 4 << 20  # numbers: kernel values of slots that are held together
@@ -147,12 +146,12 @@ class Seated(NamedTuple):
     seat: Seat
 
 
-@implements(parts_of, Budgeted)
+@parts_of.of(Budgeted)
 def _parts_of(member):
     return member.block.experts.shape[0]
 
 
-@implements(part, Budgeted)
+@part.of(Budgeted)
 def _part(member, i, board):
     return Seated(member.rule, seat_of(member.block, i))
 
@@ -181,7 +180,7 @@ def dot(alpha, filled, row):
     return total, size
 
 
-@implements(score, Seated)
+@score.of(Seated)
 def _score(part, t, board):
     score_slots(part.seat, t, board)
 
@@ -203,7 +202,7 @@ def score_slots(seat, t, board):
     board.known[t, expert] = held
 
 
-@implements(learn, Seated)
+@learn.of(Seated)
 def _learn(part, t, updates, clock, board):
     rule, seat, slots = part.rule, part.seat, part.seat.slots
     if not updates[seat.expert] or board.importance[t] <= 0.0:

@@ -1,0 +1,84 @@
+"""How functions are compiled: one decorator, and verbs whose implementation a type chooses.
+
+Compiled code is kept on disk by numba, function by function, each with an index of the types that
+it was compiled for. The index names the classes among them, so a class from somebody else's module
+must never stand in it: a process that cannot import that module could not read the index at all.
+"""
+
+from pathlib import Path
+
+import numba
+from numba import types
+from numba.core.caching import FunctionCache
+from numba.extending import overload
+
+from kernbrook._jit.freshness import meet
+
+PACKAGE = __name__.partition(".")[0]
+
+
+def from_outside(kind):
+    """Is a numba type a NamedTuple class from outside this package, or a tuple with one inside?"""
+    made_of = getattr(kind, "instance_class", None)
+    if made_of is not None and made_of.__module__.partition(".")[0] != PACKAGE:
+        return True
+    return isinstance(kind, types.BaseTuple) and any(map(from_outside, kind))
+
+
+class OwnTypesCache(FunctionCache):
+    """numba's cache on disk, without what is compiled for types from outside this package."""
+
+    def load_overload(self, sig, target_context):
+        if any(map(from_outside, getattr(sig, "args", sig))):
+            return None
+        return super().load_overload(sig, target_context)
+
+    def save_overload(self, sig, data):
+        if not any(map(from_outside, getattr(sig, "args", sig))):
+            super().save_overload(sig, data)
+
+
+def njit(**options):
+    """numba's `njit` for every function of this package.
+
+    With `cache=True` what is compiled for this package's types and numba's own is kept on disk,
+    after what other sources left there has gone. What is compiled for other people's types lasts
+    as long as the process.
+    """
+
+    def decorate(function):
+        dispatcher = numba.njit(**options)(function)
+        if options.get("cache"):
+            dispatcher._cache = OwnTypesCache(function)
+            meet(Path(dispatcher.stats.cache_path), Path(function.__code__.co_filename))
+        return dispatcher
+
+    return decorate
+
+
+def verb(default):
+    """Make a function a verb: compiled code that calls it gets what the first argument's class has.
+
+    `@default.of(Kind)` before a function makes it the implementation for the NamedTuple class
+    `Kind`; the function given is that of all other classes. Only implementations in use are
+    compiled. Outside of compiled code a verb does the same, as Python.
+    """
+    implementations = {}
+
+    def choose(first, *others):
+        return implementations.get(getattr(first, "instance_class", None), default)
+
+    def stub(*arguments):
+        return implementations.get(type(arguments[0]), default)(*arguments)
+
+    def of(kind):
+        def register(function):
+            implementations[kind] = function
+            return function
+
+        return register
+
+    overload(stub, strict=False)(choose)
+    stub.__name__, stub.__doc__ = default.__name__, default.__doc__
+    stub.of, stub.implementations = of, implementations
+    return stub

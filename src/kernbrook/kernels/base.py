@@ -1,0 +1,173 @@
+"""What every kernel is: a small immutable object that evaluates, and prints as its formula.
+
+`kernel(X, Z)` gives the (n, m) matrix of values by plain NumPy: slow, obvious, and what the
+compiled engine is tested against. A kernel has a file of its own, with its class and what the
+engine computes of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable as Function
+from collections.abc import Iterator
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.checks import is_number, shown
+from kernbrook.errors import InputError
+from kernbrook.sparse import as_csr
+
+Matrix = Any  # (n, d) float64 array or CSR matrix
+Values = NDArray[np.float64]
+
+
+def dense(X: Matrix) -> Values:
+    """The (n, d) float64 array of an array, a nested list or a sparse matrix."""
+    return np.asarray(as_csr(X).toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+
+
+def _float(value: Any) -> float:
+    """A number as a float: infinite where it is a larger integer."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def check_positive(kernel: str, **values: float) -> None:
+    """Raise InputError unless the parameters, given by name, are positive and finite."""
+    for name, value in values.items():
+        if not (is_number(value) and 0 < _float(value) < np.inf):
+            raise InputError(f"{kernel}: {name} must be a positive finite number, got {value!r}")
+
+
+def check_finite(kernel: str, **values: float) -> None:
+    """Raise InputError unless the parameters, given by name, are finite numbers."""
+    for name, value in values.items():
+        if not (is_number(value) and math.isfinite(_float(value))):
+            raise InputError(f"{kernel}: {name} must be a finite number, got {value!r}")
+
+
+def number(value: float) -> str:
+    """A number as formulas show it."""
+    return f"{value:.6g}"
+
+
+def squared_distances(X: Matrix, Z: Matrix) -> Values:
+    """(n, m) squared Euclidean distances, from the differences."""
+    return pairwise(X, Z, lambda difference: np.einsum("ij,ij->i", difference, difference))
+
+
+def pairwise(X: Matrix, Z: Matrix, measure: Function[[Values], Values]) -> Values:
+    """(n, m) measures of the differences: `measure` takes (n, d) and gives (n,)."""
+    X, Z = dense(X), dense(Z)
+    columns = [measure(X - z) for z in Z]
+    return np.stack(columns, axis=1) if columns else np.empty((len(X), 0))
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the compiled engine computes of a kernel, from one channel of pair values.
+
+    Attributes
+    ----------
+    kind : class of an empty NamedTuple, for which `kernbrook._jit.values.fill` is implemented
+    channel : INNER, SQUARED or MANHATTAN of `kernbrook._jit.plan`
+    parameter, offset, power : numbers that `fill` is given
+    reach : squared distance from which on the kernel is exactly 0; of the channel SQUARED only
+    """
+
+    kind: type[Any]
+    channel: int
+    parameter: float = 0.0
+    offset: float = 0.0
+    power: int = 1
+    reach: float = math.inf
+
+
+class Kernel:
+    """A function of two examples, evaluated on arrays: `kernel(X, Z) -> (n, m)`.
+
+    A subclass with `__call__` alone is a kernel: it is called with dense arrays. `step` makes it
+    fast. Kernels are immutable, and equal where they are the same function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> class Overlap(kb.kernels.Kernel):
+    ...     def __call__(self, X, Z):
+    ...         return np.minimum(X[:, None], Z[None]).sum(axis=2)
+    >>> X, y = [[0.0, 2.0], [3.0, 1.0], [1.0, 3.0], [2.0, 0.0]], [0, 1, 0, 1]
+    >>> kb.OnlineMKClassifier([Overlap(), kb.Linear()]).fit(X, y).predict([[3.0, 0.0]])
+    array([1])
+    """
+
+    of_vectors = True  # or of row numbers
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:
+        return self  # immutable
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Values:
+        """The kernel of each row of X, (n, d), with each row of Z, (m, d): (n, m)."""
+        raise NotImplementedError
+
+    def step(self) -> Step | None:
+        """What the engine computes of the kernel; None where the kernel is called instead."""
+        return None
+
+    def parts(self) -> Iterator[tuple[float, Kernel]]:
+        """The kernels this one is a weighted sum of, with their weights: itself, once."""
+        yield 1.0, self
+
+    def parameters(self) -> dict[str, Any]:
+        """The arguments that make this kernel again: `type(kernel)(**kernel.parameters())`."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Width(Kernel):
+    """A kernel with one width, given as gamma or as sigma."""
+
+    gamma: float
+    sigma: float | None
+
+    def __init__(self, *unnamed: Any, sigma: float | None = None, gamma: float | None = None):
+        name = type(self).__name__
+        if unnamed:
+            width = shown(unnamed[0])
+            raise InputError(f"{name}: say which width it is, sigma={width} or gamma={width}")
+        if (sigma is None) == (gamma is None):
+            raise InputError(
+                f"{name}: give either sigma or gamma, got sigma={sigma}, gamma={gamma}"
+            )
+        if sigma is not None:
+            check_positive(name, sigma=sigma)
+            sigma = float(sigma)
+            with np.errstate(all="ignore"):
+                gamma = float(self._gamma_of(np.float64(sigma)))
+        assert gamma is not None
+        check_positive(name, gamma=gamma)
+        object.__setattr__(self, "sigma", sigma)
+        object.__setattr__(self, "gamma", float(gamma))
+
+    @staticmethod
+    def _gamma_of(sigma: np.float64) -> np.float64:
+        raise NotImplementedError
+
+    def parameters(self) -> dict[str, Any]:
+        return {"gamma": self.gamma} if self.sigma is None else {"sigma": self.sigma}
+
+    def _formula(self, by_sigma: str, by_gamma: str) -> str:
+        """One of two formulas, the width filled in at the %."""
+        if self.sigma is None:
+            return by_gamma.replace("%", number(self.gamma))
+        return by_sigma.replace("%", number(self.sigma))
+
+    def __repr__(self) -> str:
+        width = f"gamma={self.gamma:g}" if self.sigma is None else f"sigma={self.sigma:g}"
+        return f"{type(self).__name__}({width})"

@@ -1,0 +1,48 @@
+"""Any Python function as a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernbrook.errors import InputError
+from kernbrook.kernels.base import Kernel, Matrix, Values, dense
+
+
+@dataclass(frozen=True)
+class Callable(Kernel):
+    """Any Python function of two arrays, (n, d) and (m, d), that gives an (n, m) array.
+
+    Parameters
+    ----------
+    function : called with dense arrays
+    name : printed as the formula; by default the function's own name
+
+    Examples
+    --------
+    >>> print(Callable(lambda X, Z: X @ Z.T, name="dot(x, z)"))
+    dot(x, z)
+    """
+
+    function: Function[[Values, Values], Any]
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError(f"Callable: expected a function of two arrays, got {self.function!r}")
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Values:
+        X, Z = dense(X), dense(Z)
+        values = np.asarray(self.function(X, Z), dtype=np.float64)
+        if values.shape != (len(X), len(Z)):
+            raise InputError(
+                f"kernel {self}: expected an array of shape {(len(X), len(Z))} "
+                f"for arrays of {len(X)} and {len(Z)} rows, got shape {values.shape}"
+            )
+        return values
+
+    def __str__(self) -> str:
+        return self.name or f"{getattr(self.function, '__name__', 'function')}(x, z)"

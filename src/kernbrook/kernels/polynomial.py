@@ -1,0 +1,109 @@
+"""Polynomial kernels, and the linear one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from kernbrook._jit.plan import INNER
+from kernbrook._jit.values import fill, raise_to
+from kernbrook.checks import is_whole
+from kernbrook.errors import InputError
+from kernbrook.kernels.base import Kernel, Matrix, Step, Values, check_finite, dense, number
+
+LARGEST_DEGREE = 1000  # compiled loops, which nothing stops, go up to it
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """(x . z + offset)^degree.
+
+    Parameters
+    ----------
+    degree : int from 1 to 1,000
+    offset : float
+
+    Raises
+    ------
+    InputError
+        The degree is no such integer, or the offset not finite.
+
+    Examples
+    --------
+    >>> print(Polynomial(3), Polynomial(2, offset=1), sep="; ")
+    (x.z)^3; (x.z + 1)^2
+    """
+
+    degree: int
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.degree) or not 1 <= self.degree <= LARGEST_DEGREE:
+            raise InputError(
+                f"Polynomial: degree must be an integer from 1 to {LARGEST_DEGREE:,}, "
+                f"got {self.degree!r}"
+            )
+        check_finite("Polynomial", offset=self.offset)
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Values:
+        return np.power(dense(X) @ dense(Z).T + self.offset, float(self.degree))
+
+    def step(self) -> Step:
+        return Step(PolynomialStep, INNER, self.offset, power=self.degree)
+
+    def __str__(self) -> str:
+        base = "x.z" if self.offset == 0 else f"x.z + {number(self.offset)}"
+        if self.degree == 1:
+            return base
+        return f"({base})^{self.degree}"
+
+
+@dataclass(frozen=True)
+class Linear(Polynomial):
+    """x . z: the polynomial of degree 1.
+
+    Examples
+    --------
+    >>> print(Linear())
+    x.z
+    """
+
+    degree: int = 1
+    offset: float = 0.0
+
+    def __init__(self) -> None:
+        pass
+
+    def __repr__(self) -> str:
+        return "Linear()"
+
+
+def polynomial_variables(recipe: str, kernel: Kernel, width: int) -> int:
+    """How many variables the polynomial has: the inputs, and the root of the offset.
+
+    Raises
+    ------
+    InputError
+        The kernel is not a polynomial, or not positive definite.
+    """
+    if not isinstance(kernel, Polynomial):
+        raise InputError(f"{recipe}: expected a Polynomial or Linear kernel, got {kernel!r}")
+    if kernel.offset < 0:
+        raise InputError(
+            f"{recipe}: a polynomial kernel has features for an offset from 0, got {kernel.offset}"
+        )
+    return width + (kernel.offset > 0)
+
+
+class PolynomialStep(NamedTuple):
+    """(source + parameter)^power."""
+
+
+@fill.of(PolynomialStep)
+def _fill(kind, source, values, lo, hi, parameter, offset, power):
+    for j in range(lo, hi):
+        values[0, j] = source[j] + parameter
+    raise_to(values, lo, hi, power)
+    return True

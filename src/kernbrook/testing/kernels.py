@@ -1,0 +1,199 @@
+"""What every kernel must be able to do."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from kernbrook._jit.values import add_points, kernel_rows
+from kernbrook.engine.feature_maps import draw
+from kernbrook.errors import InputError
+from kernbrook.kernels import Gaussian, Kernel, Linear, Mean, Polynomial, RandomFeatures
+from kernbrook.kernels.dictionaries import of_vectors
+from kernbrook.kernels.planning import lay_out, one_by_one
+from kernbrook.kernels.spectra import WAYS, ShiftInvariant
+from kernbrook.models.classifier import OnlineMKClassifier
+from kernbrook.models.points import DenseRows, Rows, SparseRows
+from kernbrook.models.saving import load, save
+
+Floats = NDArray[np.float64]
+
+CLOSE = 1e-10  # the most by which values may differ, as a share of the largest
+FREQUENCIES = 20_000
+
+
+def check_kernel(kernel: Kernel, X: Any = None) -> None:
+    """Check a kernel on examples: what it gives, what the engine makes of it, what it is told.
+
+    - Its values are finite, (n, m) for n and m examples, and symmetric.
+    - The engine's values are those of calling it: alone, in a pool and in a mean with others, for
+      growing expansions and for slots, dense and sparse.
+    - It is immutable, prints without an address, equals its copies and what its `parameters` make,
+      and refuses NaN for a parameter that is a number.
+    - A model with it can be cloned; saved and loaded, where a file can hold the kernel.
+    - Features drawn from its spectrum, where it has one, have the kernel as inner products.
+
+    Parameters
+    ----------
+    kernel : the kernel
+    X : (n, d) array of at least 4 examples, by default 40 normal ones of 5 features, half of the
+        numbers 0
+
+    Raises
+    ------
+    AssertionError
+        The kernel does not have one of these properties; the message says which.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> kb.testing.check_kernel(kb.Gaussian(sigma=2))
+    """
+    A = _examples() if X is None else np.array(X, dtype=np.float64, ndmin=2)
+    _check_values(kernel, A)
+    _check_engine(kernel, A)
+    _check_value(kernel)
+    _check_refusals(kernel)
+    _check_models(kernel)
+    if isinstance(kernel, ShiftInvariant):
+        _check_spectrum(kernel, A[:12])
+
+
+def _expect(condition: Any, kernel: Kernel, message: str) -> None:
+    if not condition:
+        raise AssertionError(f"{kernel!r}: {message}")
+
+
+def _examples() -> Floats:
+    generator = np.random.default_rng(0)
+    return np.where(generator.random((40, 5)) < 0.5, 0.0, generator.normal(size=(40, 5)))
+
+
+def _close(found: Floats, expected: Floats) -> bool:
+    largest = np.abs(expected).max(initial=0.0)
+    return found.shape == expected.shape and bool(
+        np.all(np.abs(found - expected) <= CLOSE * largest)
+    )
+
+
+def _check_values(kernel: Kernel, X: Floats) -> None:
+    Z = X[: len(X) // 2]
+    K = np.asarray(kernel(X, Z))
+    _expect(K.shape == (len(X), len(Z)), kernel, f"(n, m) values expected, got shape {K.shape}")
+    _expect(np.isfinite(K).all(), kernel, "gave NaN or infinity")
+    _expect(_close(np.asarray(kernel(Z, X)).T, K), kernel, "not symmetric")
+    for A, B in ((X[:1], Z), (X, Z[:1]), (X, Z[:0])):
+        shape = np.asarray(kernel(A, B)).shape
+        _expect(
+            shape == (len(A), len(B)), kernel,
+            f"of {len(A)} and {len(B)} examples, expected shape {(len(A), len(B))}, got {shape}",
+        )  # fmt: skip
+
+
+def _check_engine(kernel: Kernel, X: Floats) -> None:
+    points = X[: len(X) // 2]
+    others = (Gaussian(gamma=0.5), Polynomial(2), Mean([kernel, Linear()]), Gaussian(gamma=2))
+    for pool in ((kernel,), (kernel, *others) if of_vectors([kernel]) else (kernel, kernel)):
+        for storage, rows, stored in (
+            ("dense", DenseRows.of(X), DenseRows.of(points)),
+            ("CSR", SparseRows.of(sp.csr_matrix(X)), SparseRows.of(sp.csr_matrix(points))),
+        ):
+            sums, slots = _by_engine(pool, rows, stored)
+            for i, one in enumerate(pool):
+                K = np.asarray(one(X, points)).T
+                place = f"the engine's {{}} of {storage} rows are not those of calling {one!r}"
+                total = K.T @ _coefficients(len(points), len(pool))[:, i]
+                scale = np.abs(K).sum(axis=0).max()
+                near = np.abs(sums[i] - total).max() <= CLOSE * scale
+                _expect(near, kernel, place.format("sums"))
+                _expect(_close(slots[i], K), kernel, place.format("values"))
+
+
+def _coefficients(points: int, kernels: int) -> Floats:
+    """(points, kernels), some of them 0, none above 1 in size."""
+    generator = np.random.default_rng(1)
+    uniform = generator.uniform(-1.0, 1.0, (points, kernels))
+    return np.where(generator.random((points, kernels)) < 0.3, 0.0, uniform)
+
+
+def _by_engine(pool: tuple[Kernel, ...], rows: Rows, points: Rows) -> tuple[Floats, list[Floats]]:
+    """Sums of the kernels over points, (m, n), and values as slots have them, m of (points, n)."""
+    layout = lay_out(pool)
+    pairs = rows.pairs(layout, points)
+    n, b = len(points), len(rows)
+    scores, sizes, scratch = np.zeros((len(pool), b)), np.zeros((len(pool), b)), np.empty((2, b))
+    coefficients = _coefficients(n, len(pool))
+    add_points(layout.plan, pairs, 0, n, 0, b, coefficients, scores, sizes, scratch)
+    parts, slots = one_by_one(pool, layout), []
+    for e in range(len(pool)):
+        slots.append(np.empty((n, b)))
+        kernel_rows(parts, e, pairs, np.arange(n), 0, b, slots[e])
+    return scores, slots
+
+
+def _check_value(kernel: Kernel) -> None:
+    twin = type(kernel)(**kernel.parameters())
+    for what, other in (("what its parameters make", twin), ("its copy", copy.deepcopy(kernel))):
+        _expect(other == kernel, kernel, f"not equal to {what}")
+        _expect(hash(other) == hash(kernel), kernel, f"of another hash than {what}")
+    _expect(" at 0x" not in str(kernel), kernel, "prints as an address; define __repr__ or __str__")
+    for name, value in kernel.parameters().items():
+        try:
+            setattr(kernel, name, value)
+        except AttributeError:
+            continue
+        raise AssertionError(f"{kernel!r}: its {name} can be set, but kernels are immutable")
+    try:
+        pickled = pickle.dumps(kernel)
+    except (pickle.PicklingError, AttributeError, TypeError):  # a function without a name
+        return
+    _expect(pickle.loads(pickled) == kernel, kernel, "not equal to itself pickled and unpickled")
+
+
+def _check_refusals(kernel: Kernel) -> None:
+    parameters = kernel.parameters()
+    for name, value in parameters.items():
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            try:
+                type(kernel)(**{**parameters, name: math.nan})
+            except (TypeError, ValueError):
+                continue
+            raise AssertionError(f"{kernel!r}: takes NaN for {name}")
+
+
+def _check_models(kernel: Kernel) -> None:
+    model = OnlineMKClassifier([kernel])
+    _expect(clone(model).kernels == [kernel], kernel, "not equal to itself in a cloned model")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        try:
+            save(model, path)
+        except InputError:  # a kernel that no file can hold
+            return
+        _expect(load(path).kernels == [kernel], kernel, "not equal to itself from a saved model")
+
+
+def _check_spectrum(kernel: Kernel, X: Floats) -> None:
+    assert isinstance(kernel, ShiftInvariant)
+    K = np.asarray(kernel(X, X))
+    _expect(
+        np.abs(np.diagonal(K) - 1.0).max() <= CLOSE, kernel, "has a spectrum, but is not 1 at 0"
+    )
+    for way in WAYS:
+        if way == "orthogonal" and not kernel.isotropic:
+            continue
+        Z = draw(kernel, RandomFeatures(FREQUENCIES, way), X.shape[1], 0).transform(DenseRows.of(X))
+        far = np.abs(Z @ Z.T - K).max()
+        _expect(
+            far <= 6.0 / math.sqrt(FREQUENCIES), kernel,
+            f"inner products of features from {way} frequencies are {far:.2g} from the kernel",
+        )  # fmt: skip

@@ -1,0 +1,202 @@
+"""Kernels of other people: by NumPy alone, or with compiled values; and what the checks find."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import hard_streams
+import numpy as np
+import plain
+import pytest
+
+import kernbrook as kb
+from kernbrook._jit.compiling import from_outside
+from kernbrook._jit.plan import MANHATTAN, SQUARED
+from kernbrook._jit.values import fill
+from kernbrook.kernels import Kernel
+from kernbrook.kernels.base import Step
+from kernbrook.kernels.features import Features, Map
+from kernbrook.kernels.spectra import ShiftInvariant, normal_frequencies
+
+
+@dataclass(frozen=True)
+class Slow(Kernel):
+    """1 / (1 + rate ||x - z||_1)."""
+
+    rate: float
+
+    def __post_init__(self):
+        if not self.rate > 0:
+            raise ValueError("rate must be positive")
+
+    def __call__(self, X, Z):
+        return 1.0 / (1.0 + self.rate * np.abs(X[:, None] - Z[None]).sum(axis=2))
+
+
+class QuickStep(NamedTuple):
+    """1 / (1 + parameter * source)."""
+
+
+@fill.of(QuickStep)
+def _fill(kind, source, values, lo, hi, parameter, offset, power):
+    for j in range(lo, hi):
+        values[0, j] = 1.0 / (1.0 + parameter * source[j])
+    return True
+
+
+@dataclass(frozen=True)
+class Quick(Slow):
+    """The same, compiled."""
+
+    def step(self):
+        return Step(QuickStep, MANHATTAN, self.rate)
+
+
+@pytest.mark.parametrize("kernel", [Slow(0.5), Quick(0.5)], ids=repr)
+def test_they_have_all_properties(kernel):
+    kb.testing.check_kernel(kernel)
+
+
+def test_compiled_or_called_it_is_the_same_kernel():
+    """In a pass whose other kernels have their own kinds of steps."""
+    X, y = hard_streams.gaussian_clouds(60)
+    models = [
+        plain.classifier([kernel, kb.Gaussian(sigma=2), kb.Cauchy(sigma=1)], None, kb.GroupNorm())
+        for kernel in (Slow(0.5), Quick(0.5))
+    ]
+    called, compiled = (model.fit(X, y) for model in models)
+    np.testing.assert_array_equal(called.support_vectors_, compiled.support_vectors_)
+    np.testing.assert_allclose(
+        called.decision_function(X), compiled.decision_function(X), rtol=1e-9, atol=1e-12
+    )
+
+
+class AbsoluteMap(Map):
+    def fill(self, rows, out):
+        out[:] = np.abs(rows.dense())
+
+
+class Absolute(Features):
+    """The features |x|."""
+
+    map = AbsoluteMap
+
+    def dim(self, kernel, width):
+        return width
+
+    def draw(self, kernel, width, generator):
+        return {}
+
+
+def test_a_feature_map():
+    """Of a recipe that names its map, beside one of ours."""
+    X = np.random.default_rng(0).normal(size=(9, 3))
+    kernels, recipes = [kb.Linear(), kb.Gaussian(sigma=1)], [Absolute(), kb.RandomFeatures(4)]
+    Z = kb.KernelFeatures(kernels, recipes, random_state=0).fit_transform(X)
+    np.testing.assert_array_equal(Z[:, :3], np.abs(X))
+    assert Z.shape == (9, 3 + 8)
+
+
+def test_types_from_outside():
+    """Alone or within a record, not where they are this package's, numba's or numbers."""
+    from numba import typeof
+
+    from kernbrook.kernels.cauchy import CauchyStep
+
+    class Record(NamedTuple):
+        kinds: tuple
+
+    for inside in (1.0, np.zeros(2), CauchyStep(), (CauchyStep(), 1), ()):
+        assert not from_outside(typeof(inside))
+    for outside in (QuickStep(), (CauchyStep(), QuickStep()), ((1, (QuickStep(),)),), Record(())):
+        assert from_outside(typeof(outside))
+
+
+PROGRAM = """
+import kernbrook as kb
+X = [[0.0, 1.0], [2.0, 0.5], [1.0, 1.0]]
+def features(kernel):
+    return kb.KernelFeatures(kernel, kb.Nystroem(landmarks=X[:2])).fit_transform(X)
+"""
+
+
+def test_the_cache_on_disk_serves_who_cannot_import_them(tmp_path):
+    """And nothing that was compiled for them is in it."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "their_kernel.py").write_text(Path(__file__).read_text())
+    cache = tmp_path / "cache"
+
+    def run(program, *folders):
+        paths = [str(Path(kb.__file__).parents[1]), str(Path(__file__).parents[1]), *folders]
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM + program],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(paths)},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert not any(b"QuickStep" in path.read_bytes() for path in cache.rglob("*.nb[ic]"))
+        return done.stdout
+
+    report = (
+        "from kernbrook._jit.values import kernel_values as f; "
+        "print(sum(f.stats.cache_hits.values()), len(f.signatures))"
+    )
+    theirs = "import their_kernel; features(their_kernel.Quick(2.0)); "
+    folder = str(tmp_path / "theirs")
+    run("features(kb.Gaussian(sigma=1)); " + theirs, folder)
+    assert run("features(kb.Gaussian(sigma=1)); " + report).split() == ["1", "1"]
+    assert run(theirs + "features(kb.Gaussian(sigma=1)); " + report, folder).split() == ["1", "2"]
+
+
+# -- what the checks find ---------------------------------------------------------------------
+
+
+def broken(**methods):
+    """A kernel as `Slow`, with other methods."""
+    return dataclass(frozen=True, eq="__eq__" not in methods)(type("Broken", (Slow,), methods))
+
+
+class LongerSpectrum(ShiftInvariant, Slow):
+    """A Gaussian, but with the frequencies of a narrower one."""
+
+    def __call__(self, X, Z):
+        return kb.Gaussian(gamma=self.rate)(X, Z)
+
+    def frequencies(self, n, width, way, generator):
+        return 2.0 * np.sqrt(2.0 * self.rate) * normal_frequencies(n, width, way, generator)[0]
+
+
+def _settable(self, name, value):
+    object.__setattr__(self, name, value)
+
+
+class Settable(Slow):
+    __setattr__ = _settable
+
+
+BROKEN = [
+    (broken(__call__=lambda self, X, Z: X @ Z.T + X[:, :1]), "not symmetric"),
+    (broken(__call__=lambda self, X, Z: np.full((len(X), len(Z)), np.nan)), "NaN or infinity"),
+    (broken(__call__=lambda self, X, Z: X @ Z.T @ Z), r"expected, got shape \(40, 5\)"),
+    (
+        broken(__call__=lambda self, X, Z: X @ Z.T if len(Z) else np.zeros(len(X))),
+        r"expected shape \(40, 0\), got \(40,\)",
+    ),
+    (broken(step=lambda self: Step(QuickStep, SQUARED, self.rate)), "the engine's sums of dense"),
+    (broken(step=lambda self: Step(QuickStep, MANHATTAN, 0.9)), "the engine's sums of dense rows"),
+    (broken(__eq__=lambda self, other: self is other, __hash__=lambda self: 1), "what its param"),
+    (broken(__hash__=object.__hash__), "of another hash than what its parameters make"),
+    (broken(__str__=lambda self: object.__repr__(self)), "prints as an address"),
+    (broken(__post_init__=lambda self: None), "takes NaN for rate"),
+    (Settable, "its rate can be set"),
+    (LongerSpectrum, "inner products of features from random frequencies"),
+]
+
+
+@pytest.mark.parametrize(("kind", "message"), BROKEN, ids=[message for _, message in BROKEN])
+def test_what_the_checks_find(kind, message):
+    with pytest.raises(AssertionError, match=message):
+        kb.testing.check_kernel(kind(0.5))
