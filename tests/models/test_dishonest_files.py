@@ -160,7 +160,7 @@ def test_more_memory_than_there_is(tmp_path, monkeypatch):
     def none_left(*_):
         raise MemoryError
 
-    monkeypatch.setattr("kernbrook.models.machine.make_run", none_left)
+    monkeypatch.setattr("kernbrook.models.machine.make_model", none_left)
     with pytest.raises(ModelFileError, match="model: it asks for more memory than there is"):
         kb.load(tmp_path / "model")
 

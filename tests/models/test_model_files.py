@@ -12,6 +12,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from inside import slots_of
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
@@ -284,7 +285,7 @@ def test_slots_that_point_outside(tmp_path, field, value):
     model = kb.recipes.make("rbp", budget=5, random_state=0)
     X = np.random.default_rng(0).normal(size=(60, 3))
     model.fit(X, np.where(X[:, 0] > 0, 1, -1))
-    getattr(model._run.slots, field)[0] = value
+    getattr(slots_of(model), field)[0] = value
     kb.save(model, tmp_path / "model")
     with pytest.raises(ModelFileError, match=f"slots.{field}"):
         kb.load(tmp_path / "model")

@@ -11,6 +11,7 @@ import pandas as pd
 import plain
 import pytest
 import scipy.sparse as sp
+from inside import extra_of, pool_of, theta_of
 from naive import features as naive_features
 from naive import policies, regression, rounds, scaling
 from safetensors import safe_open
@@ -245,8 +246,8 @@ def test_a_weight_of_two_is_half_the_regularization():
     half.learn(X[:1], Y[:1])
     usual = make(kb.Ridge(0.4, features=WAVES), combiner=kb.Uniform())
     usual.learn(X[:1], Y[:1])
-    np.testing.assert_allclose(twice._run.memory.theta, half._run.memory.theta, rtol=1e-12)
-    assert not np.allclose(twice._run.memory.theta, usual._run.memory.theta)
+    np.testing.assert_allclose(theta_of(twice), theta_of(half), rtol=1e-12)
+    assert not np.allclose(theta_of(twice), theta_of(usual))
     np.testing.assert_allclose(twice.expert_errors_, 2 * Y[0] ** 2)
 
 
@@ -603,8 +604,8 @@ def test_a_learner_that_diverges(size, labels, tmp_path):
     assert "lower its step" in message
     assert model.n_rounds_ == rounds_ > 0
     assert file_of(model, tmp_path) == state
-    for array in model._run.memory:
-        assert np.isfinite(array).all()
+    assert np.isfinite(theta_of(model)).all()
+    assert np.isfinite(extra_of(model)).all()
 
 
 def model_rounds(model):
@@ -656,7 +657,7 @@ def test_the_features_are_in_the_file(tmp_path):
     kb.save(model, tmp_path / "model")
     with safe_open(tmp_path / "model", framework="np") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    for i, own in enumerate(model._run.pool.maps):
+    for i, own in enumerate(pool_of(model).maps):
         assert any(
             array.tobytes() == own.arrays()["frequencies"].tobytes() for array in tensors.values()
         ), i
