@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.committee import decide, expected_votes, relative_weights, would_ask
-from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array
+from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.engine.progress import (
     ASKED,
     CHOSEN,
@@ -324,7 +324,8 @@ class Model:
         for i, store in enumerate(self.stores):
             begin = f"stores.{i}."
             own = {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
-            states.append(store.restored(own))
+            with within(begin):
+                states.append(store.restored(own))
         self.progress, self.states = Progress(**saved), tuple(states)
 
 

@@ -45,7 +45,8 @@ class BOGD(Budgeted):
         rule = BOGDRule(positive(self, "step"), non_negative(self, "regularization"))
         if rule.step * rule.regularization >= 1:
             raise InputError(
-                f"BOGD: step * regularization must be below 1, got {rule.step} * {rule.regularization}"
+                "BOGD: step * regularization must be below 1, got "
+                f"{rule.step} * {rule.regularization}"
             )
         return rule
 

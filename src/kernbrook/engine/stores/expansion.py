@@ -72,7 +72,8 @@ class Window(NamedTuple):
     """Of experts that sum over the last examples with labels.
 
     sums : see `Sums`; scores are summed up afresh for every example
-    budget : of examples; labelled : (n + b,) int, those with labels; seen : (1,) int, how many of them there are
+    budget : of examples
+    labelled, seen : (n + b,) int, those with labels; (1,) int, how many of them there are
     """
 
     sums: Sums

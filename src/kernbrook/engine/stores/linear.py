@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import refusal
-from kernbrook.engine.points import Floats, Labels, Rows, check_array
+from kernbrook.engine.points import Floats, Labels, Rows, check_array, within
 from kernbrook.engine.progress import Progress
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, look
@@ -247,7 +247,8 @@ class Linear(Store):
         for i, (kernel, recipe) in enumerate(self.maps):
             begin = f"maps.{i}."
             own = {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
-            maps.append(restore(kernel, recipe, self.setting.width, own))
+            with within(begin):
+                maps.append(restore(kernel, recipe, self.setting.width, own))
         return Learned(arrays["theta"], arrays["extra"], PoolMap(maps))
 
 
