@@ -43,9 +43,10 @@ def in_use(arrays):
     arrays = dict(arrays)
     for name in [name for name in arrays if name.endswith(".filled")]:
         store, filled = name.removesuffix("filled"), arrays[name][:, 0]
+        merged = store + "points" in arrays
         for field, axes in SLOTS.items():
-            array = arrays[store + field]
-            if array.size:
+            if merged or field not in ("points", "norms"):
+                array = arrays[store + field]
                 parts = [
                     own[(..., *[slice(n)] * axes) if axes else slice(n)].ravel()
                     for own, n in zip(array, filled, strict=True)

@@ -467,7 +467,6 @@ PARAMETERS = [
     ({"learner": kb.GradientDescent(loss="hinge")}, "is for classes, not for numbers"),
     ({"learner": kb.GradientDescent(loss="logistic")}, "is for classes, not for numbers"),
     ({"learner": []}, "learner: expected one learner or more, got none"),
-    ({"learner": [kb.Ridge(), EXPANSION]}, "learner: .* do not go into one pool"),
     ({"learner": [kb.Ridge(), kb.EXP()]}, "learner: expected an object such as Ridge"),
     ({"learner": kb.Ridge}, "learner: expected an object such as Ridge"),
     ({"learner": kb.Ridge(regularization=0)}, "Ridge: regularization must be positive, got 0"),
@@ -489,7 +488,6 @@ PARAMETERS = [
     ({"combiner": kb.GroupNorm()}, "combiner: GroupNorm is for classes"),
     ({"combiner": kb.EXP(0.0)}, "EXP: step must be a positive number, got 0.0"),
     ({"combiner": kb.EXP(horizon=0.5)}, "EXP: horizon must be None or a number from 1, got 0.5"),
-    ({"selection": kb.BestOfPrefix()}, "selection: BestOfPrefix goes with learners that"),
     ({"labels": kb.MarginSampling()}, "looks at margins, which numbers do not have"),
     ({"kernels": [kb.Linear()]}, "RandomFeatures: expected a shift-invariant kernel"),
     (
@@ -520,12 +518,6 @@ def test_what_the_classifier_refuses():
     for combiner in (kb.EXP(), kb.AdaHedge("absolute"), kb.MLPoly("linearized")):
         with pytest.raises(InputError, match="combiner: for classes expected a loss 'mistakes'"):
             plain.classifier(POOL, LEARNERS, combiner).fit(X, y)
-    pools = [[kb.Perceptron(), kb.Ridge()], [kb.RBP(9), kb.Perceptron()], [EXPANSION, kb.Ridge()]]
-    for pool in pools:
-        with pytest.raises(InputError, match="do not go into one pool"):
-            plain.classifier(POOL, pool).fit(X, y)
-    with pytest.raises(InputError, match="does not go into a pool"):
-        plain.classifier(POOL, [kb.RBP(9), kb.RBP(8)]).fit(X, y)
 
 
 TARGETS = [
