@@ -292,7 +292,8 @@ class Model:
         yield tuple(self.choices)
         for store in self.stores:
             yield type(store).__name__
-            yield [value for name, value in vars(store).items() if name not in ("sums", "parts")]
+            parts = [(name, part) for name, part in vars(store).items() if name != "parts"]
+            yield [part.kernels if name == "sums" else part for name, part in parts]
 
     # -- as arrays --------------------------------------------------------------------------
 
