@@ -76,9 +76,8 @@ def test_chunks_sparsity_and_files_change_nothing(name, update, tmp_path):
     first = learn(loaded, X[:130], y[:130], 130)
     kb.save(loaded, tmp_path / "model")
     loaded = kb.load(tmp_path / "model")
-    np.testing.assert_array_equal(
-        np.concatenate([some, learn(loaded, X[130:], y[130:], 170)]), said
-    )
+    np.testing.assert_array_equal(first, said[:130])
+    np.testing.assert_array_equal(learn(loaded, X[130:], y[130:], 170), said[130:])
     wanted = arrays_of(whole)
     for model in (chunks, loaded):
         for field, array in arrays_of(model).items():
@@ -97,7 +96,7 @@ def test_support_vectors_of_all_stores(name):
     model = make(learners, numbers)
     learn(model, X, y, 300)
     counts = np.count_nonzero(model.dual_coef_, axis=0)
-    assert model.n_support_stored_ == len(model.support_vectors_)
+    assert model.n_support_stored_ == counts.sum()
     for e, learner in enumerate(learners):
         alone = make(learner, numbers)
         learn(alone, X, y, 300)
