@@ -29,9 +29,9 @@ from typing import Any, NamedTuple
 
 import machine
 import numpy as np
+from kernbrook._jit.pegasos import AFRESH
 
 import kernbrook as kb
-from kernbrook._jit.pegasos import AFRESH
 from kernbrook.evaluation.held_out import GENERATORS, Permuted, Split, standardised
 from kernbrook.evaluation.published import PUBLISHED
 

@@ -20,7 +20,7 @@ from kernbrook.cli.common import parameters
 from kernbrook.cli.main import run
 from kernbrook.errors import KernbrookError, KernbrookWarning
 from kernbrook.evaluation.tasks import check_settings, make_online, recipes_for
-from kernbrook.models import recipes, runs
+from kernbrook.models import recipes
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX locks and terminals")
 TYPED = [
@@ -135,7 +135,7 @@ def test_a_page_has_the_name_of_a_page(kernbrook, tmp_path):
 
 
 def test_warnings_are_messages(kernbrook, monkeypatch):
-    monkeypatch.setattr(runs, "LARGE", 90)
+    monkeypatch.setattr("kernbrook.engine.model.LARGE", 90)
     code, _, err = kernbrook("train", "wdbc", "--model", "m", "--recipe", "omkc-dd")
     told, wrote = err.splitlines()
     assert (code, wrote) == (0, "wrote m")

@@ -6,14 +6,15 @@ import plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import progress_of, state_of, theta_of
 from naive import ada_raker as naive
 from naive import features as naive_features
 from naive import regression, rounds
 from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
-from kernbrook.errors import InputError
 from kernbrook.engine.feature_maps import draw
+from kernbrook.errors import InputError
 
 SEED = 5
 WAVES = kb.RandomFeatures(6)
@@ -111,15 +112,10 @@ def assert_same(model, said, expected, y, C=None, rtol=1e-9):
         np.testing.assert_array_equal(said, expected.predictions)
         np.testing.assert_allclose(model.expert_mistakes_, expected.losses, rtol=1e-12)
     np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=10 * rtol)
-    np.testing.assert_array_equal(model._run.progress.used, expected.used)
+    np.testing.assert_array_equal(progress_of(model).used, expected.used)
     theta = np.concatenate([own.ravel() for own in expected.thetas])
     size = np.abs(theta).max(initial=1e-300)
-    np.testing.assert_allclose(model._run.memory.theta, theta, rtol=0, atol=100 * rtol * size)
-
-
-def every_state(model):
-    run = model._run
-    return b"".join(array.tobytes() for array in (*run.progress, *run.memory))
+    np.testing.assert_allclose(theta_of(model), theta, rtol=0, atol=100 * rtol * size)
 
 
 # -- learners that begin afresh ----------------------------------------------------------------
@@ -169,7 +165,7 @@ def test_restarts(name, restart, selection):
     said = learn(model, X, y, size=40, importance=importance)
     np.testing.assert_allclose(said, expected.predictions, rtol=0, atol=1e-9)
     theta = np.concatenate([expert.learner.theta.ravel() for expert in expected.experts])
-    np.testing.assert_allclose(model._run.memory.theta, theta, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(theta_of(model), theta, rtol=0, atol=1e-8)
     np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-9)
 
 
@@ -310,7 +306,7 @@ def test_chunks_change_nothing(C, selection):
     for size in (1, 7, 256):
         model = fresh()
         np.testing.assert_array_equal(learn(model, X, y, C, size), said)
-        assert every_state(model) == every_state(whole)
+        assert state_of(model) == state_of(whole)
         np.testing.assert_array_equal(model.predict(X), whole.predict(X))
 
 
@@ -321,7 +317,7 @@ def test_learning_alone_is_learning_together():
         make(kb.AdaRaker(8), learners(8), labels=labels) for labels in ("all", kb.RandomLabels(1.0))
     )
     np.testing.assert_array_equal(learn(alone, X, y), learn(together, X, y))
-    assert every_state(alone) == every_state(together)
+    assert state_of(alone) == state_of(together)
 
 
 @pytest.mark.parametrize("policy", [kb.Disagreement(0.5, 2), kb.LabelBudget(0.4)])
@@ -333,9 +329,9 @@ def test_examples_that_are_not_asked_about_change_nothing(policy):
     of_those = make(kb.AdaRaker(6), learners(6)).partial_fit(X[asked], y[asked])
     for name in ("log_weights", "losses", "state"):
         np.testing.assert_array_equal(
-            getattr(model._run.progress, name), getattr(of_those._run.progress, name)
+            getattr(progress_of(model), name), getattr(progress_of(of_those), name)
         )
-    np.testing.assert_array_equal(model._run.memory.theta, of_those._run.memory.theta)
+    np.testing.assert_array_equal(theta_of(model), theta_of(of_those))
 
 
 def test_a_file_in_the_middle_of_an_interval(tmp_path):
@@ -344,7 +340,7 @@ def test_a_file_in_the_middle_of_an_interval(tmp_path):
     kb.save(model, tmp_path / "model")
     loaded = kb.load(tmp_path / "model")
     np.testing.assert_array_equal(learn(loaded, X[45:], y[45:]), learn(model, X[45:], y[45:]))
-    assert every_state(loaded) == every_state(model)
+    assert state_of(loaded) == state_of(model)
 
 
 def test_losses_of_a_million():
@@ -353,7 +349,7 @@ def test_losses_of_a_million():
     expected = twin(X, y, "squared", 6)
     model = make(kb.AdaRaker(6), learners(6))
     assert_same(model, learn(model, X, y), expected, y, rtol=1e-8)
-    assert not np.isnan(model._run.progress.log_weights).any()
+    assert not np.isnan(progress_of(model).log_weights).any()
 
 
 # -- what it is for ----------------------------------------------------------------------------
@@ -397,12 +393,12 @@ def test_bad_combiners(combiner, message):
 @pytest.mark.parametrize("restart", [0, 2.5, -3, "4", True, np.inf])
 def test_bad_restarts(restart):
     with pytest.raises(InputError, match="restart must be"):
-        kb.GradientDescent(restart=restart).row()
+        kb.GradientDescent(restart=restart).rule()
 
 
 def test_restarts_need_features():
     with pytest.raises(InputError, match="a restart needs features"):
-        kb.GradientDescent(features=None, restart=3).row()
+        kb.GradientDescent(features=None, restart=3).rule()
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,15 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import compiled, slots_of
 from naive import budget as naive
 from naive import kernels as naive_kernels
-from numba import typeof
 
 import kernbrook as kb
-from kernbrook._jit.budget import Slots, Uses, forgetron_scale, learn_alone
+from kernbrook.engine.stores.slots import Slots
+from kernbrook.engine.verbs import Clock, Seen
 from kernbrook.errors import NonFiniteError
+from kernbrook.learners.forgetron import tuned_scale
 
 SEED = 5
 GAMMAS = (0.005, 0.02, 0.05, 0.2)
@@ -186,7 +188,7 @@ def test_bpas_removes_what_costs_least(stream):
     said, held = [], []
     for t in range(len(y)):
         said.append(model.learn(X[t : t + 1], y[t : t + 1], [-1, 1])[0])
-        slots = model._run.slots
+        slots = slots_of(model)
         held.append([set(slots.born[e, : slots.filled[e]]) for e in range(len(twins))])
     followed = 0
 
@@ -394,46 +396,54 @@ def test_an_overflowing_polynomial(learner, storage):
 
 
 @pytest.mark.parametrize(
-    ("learner", "used"),
+    ("learner", "other"),
     [
-        (kb.RBP(5), ""),
-        (kb.SparsePA(budget=5), ""),
-        (kb.Projectron(5), "projectron"),
-        (kb.ProjectronPlusPlus(5), "projectron"),
-        (kb.Ahpatron(5), "ahpatron"),
-        (kb.Pegasos(), "pegasos"),
-        (kb.Pegasos(5, upkeep="smallest"), "pegasos"),
-        (kb.Pegasos(5, upkeep="project"), "pegasos project"),
-        (kb.Pegasos(5, upkeep="merge"), "pegasos project merge"),  # merges Gaussians only
+        (kb.RBP(5), kb.RBP(7, tie="label")),
+        (kb.Forgetron(5), kb.Forgetron(7, tie="label")),
+        (kb.BOGD(5), kb.BOGD(7, step=1, regularization=0)),
+        (kb.BPAS(5), kb.BPAS(7, aggressiveness=2)),
+        (kb.SparsePA(budget=5), kb.SparsePA(2, divisor=3, unit_diagonal=True, budget=7)),
+        (kb.SparsePA(), kb.SparsePA(0.5, divisor=2)),
+        (kb.Projectron(5), kb.Projectron(7, threshold=1)),
+        (kb.ProjectronPlusPlus(5), kb.ProjectronPlusPlus(7)),
+        (kb.Ahpatron(5), kb.Ahpatron(7, margin=1, radius=2)),
+        (kb.Pegasos(), kb.Pegasos(regularization=1)),
+        (kb.Pegasos(5, upkeep="smallest"), kb.Pegasos(7, upkeep="smallest", regularization=0.1)),
+        (kb.Pegasos(5, upkeep="project"), kb.Pegasos(7, upkeep="project")),
+        (kb.Pegasos(5, upkeep="merge"), kb.Pegasos(7, upkeep="merge", merging="printed")),
     ],
     ids=repr,
 )
-def test_a_run_compiles_the_learners_that_it_has(learner, used):
+def test_other_parameters_compile_nothing_anew(learner, other):
+    """Nor do other kernels, with which Pegasos projects what it merges of Gaussians."""
     X, y = hard_streams.gaussian_clouds(40)
-    model = plain.classifier([kb.Gaussian(sigma=1), kb.Linear()], learner).fit(X, y)
-    wanted = Uses(**{name: True if name in used.split() else None for name in Uses._fields})
-    assert model._run.uses == wanted
-    assert str(typeof(wanted)) in {str(arguments[1]) for arguments in learn_alone.signatures}
+    pool = [kb.Gaussian(sigma=1), kb.Linear()]
+    plain.classifier(pool, learner).fit(X, y).predict(X)
+    before = compiled()
+    plain.classifier([kb.Linear(), kb.Gaussian(sigma=2)], other).fit(X, y).predict(X)
+    assert compiled() == before
 
 
 @pytest.mark.parametrize("eps", [1e-3, 1e-6, 1e-8, 1e-10, 3e-12, 0.0, -1e-9, -1e-5])
 def test_phi_to_the_last_digits(eps):
     """s = 1 and mu = 1/2 + eps: the quadratic term of Psi all but vanishes."""
     slots = Slots(
-        alpha=np.array([[[1.0, eps - 0.5]]]),
-        diagonal=np.ones((1, 2)),
-        born=np.array([[0, 1]]),
-        place=np.zeros((1, 2), int),
+        alpha=np.array([[1.0, eps - 0.5]]),
+        diagonal=np.ones(2),
+        born=np.array([0, 1]),
+        place=np.zeros(2, int),
         filled=np.array([2]),
-        gram=np.ones((1, 2, 2)),
-        factor=np.zeros((1, 0, 0)),
-        order=np.zeros((1, 0), int),
-        memory=np.array([[0.3, 2.0, 0.0]]),
+        gram=np.ones((2, 2)),
+        factor=np.zeros((0, 0)),
+        order=np.zeros(0, int),
+        memory=np.array([0.3, 2.0, 0.0]),
         scale=np.ones(1),
-        points=np.zeros((1, 0, 0)),
-        norms=np.zeros((1, 0)),
+        points=np.zeros((0, 0)),
+        norms=np.zeros(0),
     )
-    found = forgetron_scale(slots, 0, 0, label=1, rival=0, new=1.0, row=np.zeros(2))
+    clock = Clock(seed=0, round=2, number=3)
+    seen = Seen(1, 1.0, 1.0, -1.0, 1.0, 0, True, 1.0, False, clock, 0)
+    found = tuned_scale(slots, 0, seen, np.zeros(2))
     mu = 1.0 + (eps - 0.5)
     np.testing.assert_allclose(found, naive.greatest_phi(1.0, mu, 15 / 32 * 2 - 0.3), rtol=1e-14)
 

@@ -9,11 +9,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import Combining
 from naive import combiners as naive
 from naive import kernels as naive_kernels
 
 import kernbrook as kb
-from kernbrook._jit.combining import update_weights
 from kernbrook.errors import InputError
 from kernbrook.evaluation.oracles import best_fixed, best_shifting
 
@@ -27,27 +27,6 @@ PAIRS = {
     "MLPoly": (kb.MLPoly(), naive.MLPoly),
 }
 NEW = ["FixedShare", "AdaHedge", "MLPoly"]
-
-
-class Compiled:
-    """The compiled combiner, round by round."""
-
-    def __init__(self, combiner, m):
-        self.code, self.row = combiner.code, combiner.row()
-        self.log_weights = np.zeros(m)
-        self.state = np.zeros(combiner.state_size(m))
-        self.counted = np.ones(m, dtype=bool)
-
-    def weights(self):
-        assert self.log_weights.max() == 0
-        w = np.exp(self.log_weights)
-        return w / w.sum()
-
-    def learn(self, losses, counted=None):
-        counted = self.counted if counted is None else counted
-        update_weights(
-            self.code, self.row, self.log_weights, np.array(losses, float), counted, self.state
-        )
 
 
 def stream(kind, rng, T, m):
@@ -90,7 +69,7 @@ def test_compiled_equals_its_twin(name, kinds, m, T, seed):
     losses = np.concatenate([stream(kind, rng, T, m) for kind in kinds])
     combiner, twin = PAIRS[name]
     expected = naive.run(twin(m), losses)
-    got = naive.run(Compiled(combiner, m), losses)
+    got = naive.run(Combining(combiner, m), losses)
     assert np.isfinite(got).all()
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9)
 
@@ -101,7 +80,7 @@ def test_many_rounds(name):
     rng = np.random.default_rng(0)
     losses = np.concatenate([stream(kind, rng, 1000, 4) for kind in ("hinge", "mistakes")])
     combiner, twin = PAIRS[name]
-    fast, slow = Compiled(combiner, 4), twin(4)
+    fast, slow = Combining(combiner, 4), twin(4)
     for t, loss in enumerate(losses):
         fast.learn(loss)
         slow.learn(loss)
@@ -111,7 +90,7 @@ def test_many_rounds(name):
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_all_equal_losses_leave_the_weights_equal(name):
-    run = Compiled(PAIRS[name][0], 7)
+    run = Combining(PAIRS[name][0], 7)
     for loss in (0.0, 0.1, 1.0, 1e6, 1e300, 0.0):
         run.learn(np.full(7, loss))
         np.testing.assert_allclose(run.weights(), 1 / 7, rtol=1e-12)
@@ -121,7 +100,7 @@ def test_all_equal_losses_leave_the_weights_equal(name):
 def test_losses_of_any_size(name):
     """1e300 counts as 1e100, whose square can be summed."""
     rng = np.random.default_rng(1)
-    run = Compiled(PAIRS[name][0], 3)
+    run = Combining(PAIRS[name][0], 3)
     for t in range(300):
         run.learn(rng.random(3) * 10.0 ** rng.integers(-300, 301, 3))
         assert np.isfinite(run.weights()).all(), t
@@ -133,15 +112,15 @@ def test_cap(name):
     losses = stream("heavy tails", np.random.default_rng(2), 50, 4)
     capped = type(combiner)(**(combiner.get_params() | {"cap": 2.0}))
     np.testing.assert_array_equal(
-        naive.run(Compiled(capped, 4), losses),
-        naive.run(Compiled(combiner, 4), np.minimum(losses, 2.0)),
+        naive.run(Combining(capped, 4), losses),
+        naive.run(Combining(combiner, 4), np.minimum(losses, 2.0)),
     )
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_whose_losses_count(name):
     """Under drawn updates Hedge takes the losses of the drawn ones; the others take all."""
-    run, everyone = Compiled(PAIRS[name][0], 2), Compiled(PAIRS[name][0], 2)
+    run, everyone = Combining(PAIRS[name][0], 2), Combining(PAIRS[name][0], 2)
     run.learn([1.0, 0.0], counted=np.array([False, True]))
     everyone.learn([1.0, 0.0])
     if name.startswith("Hedge"):
@@ -155,8 +134,8 @@ def test_no_share_is_hedge():
     """Weights far below the smallest float come back as they do under Hedge."""
     losses = np.concatenate([np.tile([1.0, 0.0], (5000, 1)), np.tile([0.0, 1.0], (5000, 1))])
     np.testing.assert_array_equal(
-        naive.run(Compiled(kb.FixedShare(0.8, share=0), 2), losses),
-        naive.run(Compiled(kb.Hedge(0.8), 2), losses),
+        naive.run(Combining(kb.FixedShare(0.8, share=0), 2), losses),
+        naive.run(Combining(kb.Hedge(0.8), 2), losses),
     )
 
 
@@ -169,8 +148,8 @@ def test_no_share_is_hedge():
 def test_adahedge_is_scale_and_translation_free(seed, factor, offset):
     """The invariance that de Rooij et al. (2014) show; on losses that scaling does not round."""
     losses = np.random.default_rng(seed).integers(0, 9, (80, 5)) / 8
-    got = naive.run(Compiled(kb.AdaHedge(), 5), factor * (losses + offset))
-    expected = naive.run(Compiled(kb.AdaHedge(), 5), losses)
+    got = naive.run(Combining(kb.AdaHedge(), 5), factor * (losses + offset))
+    expected = naive.run(Combining(kb.AdaHedge(), 5), losses)
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12)
 
 
@@ -219,7 +198,7 @@ ADVERSARIES = [
 
 def play(combiner, adversary, m, T, seed, scales=(1.0,)):
     """Losses (T, m), and the weights (T, m) that met them."""
-    run, rng = Compiled(combiner, m), np.random.default_rng(seed)
+    run, rng = Combining(combiner, m), np.random.default_rng(seed)
     losses, weights = np.empty((T, m)), np.empty((T, m))
     for t in range(T):
         weights[t] = run.weights()

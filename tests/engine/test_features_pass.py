@@ -7,13 +7,13 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import Combining, extra_of, pool_of, progress_of, state_of, theta_of
 from naive import combiners as naive_combiners
 from naive import features as naive_features
 from naive import regression, rounds
 from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
-from kernbrook._jit.combining import update_weights
 from kernbrook.engine.feature_maps import draw
 
 SEED = 3
@@ -197,7 +197,7 @@ def assert_same(model, said, expected, y, C=None, rtol=1e-9):
     np.testing.assert_allclose(
         model.kernel_weights_, [expected.weights[i::m].sum() for i in range(m)], atol=10 * rtol
     )
-    np.testing.assert_array_equal(model._run.progress.used, expected.used)
+    np.testing.assert_array_equal(progress_of(model).used, expected.used)
     assert model.labels_asked_ == asked.sum()
     assert model.n_rounds_ == len(y)
     assert_same_learned(model, expected, rtol)
@@ -205,7 +205,7 @@ def assert_same(model, said, expected, y, C=None, rtol=1e-9):
 
 def assert_same_learned(model, expected, rtol):
     """Coefficients, and P of the ridges, beside their largest."""
-    run, at, more = model._run, 0, 0
+    thetas, extras, at, more = theta_of(model), extra_of(model), 0, 0
     for expert in expected.experts:
         own = expert.learner
         if isinstance(own, regression.Ridge):
@@ -213,12 +213,12 @@ def assert_same_learned(model, expected, rtol):
         else:
             theta = own.theta
             extra = own.squares if own.schedule == "adagrad" else np.zeros((0, theta.shape[1]))
-        for held, memory, start in ((theta, run.memory.theta, at), (extra, run.memory.extra, more)):
+        for held, memory, start in ((theta, thetas, at), (extra, extras, more)):
             found = memory[start : start + held.size].reshape(held.shape)
             size = np.abs(held).max(initial=1e-300)
             np.testing.assert_allclose(found, held, rtol=0, atol=100 * rtol * size)
         at, more = at + theta.size, more + extra.size
-    assert (at, more) == (run.memory.theta.size, run.memory.extra.size)
+    assert (at, more) == (thetas.size, extras.size)
 
 
 # -- one learner -------------------------------------------------------------------------------
@@ -331,7 +331,7 @@ def test_a_pool_shares_its_features():
     X, y = waves(60)
     learners = [kb.Ridge(features=WAVES), kb.GradientDescent(0.1, features=kb.RandomFeatures(6))]
     model = plain.regressor(POOL, learners, kb.Uniform(), random_state=SEED).fit(X, y)
-    assert len(model._run.pool.maps) == len(POOL)
+    assert len(pool_of(model).maps) == len(POOL)
     alone = [
         plain.regressor(POOL, one, kb.Uniform(), random_state=SEED).fit(X, y) for one in learners
     ]
@@ -339,11 +339,11 @@ def test_a_pool_shares_its_features():
     np.testing.assert_allclose(model.predict(X), together, rtol=1e-12, atol=1e-14)
     others = [kb.Ridge(features=WAVES), kb.Ridge(features=kb.RandomFeatures(5))]
     model = plain.regressor(POOL, others, random_state=SEED).fit(X, y)
-    assert len(model._run.pool.maps) == 2 * len(POOL)
-    assert model._run.pool.dims.tolist() == [12] * 3 + [10] * 3
+    assert len(pool_of(model).maps) == 2 * len(POOL)
+    assert pool_of(model).dims.tolist() == [12] * 3 + [10] * 3
     twice = [kb.Gaussian(sigma=1), kb.Gaussian(sigma=2)]
     model = make([ANY["ridge"]], kb.Uniform(), kernels=twice).fit(X, y)
-    first, second = (own.arrays()["frequencies"] for own in model._run.pool.maps)
+    first, second = (own.arrays()["frequencies"] for own in pool_of(model).maps)
     assert (np.abs(first - 2 * second) > 1e-6).all()  # each kernel has draws of its own
 
 
@@ -408,7 +408,7 @@ def test_ridge_does_not_drift_from_the_direct_solution(forgetting):
     model = make(choices, kb.Uniform(), features=few, kernels=kernels)
     said, _ = learn(model, X, y)
     np.testing.assert_allclose(said, expected.predictions, rtol=0, atol=1e-9)
-    P = model._run.memory.extra.reshape(6, 6)
+    P = extra_of(model).reshape(6, 6)
     np.testing.assert_array_equal(P, P.T)
     np.testing.assert_allclose(P, np.linalg.inv(expected.experts[0].learner.A), rtol=1e-7)
 
@@ -423,7 +423,7 @@ def test_ridge_is_the_ridge_regression_of_all_so_far():
     learn(model, X, y, importance=importance)
     Z = features_of(POOL[0], X, 0)
     batch = Ridge(alpha=0.3, fit_intercept=False, solver="cholesky").fit(Z, y, importance)
-    np.testing.assert_allclose(model._run.memory.theta, batch.coef_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(theta_of(model), batch.coef_, rtol=1e-8, atol=1e-10)
 
 
 @settings(max_examples=25, deadline=None)
@@ -446,11 +446,6 @@ def test_ridge_is_equivariant_to_the_scale_of_the_target(power, sign, forgetting
 # -- blocks, sparsity, threads -----------------------------------------------------------------
 
 
-def every_state(model):
-    run = model._run
-    return b"".join(array.tobytes() for array in (*run.progress, *run.memory))
-
-
 @pytest.mark.parametrize("selection", ["all", "drawn update", "adaptive"])
 @pytest.mark.parametrize("C", [None, 2, 3])
 def test_chunks_and_sparsity_change_nothing(C, selection):
@@ -467,7 +462,7 @@ def test_chunks_and_sparsity_change_nothing(C, selection):
     for size, rows in ((1, X), (7, sparse), (256, X), (600, sparse)):
         model = fresh()
         np.testing.assert_array_equal(learn(model, rows, y, C, size)[0], said)
-        assert every_state(model) == every_state(whole)
+        assert state_of(model) == state_of(whole)
         np.testing.assert_array_equal(model.predict(rows), whole.predict(X))
 
 
@@ -484,7 +479,7 @@ def test_threads_change_nothing(labels, monkeypatch):
         models.append((model, learn(model, X, y)[0], model.predict(X)))
     (first, *said), (second, *again) = models
     np.testing.assert_array_equal(said, again)
-    assert every_state(first) == every_state(second)
+    assert state_of(first) == state_of(second)
 
 
 @pytest.mark.parametrize("C", [None, 2, 3])
@@ -498,10 +493,10 @@ def test_learning_alone_is_learning_together(C):
         for labels in ("all", kb.RandomLabels(1.0), kb.RandomLabels(0.0))
     )
     np.testing.assert_array_equal(learn(alone, X, y, C), learn(together, X, y, C))
-    assert every_state(alone) == every_state(together)
+    assert state_of(alone) == state_of(together)
     named = {} if C is None else {"classes": np.arange(C)}
     without.partial_fit(X, y, **named)
-    assert every_state(alone) == every_state(without)
+    assert state_of(alone) == state_of(without)
 
 
 # -- losses of any size ------------------------------------------------------------------------
@@ -516,7 +511,7 @@ def test_exp_with_losses_of_a_million():
         expected = twin(X, y, choices, lambda m, own=own: regression.EXP(m, *own), "squared")
         model = make(choices, exp)
         assert_same(model, learn(model, X, y), expected, y, rtol=1e-8)
-        assert np.isfinite(model._run.progress.log_weights).all()
+        assert np.isfinite(progress_of(model).log_weights).all()
         assert model.expert_weights_.max() > 0.99
 
 
@@ -533,25 +528,6 @@ def test_a_cap_on_the_losses():
     assert_same(model, learn(model, X, y, importance=importance), expected, y)
 
 
-class Compiled:
-    """A compiled combiner, round by round."""
-
-    def __init__(self, combiner, m):
-        self.code, self.row = combiner.code, combiner.row()
-        self.log_weights, self.state = np.zeros(m), np.zeros(combiner.state_size(m))
-
-    def weights(self):
-        assert self.log_weights.max() == 0
-        w = np.exp(self.log_weights)
-        return w / w.sum()
-
-    def learn(self, losses):
-        counted = np.ones(len(losses), dtype=bool)
-        update_weights(
-            self.code, self.row, self.log_weights, np.array(losses, float), counted, self.state
-        )
-
-
 @pytest.mark.parametrize("combiner", ["EXP", "EXP, horizon", "MLPoly, scale-free"])
 @settings(max_examples=60, deadline=None)
 @given(
@@ -566,7 +542,7 @@ def test_compiled_combiners(combiner, m, T, size, negative, seed):
     rng = np.random.default_rng(seed)
     losses = size * (rng.random((T, m)) - 0.5 * negative) * rng.integers(0, 2, (T, 1))
     of_loss, own = COMBINERS[combiner]
-    got = naive_combiners.run(Compiled(of_loss("squared"), m), losses)
+    got = naive_combiners.run(Combining(of_loss("squared"), m), losses)
     expected = naive_combiners.run(own(m), losses)
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9)
 

@@ -7,13 +7,14 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import counts_of, progress_of, scale_of, state_of
 from naive import combiners as naive_combiners
 from naive import kernels as naive_kernels
 from naive import policies, regression, rounds
 from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
-from kernbrook._jit.gradient_rounds import SMALL
+from kernbrook.engine.stores.expansion import SMALL
 from kernbrook.errors import InputError, NonFiniteError
 
 SEED = 5
@@ -113,10 +114,10 @@ def assert_same(model, predictions, expected, X, y, C=None, rtol=1e-9):
     for mine, theirs in zip(found, coefficients[kept], strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=0.01 * rtol * largest.min())
     np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=10 * rtol)
-    losses = model._run.progress.losses
+    losses = progress_of(model).losses
     np.testing.assert_allclose(losses, expected.losses, rtol=100 * rtol)
     counts = np.count_nonzero(coefficients.any(axis=2), axis=0)
-    np.testing.assert_array_equal(model._run.counts, counts)
+    np.testing.assert_array_equal(counts_of(model), counts)
     assert model.n_support_stored_ == counts.sum()
     assert model.n_support_active_ == counts[expected.used].sum()
 
@@ -238,20 +239,13 @@ def test_a_scale_that_shrinks_for_ever(shrink, C):
             np.testing.assert_allclose(predictions, expected.predictions, rtol=0, atol=1e-9)
         else:
             np.testing.assert_array_equal(predictions, expected.predictions)
-        assert ((model._run.scale >= SMALL) & (model._run.scale <= 1)).all()
+        assert ((scale_of(model) >= SMALL) & (scale_of(model) <= 1)).all()
         found = model.dual_coef_ if C == 3 else model.dual_coef_[:, :, None]
         assert found.shape == coefficients.shape  # no example is without a slope
         there = np.abs(coefficients) > 1e-280  # below it, numbers lose digits
         np.testing.assert_allclose(found[there], coefficients[there], rtol=1e-9)
         assert (np.abs(found[~there]) < 1e-270).all()
         np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-9)
-
-
-def every_state(model):
-    run = model._run
-    support = run.support.arrays()
-    arrays = [*run.progress, run.scale, *(support[name] for name in sorted(support))]
-    return b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)
 
 
 @pytest.mark.parametrize("C", [None, 2, 4])
@@ -272,7 +266,7 @@ def test_chunks_change_nothing(C, update):
     for size in (1, 7, 256):
         model = fresh()
         np.testing.assert_array_equal(learn(model, X, y, C, size), said)
-        assert every_state(model) == every_state(whole)
+        assert state_of(model) == state_of(whole)
 
 
 @pytest.mark.parametrize("C", [None, 2, 4])
@@ -321,7 +315,7 @@ def assert_same_window(model, predictions, expected, X, y, C, rtol=1e-9):
     largest = np.abs(coefficients).max(initial=0)
     np.testing.assert_allclose(found, coefficients[held], rtol=rtol, atol=1e-12 * largest)
     np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-8)
-    np.testing.assert_allclose(model._run.progress.losses, expected.losses, rtol=1e-6)
+    np.testing.assert_allclose(progress_of(model).losses, expected.losses, rtol=1e-6)
 
 
 @pytest.mark.parametrize("policy", [None, "random"], ids=["all labels", "some labels"])
@@ -360,7 +354,7 @@ def test_a_budget_whose_scale_shrinks_for_ever(shrink):
     for size in (1, 300):
         model = make(chosen, kb.EXP(), kernels=POOL[1:3])
         assert_same_window(model, learn(model, X, y, size=size), expected, X, y, None)
-        assert ((model._run.scale >= SMALL) & (model._run.scale <= 1)).all()
+        assert ((scale_of(model) >= SMALL) & (scale_of(model) <= 1)).all()
 
 
 @pytest.mark.parametrize("C", [None, 2, 4])
@@ -432,7 +426,7 @@ def test_a_step_that_diverges(size, budget):
     model = make([parameters], kb.Uniform(), kernels=POOL[:1])
     learn(model, X[:3], y[:3])
     for _ in range(100):
-        state, rounds_ = every_state(model), model.n_rounds_
+        state, rounds_ = state_of(model), model.n_rounds_
         try:
             learn(model, 1e3 * X[:size], y[:size])
         except NonFiniteError as error:
@@ -440,7 +434,7 @@ def test_a_step_that_diverges(size, budget):
             break
         assert np.isfinite(model.dual_coef_).all()
     assert "diverged" in message or "overflowed" in message
-    assert (model.n_rounds_, every_state(model)) == (rounds_, state)
+    assert (model.n_rounds_, state_of(model)) == (rounds_, state)
 
 
 @pytest.mark.parametrize("budget", [None, 40])
@@ -452,13 +446,13 @@ def test_an_overflow_after_a_shift_changes_nothing(budget):
     learner = kb.GradientDescent(features=None, budget=budget, **steps)
     model = plain.regressor([kb.Gaussian(sigma=1), kb.Polynomial(3)], learner)
     model.learn(X[:100], y[:100])
-    before, state = model.predict(X), model._run.scale.copy()
+    before, state = model.predict(X), scale_of(model).copy()
     bad, weights = X[100:].copy(), np.ones(100)
     bad[60], weights[60] = (0.0, 0.0, 1e120), 0.0  # far from rows of its own block alone
     with pytest.raises(NonFiniteError, match="overflowed"):
         model.learn(bad, y[100:], sample_weight=weights)
     assert model.n_rounds_ == 100
-    np.testing.assert_array_equal(model._run.scale, state)
+    np.testing.assert_array_equal(scale_of(model), state)
     np.testing.assert_array_equal(model.predict(X), before)
     learned = plain.regressor([kb.Gaussian(sigma=1), kb.Polynomial(3)], learner)
     learned.learn(X, y)

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inside import arrays_of, scaler_of, small_blocks
 
 import kernbrook as kb
-from kernbrook.models import budget_runs, feature_runs, gradient_runs, runs
-from kernbrook.models.saving import _state
 
 FEATURES = kb.RandomFeatures(8)
 STORES: dict[str, Callable[[], Any]] = {
@@ -46,11 +45,7 @@ OF_NUMBERS = ("sums", "window", "features", "levels", "subsets", "mean")
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many blocks in few rows."""
-    monkeypatch.setattr(runs.ExpansionRun, "learned_together", BLOCK)
-    monkeypatch.setattr(budget_runs.BudgetRun, "learned_together", BLOCK)
-    monkeypatch.setattr(feature_runs.FeatureRun, "learned_together", BLOCK)
-    monkeypatch.setattr(gradient_runs, "WINDOW_BLOCK", BLOCK)
-    monkeypatch.setattr(gradient_runs, "BLOCK", BLOCK)
+    small_blocks(monkeypatch, BLOCK)
 
 
 def stream(store: str) -> tuple[Any, Any]:
@@ -81,16 +76,9 @@ def everything(model: Any, X: Any) -> list[Any]:
     """All that was learned, and what follows from it."""
     if not hasattr(model, "_run"):
         return [{k: v for k, v in vars(model).items() if k.endswith("_")}, model.predict(X)]
-    run = model._run
-    arrays = {**_state(run), **run.arrays()}
-    if "slots.place" in arrays:  # what is not in use says nothing
-        filled = arrays["slots.filled"]
-        for name in ("alpha", "diagonal", "born", "place"):
-            slots = arrays[f"slots.{name}"][..., : filled.max()]
-            used = np.arange(filled.max()) < filled[(..., *[None] * (slots.ndim - 1))]
-            arrays[f"slots.{name}"] = np.where(used, slots, 0)
-    if run.scaler is not None:
-        arrays.update(run.scaler.arrays())
+    arrays, scaler = arrays_of(model), scaler_of(model)
+    if scaler is not None:
+        arrays.update(scaler.arrays())
     return [arrays, model.predict(X), model.n_support_stored_, getattr(model, "offset_", None)]
 
 

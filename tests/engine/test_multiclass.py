@@ -9,14 +9,15 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import slots_of, sums_of, support_of
 from naive import combiners as naive_combiners
 from naive import kernels as naive_kernels
 from naive import multiclass as naive
 
 import kernbrook as kb
-from kernbrook.models.making import make_run
 from kernbrook.engine.points import DenseRows
-from kernbrook.models.runs import Setting
+from kernbrook.engine.stores.base import Setting
+from kernbrook.models.making import make_model
 
 SEED = 5
 B = 9
@@ -263,7 +264,7 @@ def test_bpas_removes_what_costs_least(stream):
     said, held = [], []
     for t in range(len(y)):
         said.append(model.learn(X[t : t + 1], y[t : t + 1], np.arange(C))[0])
-        slots = model._run.slots
+        slots = slots_of(model)
         held.append([set(slots.born[e, : slots.filled[e]]) for e in range(len(twins))])
     followed = 0
 
@@ -435,7 +436,7 @@ PAIRS = {
 def run_of(X, y, scores, kernels, *choices):
     """Decisions and the run; class 0 wins ties of two scores, so it is the positive one there."""
     setting = Setting(X.shape[1], sparse=False, scores=scores, seed=seed_of(SEED))
-    run = make_run(kb.kernels.resolve(kernels), *choices, "all", setting)
+    run = make_model(kb.kernels.resolve(kernels), *choices, "all", setting)
     labels = (y > 0).astype(np.int64)
     labels = labels if scores == 1 else 1 - labels
     return run.learn(DenseRows.of(X), labels, np.ones(len(y)))[0], run
@@ -455,10 +456,10 @@ def test_two_classes_as_two_scores(name, stream, selection):
     single, first = run_of(X, y, 1, pool, one, hedge, selected)
     double, second = run_of(X, y, 2, pool, two, hedge, selected)
     np.testing.assert_array_equal(single[:, 0] >= 0, double.argmax(axis=1) == 0)
-    np.testing.assert_array_equal(first.support.rows.dense(), second.support.rows.dense())
-    alphas = second.coefficients
+    (points, ours), (others, alphas) = first.expansion(), second.expansion()
+    np.testing.assert_array_equal(points, others)
     np.testing.assert_array_equal(alphas[:, :, 0], -alphas[:, :, 1])
-    np.testing.assert_allclose(first.coefficients[:, :, 0], factor * alphas[:, :, 0], rtol=1e-9)
+    np.testing.assert_allclose(ours[:, :, 0], factor * alphas[:, :, 0], rtol=1e-9)
     np.testing.assert_allclose(first.weights(), second.weights(), rtol=1e-12)
     np.testing.assert_array_equal(first.progress.losses, second.progress.losses)
 
@@ -469,7 +470,8 @@ def test_two_classes_as_two_scores_of_om2(stream):
     single, first = run_of(X, y, 1, "omkc16", None, kb.GroupNorm(), None)
     double, second = run_of(X, y, 2, "omkc16", None, kb.GroupNorm(), None)
     np.testing.assert_array_equal(single[:, 0] >= 0, double.argmax(axis=1) == 0)
-    np.testing.assert_array_equal(first.coefficients[:, 0, 0], second.coefficients[:, 0, 0])
+    (_, ours), (_, alphas) = first.expansion(), second.expansion()
+    np.testing.assert_array_equal(ours[:, 0, 0], alphas[:, 0, 0])
     np.testing.assert_allclose(first.weights(), second.weights(), rtol=1e-12)
 
 
@@ -536,7 +538,7 @@ def test_more_than_a_block(learner, monkeypatch):
         assert found == wanted, (threads, size, type(form))
     if learner in ("perceptron", "PA-I"):
         monkeypatch.setenv("OMP_NUM_THREADS", "2")
-        assert model._run.engine.threads(model._run.support.n * 512) == 2
+        assert sums_of(model).threads(support_of(model).n * 512) == 2
 
 
 @pytest.mark.parametrize("size", [1, 2, 7])
@@ -548,7 +550,7 @@ def test_the_budget_is_never_exceeded(learner, size):
     most = 0
     for t in range(len(y)):
         model.learn(X[t : t + 1], y[t : t + 1], np.arange(4))
-        filled = model._run.slots.filled
+        filled = slots_of(model).filled
         counts = np.count_nonzero(model.dual_coef_.any(axis=2), axis=0)
         assert (filled <= size).all()
         assert (counts <= filled).all()

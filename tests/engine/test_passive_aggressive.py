@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import progress_of
 from naive import kernels as naive_kernels
 from naive import passive_aggressive as naive
 
@@ -362,7 +363,7 @@ def test_huge_losses():
     assert model.kernel_weights_[2] == 0
     assert model.kernel_weights_.sum() == pytest.approx(1, abs=1e-12)
     assert expected.log_weights.min() < -1e6  # far below any float
-    weights = model._run.progress.log_weights
+    weights = progress_of(model).log_weights
     assert weights.max() == 0
     np.testing.assert_allclose(weights, expected.log_weights, rtol=1e-9, atol=1e-9)
 

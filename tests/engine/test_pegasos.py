@@ -9,12 +9,13 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from inside import points_of_slots, slots_of, sums_of
 from naive import kernels as naive_kernels
 from naive import multiclass, pegasos
 
 import kernbrook as kb
-from kernbrook._jit.pegasos import AFRESH, TINY
 from kernbrook.errors import InputError, ModelFileError
+from kernbrook.learners.pegasos import AFRESH, TINY
 
 SEED = 5
 # name -> (parameters of the learner beside its budget, the twin's upkeep)
@@ -65,12 +66,12 @@ def learn(model, X, y, C, size, importance=None):
 
 def held(model, e=0):
     """Points, (n, C) coefficients and rounds of arrival of an expert's slots."""
-    slots = model._run.slots
+    slots = slots_of(model)
     n = slots.filled[e]
     alphas = (slots.scale[e] * slots.alpha[e, :, :n]).T
     if alphas.shape[1] == 1:  # half the margin: the score of class 1
         alphas = np.hstack([-alphas, alphas])
-    points = model._run._points().dense()[slots.place[e, :n]]
+    points = points_of_slots(model)[slots.place[e, :n]]
     return points, alphas, slots.born[e, :n]
 
 
@@ -89,7 +90,7 @@ def assert_same(model, predictions, expected, ball=True, rtol=1e-8):
     np.testing.assert_array_equal(predictions, expected.predictions)
     assert_expansion(model, 0, expected.points, expected.alphas, expected.births, rtol)
     if ball:
-        norm = np.sqrt(model._run.slots.memory[0, 1])
+        norm = np.sqrt(slots_of(model).memory[0, 1])
         assert norm == pytest.approx(expected.norms[-1], rel=max(rtol, 1e-8))
 
 
@@ -180,7 +181,7 @@ def test_the_norm_is_that_of_the_expansion(upkeep, C):
     learned, before = 0, 0
     for start in range(0, 3000, 375):
         model.learn(X[start : start + 375], y[start : start + 375], np.arange(C))
-        _, tracked, now = model._run.slots.memory[0]
+        _, tracked, now = slots_of(model).memory[0]
         assert tracked == pytest.approx(squared_norm(model, kernel), rel=1e-9)
         assert tracked <= 1e4 * (1 + 1e-12)
         learned += now - before if now > before else now - before + AFRESH
@@ -196,11 +197,11 @@ def test_an_error_in_the_norm_does_not_last(upkeep):
     kernel = naive_kernels.gaussian(0.25)
     model = make(upkeep, 25, 0.25, regularization=1e-2)
     model.learn(X[:500], y[:500], np.arange(26))
-    model._run.slots.memory[0, 1] *= 0.9
+    slots_of(model).memory[0, 1] *= 0.9
     wrong = squared_norm(model, kernel)
-    assert abs(model._run.slots.memory[0, 1] / wrong - 1) > 0.05
+    assert abs(slots_of(model).memory[0, 1] / wrong - 1) > 0.05
     model.learn(X[500:1700], y[500:1700])
-    tracked = model._run.slots.memory[0, 1]
+    tracked = slots_of(model).memory[0, 1]
     assert tracked == pytest.approx(squared_norm(model, kernel), rel=1e-9)
 
 
@@ -212,7 +213,7 @@ def test_what_is_kept_of_the_slots(upkeep, C):
     y, kernel = y % C, naive_kernels.gaussian(0.05)
     model = make(upkeep, 25, 0.05)
     model.learn(X[:1500], y[:1500], np.arange(C))
-    slots, (points, _, births) = model._run.slots, held(model)
+    slots, (points, _, births) = slots_of(model), held(model)
     n = len(points)
     assert n == 25 == len(set(births))
     K = pegasos.gram(kernel, points, points)
@@ -244,8 +245,8 @@ def test_the_scale_never_underflows(upkeep, C):
     for t in range(len(y)):
         part = slice(t, t + 1)
         said.append(model.learn(X[part], y[part], np.arange(C), importance[part])[0])
-        scales.append(model._run.slots.scale[0])
-        assert np.abs(model._run.slots.alpha).max() < 1e100
+        scales.append(slots_of(model).scale[0])
+        assert np.abs(slots_of(model).alpha).max() < 1e100
     assert min(scales) < TINY
     assert np.count_nonzero(np.diff(scales) > 0) >= 3
     expected = twin(X, y, C, upkeep, 9, 0.3, importance=importance)
@@ -260,7 +261,7 @@ def test_the_budget_is_never_exceeded(upkeep, budget):
     most = 0
     for t in range(len(y)):
         model.learn(X[t : t + 1], y[t : t + 1], np.arange(4))
-        filled = int(model._run.slots.filled[0])
+        filled = int(slots_of(model).filled[0])
         assert filled <= budget
         assert len(model.support_vectors_) == len(model.dual_coef_) == filled
         most = max(most, filled)
@@ -307,7 +308,7 @@ def test_what_is_held_decides(upkeep, C, storage):
 
 def state(model, predictions, X):
     parts = [predictions, model.support_vectors_, model.dual_coef_, model.expert_mistakes_]
-    parts += [model.kernel_weights_, model.decision_function(X), model._run.slots.memory]
+    parts += [model.kernel_weights_, model.decision_function(X), slots_of(model).memory]
     return [array.tobytes() for array in parts]
 
 
@@ -356,16 +357,16 @@ def test_a_loaded_model_goes_on_exactly(upkeep, C, storage, tmp_path):
         saved = kb.load(tmp_path / "model")
         said = saved.learn(storage(X[a:b]), y[a:b], np.arange(C))[0]
         assert state(saved, said, X) == state(whole, expected, X)
-    for name, array in whole._run.slots._asdict().items():
-        assert array.tobytes() == getattr(saved._run.slots, name).tobytes(), name
+    for name, array in slots_of(whole)._asdict().items():
+        assert array.tobytes() == getattr(slots_of(saved), name).tobytes(), name
 
 
 SPOILED = [
-    ("merge", "place", lambda a: a + 99, r"slots\.place"),
-    ("merge", "filled", lambda a: a + 99, r"slots\.filled"),
-    ("project", "order", lambda a: 0 * a, r"slots\.order"),
-    ("smallest", "place", lambda a: a - 99, r"slots\.place"),
-    ("free", "place", lambda a: a + 999, r"slots\.place"),
+    ("merge", "place", lambda a: a + 99, r"stores\.0\.place"),
+    ("merge", "filled", lambda a: a + 99, r"stores\.0\.filled"),
+    ("project", "order", lambda a: 0 * a, r"stores\.0\.order"),
+    ("smallest", "place", lambda a: a - 99, r"stores\.0\.place"),
+    ("free", "place", lambda a: a + 999, r"stores\.0\.place"),
 ]
 
 
@@ -374,7 +375,7 @@ def test_a_file_that_points_outside(upkeep, field, spoil, message, tmp_path):
     """Compiled code indexes by these: a file that lies about them is refused."""
     X, y = hard_streams.many_classes("gaussian_clouds", 100, 4)
     model = make(upkeep, 9, 0.3).fit(X, y)
-    array = getattr(model._run.slots, field)
+    array = getattr(slots_of(model), field)
     array[:] = spoil(array)
     kb.save(model, tmp_path / "model")
     with pytest.raises(ModelFileError, match=message):
@@ -448,7 +449,7 @@ def assert_pool(pool, twins, X, y, C, upkeep, budget, combiner, selection, size=
         theirs = expert.model
         assert_expansion(model, e, theirs.points, theirs.alphas, theirs.births, 1e-7)
         square = pegasos.squared_norm(theirs.kernel, theirs.points, theirs.alphas)
-        assert model._run.slots.memory[e, 1] == pytest.approx(square, rel=1e-7)
+        assert slots_of(model).memory[e, 1] == pytest.approx(square, rel=1e-7)
     weights = np.exp(expected.log_weights)
     np.testing.assert_allclose(model.kernel_weights_, weights / weights.sum(), atol=1e-9)
     np.testing.assert_array_equal(model.expert_mistakes_, expected.mistakes)
@@ -464,7 +465,7 @@ def test_pools(upkeep, pool, combiner, selection):
     X, y = hard_streams.of_scikit_learn("wine", 150)
     model = assert_pool(*POOLS[pool], X, y, 3, upkeep, 12, combiner, selection)
     if upkeep != "free" and selection == "all":
-        assert (model._run.slots.filled == 12).sum() >= len(model.kernels_) - 1
+        assert (slots_of(model).filled == 12).sum() >= len(model.kernels_) - 1
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
@@ -501,7 +502,7 @@ def test_covtype_by_several_threads(upkeep, monkeypatch):
         found = state(model, learn(model, X, y, 7, size), X[:100])
         wanted = wanted or found
         assert found == wanted, (threads, size)
-        assert model._run.engine.threads(2 * 128 * int(model._run.slots.filled.sum())) == threads
+        assert sums_of(model).threads(2 * 128 * int(slots_of(model).filled.sum())) == threads
 
 
 # -- parameters ---------------------------------------------------------------------------------
@@ -531,20 +532,12 @@ def test_bad_parameters(learner, message):
     assert not hasattr(model, "classes_")
 
 
-def test_it_does_not_go_with_a_prefix():
-    X, y = hard_streams.many_classes("gaussian_clouds", 30, 3)
-    for learner in (kb.Pegasos(), kb.Pegasos(5)):
-        model = plain.classifier(learner=learner, selection=kb.BestOfPrefix(10))
-        with pytest.raises(InputError, match="BestOfPrefix goes with learners that keep all"):
-            model.fit(X, y)
-
-
 def test_a_zero_vector_adds_nothing():
     for upkeep in ALL:
         model = plain.classifier([kb.Linear()], learner_of(upkeep, 5))
         model.fit(np.zeros((6, 3)), [0, 1, 2, 1, 1, 0])
-        assert model._run.slots.filled[0] == 0
-        assert model._run.slots.memory[0, 0] == 6
+        assert slots_of(model).filled[0] == 0
+        assert slots_of(model).memory[0, 0] == 6
 
 
 @pytest.mark.parametrize("upkeep", UPKEEPS)
@@ -556,7 +549,7 @@ def test_kernels_of_any_size(upkeep, scale):
     model = plain.classifier(pool, learner_of(upkeep, 10)).fit(scale * X, y)
     assert np.isfinite(model.dual_coef_).all()
     assert np.isfinite(model.decision_function(scale * X)).all()
-    assert (model._run.slots.scale > 0).all()
+    assert (slots_of(model).scale > 0).all()
 
 
 @pytest.mark.parametrize("upkeep", UPKEEPS)

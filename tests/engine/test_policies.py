@@ -4,11 +4,13 @@ import math
 from functools import partial
 
 import hard_streams
+import kernel_sums
 import numpy as np
 import plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import in_use, progress_of
 from naive import budget, draws, multiclass, pegasos, policies, projecting, regression, rounds
 from naive import combiners as naive_combiners
 from naive import features as naive_features
@@ -17,9 +19,9 @@ from naive.passive_aggressive import pa_step
 from safetensors import safe_open
 
 import kernbrook as kb
-from kernbrook._jit.asking import spread
-from kernbrook.errors import InputError
 from kernbrook.engine.feature_maps import draw
+from kernbrook.errors import InputError
+from kernbrook.labels.policies import spread
 from kernbrook.streams.scaling import OnlineScaler
 
 SEED = 5
@@ -195,7 +197,7 @@ def assert_same(model, said, expected, y, C, rtol=1e-8):
     else:
         np.testing.assert_array_equal(said[0], expected.predictions)
     np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-8)
-    np.testing.assert_allclose(model._run.progress.losses, expected.losses, rtol=1e-6)
+    np.testing.assert_allclose(progress_of(model).losses, expected.losses, rtol=1e-6)
     assert model.labels_asked_ == expected.asked.sum()
     assert model.n_rounds_ == len(y)
 
@@ -397,9 +399,8 @@ def test_experts_that_agree_exactly():
     X, y = stream(2, 100)
     model = make(kb.Perceptron(), kb.Disagreement(0.0, window=10**6), kb.Hedge(0.7))
     model.partial_fit(X[:20], y[:20], classes=[0, 1])
-    run, rows = model._run, model._rows(X[20:])
     signs = np.array([
-        np.sign(np.where(s == 0, 1, s)) for s in run.engine.sums(run.support, rows)[0]
+        np.sign(np.where(s == 0, 1, s)) for s in kernel_sums.of_model(model, X[20:])[0]
     ])  # fmt: skip
     differ = np.ptp(signs, axis=0) > 0
     assert 3 < differ.sum() < 77
@@ -577,19 +578,7 @@ def held(model, tmp_path):
     """Everything that a model has learned, as a file has it; of slots, those in use."""
     kb.save(model, tmp_path / "model")
     with safe_open(tmp_path / "model", framework="np") as file:
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    if "slots.filled" in arrays:
-        room, filled = arrays["slots.place"].shape[1], arrays["slots.filled"]
-        for name in [name for name in arrays if name.startswith("slots.")]:
-            arrays[name] = np.concatenate(
-                [in_use(*pair, room) for pair in zip(arrays[name], filled, strict=True)]
-            )
-    return arrays
-
-
-def in_use(array, filled, room):
-    """The part of one expert's array that belongs to slots in use, in a row."""
-    return array[tuple(slice(filled if size == room else size) for size in array.shape)].ravel()
+        return in_use({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
 
 
 def assert_equal(first, second, but=()):

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import slots_of
 from naive import budget, combiners, projecting
 from naive import kernels as naive_kernels
 from naive.omkc import zero_or
@@ -87,7 +88,7 @@ def learn(model, X, y, size, importance=None):
 
 def held(model, e):
     """{round of arrival: coefficient} of an expert's slots."""
-    slots = model._run.slots
+    slots = slots_of(model)
     n = slots.filled[e]
     return dict(zip(slots.born[e, :n].tolist(), slots.alpha[e, 0, :n].tolist(), strict=True))
 
@@ -257,7 +258,7 @@ def test_what_is_kept_of_the_slots(learner):
     X, y = hard_streams.gaussian_clouds(300)
     model = make(learner, 15)
     learn(model, X, y, 70)
-    slots = model._run.slots
+    slots = slots_of(model)
     for e, kernel in enumerate(naive_kernels.omkc16()):
         n = slots.filled[e]
         expert = expert_of(e, kernel, X, 15, held(model, e))
@@ -309,7 +310,7 @@ def test_threshold_0_adds_no_point_twice(stream):
     X, y = STREAMS[stream]()
     model = plain.classifier([kb.Gaussian(gamma=0.5)], kb.Projectron(60, threshold=0))
     model.fit(X, y)
-    assert 20 < model._run.slots.filled[0] <= 25
+    assert 20 < slots_of(model).filled[0] <= 25
     assert np.abs(model.dual_coef_).max() < 300
 
 
@@ -366,7 +367,7 @@ def test_a_zero_vector_adds_nothing():
     for learner in LEARNERS:
         model = make(learner, 5, kernels=[kb.Linear()])
         model.fit(np.zeros((6, 3)), [1, -1, 1, -1, -1, 1])
-        assert model._run.slots.filled[0] == 0
+        assert slots_of(model).filled[0] == 0
 
 
 @pytest.mark.parametrize("learner", PLAIN)
@@ -397,7 +398,7 @@ def test_an_order_that_is_none(tmp_path, wrong):
     """Compiled code indexes by it: a file that lies about it is refused."""
     X, y = hard_streams.gaussian_clouds(60)
     model = make("projectron", 5).fit(X, y)
-    model._run.slots.order[0, :2] = wrong
+    slots_of(model).order[0, :2] = wrong
     kb.save(model, tmp_path / "model")
     with pytest.raises(ModelFileError, match=r"slots\.order"):
         kb.load(tmp_path / "model")

@@ -7,6 +7,7 @@ import plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import pool_of, progress_of, theta_of
 from naive import combiners as naive_combiners
 from naive import draws, rounds, subsets
 from scipy.stats import chi2
@@ -184,14 +185,14 @@ def test_the_first_prediction_is_of_all_and_the_next_of_the_subset():
     model = model_of()
     sizes = []
     for t in range(len(y)):
-        used = np.ones(6, bool) if t == 0 else model._run.progress.used.copy()
+        used = np.ones(6, bool) if t == 0 else progress_of(model).used.copy()
         sizes.append(used.sum())
         if t > 0:
             outputs = np.array([
                 view @ theta
                 for view, theta in zip(
-                    model._run.pool.blocks(model._rows(X[t : t + 1])),
-                    model._run.memory.theta.reshape(6, -1), strict=True,
+                    pool_of(model).blocks(model._rows(X[t : t + 1])),
+                    theta_of(model).reshape(6, -1), strict=True,
                 )
             ])[:, 0]  # fmt: skip
             weights = model.expert_weights_ * used
@@ -211,10 +212,10 @@ def test_a_ratio_near_1_follows_the_leader():
     X, y = waves(80)
     model = model_of(0.999, combiner=kb.EXP(1e9))
     model.learn(X[:1], y[:1])
-    assert model._run.progress.used.all()  # all predicted 0: their losses are equal
+    assert progress_of(model).used.all()  # all predicted 0: their losses are equal
     for t in range(1, len(y)):
         model.learn(X[t : t + 1], y[t : t + 1])
-        used = model._run.progress.used
+        used = progress_of(model).used
         assert used.sum() == 1
         assert model.expert_weights_[used] > 1 - 1e-6
         assert model.expert_errors_[used] == model.expert_errors_.min()
@@ -225,9 +226,9 @@ def test_a_round_without_a_label_draws_nothing():
     model = model_of(labels=kb.Disagreement(1e-3, window=3))
     skipped = 0
     for t in range(len(y)):
-        before = model._run.progress.used.copy() if t else None
+        before = progress_of(model).used.copy() if t else None
         if not model.learn(X[t : t + 1], y[t : t + 1])[1][0]:
-            np.testing.assert_array_equal(model._run.progress.used, before)
+            np.testing.assert_array_equal(progress_of(model).used, before)
             skipped += 1
     assert skipped > 20
 
@@ -258,7 +259,7 @@ def test_classes_against_the_twin():
             for a in range(0, 120, size)
         ]
         np.testing.assert_array_equal(np.concatenate(said), expected.predictions)
-        np.testing.assert_array_equal(model._run.progress.used, expected.used)
+        np.testing.assert_array_equal(progress_of(model).used, expected.used)
         np.testing.assert_allclose(model.kernel_weights_, expected.weights, rtol=1e-9)
         assert model.n_support_active_ == sum(
             len(expert.expert.rows)

@@ -25,7 +25,6 @@ from kernbrook.evaluation.checkpoints import (
 )
 from kernbrook.evaluation.labelling import label
 from kernbrook.evaluation.training import train
-from kernbrook.models import runs
 
 RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]
 OF_NUMBERS = ["kernbrook-regression", "kernbrook-active", "omkl", "mean", "last-value"]
@@ -276,7 +275,7 @@ def test_a_file_that_comes_meanwhile_is_left_alone(tmp_path):
 
 @pytest.mark.parametrize("recipe", ["omkc-dd", "om2", "pegasos", "bpas"])
 def test_a_model_without_a_bound_says_so_once_it_is_large(recipe, tmp_path, monkeypatch):
-    monkeypatch.setattr(runs, "LARGE", 90)
+    monkeypatch.setattr("kernbrook.engine.model.LARGE", 90)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         state = train(dense(), kb.recipes.make(recipe, random_state=0), tmp_path / "m")

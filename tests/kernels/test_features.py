@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from naive import features as naive
 
 import kernbrook as kb
+from kernbrook.engine.feature_maps import PoolMap, draw, restore
+from kernbrook.engine.points import DenseRows, SparseRows
 from kernbrook.errors import InputError
 from kernbrook.kernels import amkl17
 from kernbrook.kernels.features import Features
-from kernbrook.engine.feature_maps import PoolMap, draw, restore
-from kernbrook.engine.points import DenseRows, SparseRows
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(70, 6))

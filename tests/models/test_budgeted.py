@@ -134,13 +134,6 @@ def test_a_numpy_integer_is_a_budget():
     assert model.fit(X, y).n_support_stored_ == 3
 
 
-def test_what_does_not_go_with_a_budget():
-    X, y = hard_streams.gaussian_clouds(30)
-    model = plain.classifier(learner=kb.RBP(5), selection=kb.BestOfPrefix(10))
-    with pytest.raises(InputError, match="BestOfPrefix goes with learners that keep all"):
-        model.fit(X, y)
-
-
 def test_regularization_may_be_zero():
     X, y = hard_streams.gaussian_clouds(60)
     model = plain.classifier([kb.Gaussian(gamma=0.1)], kb.BOGD(100, 0.25, 0.0)).fit(X, y)

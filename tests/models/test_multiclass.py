@@ -10,12 +10,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import compiled
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbrook as kb
-from kernbrook._jit.budget import budget_rounds, learn_alone
-from kernbrook._jit.group_norm import group_norm_rounds
-from kernbrook._jit.rounds import expert_rounds
 from kernbrook.errors import InputError, ModelFileError
 
 X, Y = hard_streams.of_scikit_learn("digits", 200)
@@ -318,14 +316,13 @@ def test_sample_weights(name):
 @pytest.mark.parametrize("name", ["default", "RBP", "pegasos, merge", "GroupNorm"])
 def test_read_only_arrays_are_not_compiled_for_anew(name):
     """Which would take a minute."""
-    compiled = learn_alone, budget_rounds, expert_rounds, group_norm_rounds
     given = X.copy(), Y.copy(), np.ones(200)
     first = state(MODELS[name]().set_params(random_state=7).fit(*given))
-    signatures = [len(function.signatures) for function in compiled]
+    before = compiled()
     for array in given:
         array.setflags(write=False)
     assert state(MODELS[name]().set_params(random_state=7).fit(*given)) == first
-    assert [len(function.signatures) for function in compiled] == signatures
+    assert compiled() == before
 
 
 def test_a_weight_of_2_doubles_the_step():

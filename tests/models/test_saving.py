@@ -11,6 +11,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from inside import progress_of, support_of
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -85,7 +86,7 @@ def assert_same_state(first, second):
     if isinstance(first, kb.OnlineMKClassifier):
         names += ["expert_mistakes_", "n_features_in_"]
         names += [n for n in ("dual_coef_", "support_vectors_") if hasattr(first, n)]
-        for a, b in zip(first._run.progress, second._run.progress, strict=True):
+        for a, b in zip(progress_of(first), progress_of(second), strict=True):
             assert a.tobytes() == b.tobytes()
             assert a.dtype == b.dtype
     for name in names:
@@ -374,7 +375,7 @@ def test_only_what_is_in_use_is_written(tmp_path):
         model = plain.classifier(POOL)
         for a, b in CUTS[:-1]:
             model.learn(data[a:b], labels[a:b], classes=[-1, 1])
-        arrays = model._run.support.arrays()
+        arrays = support_of(model).arrays()
         used = sum(array.nbytes for array in arrays.values())
         kb.save(model, tmp_path / "model")
         assert used < (tmp_path / "model").stat().st_size < used + 4_000

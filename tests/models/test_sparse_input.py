@@ -1,7 +1,6 @@
 """Sparse matrices whose arrays are those of no matrix, read-only input, and very wide rows."""
 
 import copy
-import sys
 import tracemalloc
 from functools import cache
 
@@ -10,10 +9,11 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from inside import compiled
 
 import kernbrook as kb
+from kernbrook.engine import points
 from kernbrook.errors import InputError
-from kernbrook.models import points
 
 X, Y = hard_streams.sparse_counts(n=60, d=6)
 X[0] = 1.0  # a row with every feature
@@ -269,17 +269,6 @@ def locked(given):
     return given
 
 
-def specialisations():
-    """How often each of the package's compiled functions was compiled or loaded."""
-    modules = [module for name, module in sys.modules.items() if name.startswith("kernbrook._jit")]
-    return {
-        f"{module.__name__}.{name}": len(function.signatures)
-        for module in modules
-        for name, function in vars(module).items()
-        if hasattr(function, "signatures")
-    }
-
-
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("name", [*MODELS, "voted", "transformer"])
 def test_read_only_input_is_compiled_for_once(name, storage):
@@ -295,9 +284,9 @@ def test_read_only_input_is_compiled_for_once(name, storage):
         return (model.transform if name == "transformer" else model.predict)(X)
 
     expected = everything(storage(X), Y)
-    before = specialisations()
+    before = compiled()
     found = everything(locked(storage(X)), locked(Y))
-    assert specialisations() == before
+    assert compiled() == before
     np.testing.assert_array_equal(found, expected)
 
 

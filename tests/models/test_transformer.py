@@ -14,9 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbrook as kb
-from kernbrook.errors import InputError
 from kernbrook.engine.feature_maps import draw
 from kernbrook.engine.points import DenseRows
+from kernbrook.errors import InputError
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 5))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.committee import decide, expected_votes, relative_weights, would_ask
-from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array
+from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.engine.progress import (
     ASKED,
     CHOSEN,
@@ -308,7 +308,8 @@ class Model:
         yield tuple(self.choices)
         for store in self.stores:
             yield type(store).__name__
-            yield [value for name, value in vars(store).items() if name not in ("sums", "parts")]
+            parts = [(name, part) for name, part in vars(store).items() if name != "parts"]
+            yield [part.kernels if name == "sums" else part for name, part in parts]
 
     # -- as arrays --------------------------------------------------------------------------
 
@@ -340,7 +341,8 @@ class Model:
         for i, store in enumerate(self.stores):
             begin = f"stores.{i}."
             own = {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
-            states.append(store.restored(own))
+            with within(begin):
+                states.append(store.restored(own))
         self.progress, self.states = Progress(**saved), tuple(states)
 
 

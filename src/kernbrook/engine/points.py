@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -408,14 +409,23 @@ class SupportVectors:
         shapes.update(form if self.sparse else {"X": (n, self.width)})
         for name, shape in shapes.items():
             kind = np.int64 if name in ("keys", "indices", "indptr") else np.float64
-            check_array(f"support.{name}", arrays.get(name), shape, kind)
+            check_array(name, arrays.get(name), shape, kind)
             if not np.isfinite(arrays[name]).all():
-                raise InputError(f"support.{name}: NaN or infinity")
+                raise InputError(f"{name}: NaN or infinity")
         if self.sparse:
             _check_csr(arrays["indices"], arrays["indptr"], self.width)
         for name in shapes:
             setattr(self, f"_{name}", arrays[name])
         self.n = n
+
+
+@contextmanager
+def within(names: str) -> Iterator[None]:
+    """What is said of an array names it in full: after `names`."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{names}{error}") from error
 
 
 def check_array(name: str, array: NDArray[Any] | None, shape: tuple[int, ...], kind: Any) -> None:
@@ -431,9 +441,9 @@ def _check_csr(indices: NDArray[np.int64], indptr: NDArray[np.int64], width: int
     """Raise InputError unless these are those of a CSR matrix with rising indices in each row."""
     falls = indptr[1:] < indptr[:-1]  # compared, not subtracted: no overflow
     if indptr[0] != 0 or indptr[-1] != len(indices) or falls.any():
-        raise InputError("support.indptr: does not cut the entries into rows")
+        raise InputError("indptr: does not cut the entries into rows")
     rises = np.ones(len(indices), dtype=bool)
     rises[1:] = indices[1:] > indices[:-1]
     rises[indptr[:-1][indptr[1:] > indptr[:-1]]] = True  # the first of each row
     if not (rises & (indices >= 0) & (indices < width)).all():
-        raise InputError(f"support.indices: expected rising ones from 0 to {width - 1} in each row")
+        raise InputError(f"indices: expected rising ones from 0 to {width - 1} in each row")

@@ -30,12 +30,8 @@ def check_sizes(
     theta = extra = 0
     for one in learners_of(learner, setting):
         if one.store == "slots" and (budget := one.slots()) is not None:
-            room = [
-                tensor.shape[-1]
-                for name, tensor in reader.tensors.items()
-                if name.startswith("stores.") and name.endswith(".alpha")
-            ]
-            if budget not in room:
+            shapes = [v.shape for k, v in reader.tensors.items() if k.endswith(".alpha")]
+            if not any(s[1:] == (setting.scores, budget) and s[0] for s in shapes):
                 raise InputError(f"stores: no slots are of the size that {one!r} asks for")
         if one.store == "features":
             for kernel in kernels:

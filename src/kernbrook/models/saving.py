@@ -293,8 +293,8 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
         setting = estimator._setting(width, sparse, 0)
         check_sizes(resolve(estimator.kernels), estimator.learner, setting, reader)
     made = estimator._new_run(width, sparse, 0)
-    names = [name for name in reader.tensors if name.startswith(("progress.", "stores."))]
-    made.restore({name: reader.array(name) for name in names})
+    made.restore(reader.tensors)
+    reader.used.update(made.arrays())
     check_progress(made, estimator.combiner)
     made.scaler = _read_scaler(estimator, width, reader)
     estimator._run = made

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernbrook.engine.points import SupportVectors, check_array
+from kernbrook.engine.points import SupportVectors, check_array, within
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 from kernbrook.models.encoding import Reader, Writer, expect
@@ -91,7 +91,8 @@ def _vectors(model: VotedClassifier, columns: int, sparse: bool, reader: Reader)
         raise InputError(f"n_features_in_, feature_names_in_: got {width!r} and {names!r}")
     stored = SupportVectors(columns, width, sparse)
     arrays = {k: reader.array(f"support.{k}") for k in stored.arrays() if k != "keys"}
-    stored.restore({**arrays, "keys": np.zeros(len(arrays["norms"]), dtype=np.int64)})
+    with within("support."):
+        stored.restore({**arrays, "keys": np.zeros(len(arrays["norms"]), dtype=np.int64)})
     arrays = stored.arrays()
     if not sparse:
         return arrays["X"]

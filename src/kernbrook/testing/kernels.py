@@ -16,13 +16,13 @@ from sklearn.base import clone
 
 from kernbrook._jit.values import add_points, kernel_rows
 from kernbrook.engine.feature_maps import draw
+from kernbrook.engine.points import DenseRows, Rows, SparseRows
 from kernbrook.errors import InputError
 from kernbrook.kernels import Gaussian, Kernel, Linear, Mean, Polynomial, RandomFeatures
 from kernbrook.kernels.dictionaries import of_vectors
 from kernbrook.kernels.planning import lay_out, one_by_one
 from kernbrook.kernels.spectra import WAYS, ShiftInvariant
 from kernbrook.models.classifier import OnlineMKClassifier
-from kernbrook.models.points import DenseRows, Rows, SparseRows
 from kernbrook.models.saving import load, save
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernbrook._jit.compiling import njit
 from kernbrook.checks import refusal
 from kernbrook.engine.feature_maps import PoolMap, draw, restore
-from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array
+from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, look
@@ -258,7 +258,8 @@ class Linear(Store):
         for i, (kernel, recipe) in enumerate(self.maps):
             begin = f"maps.{i}."
             own = {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
-            maps.append(restore(kernel, recipe, self.setting.width, own))
+            with within(begin):
+                maps.append(restore(kernel, recipe, self.setting.width, own))
         return Learned(arrays["theta"], arrays["extra"], PoolMap(maps))
 
 

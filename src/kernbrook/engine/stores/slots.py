@@ -420,12 +420,12 @@ class SlotStore(Store):
         return DenseRows(points.reshape(-1, points.shape[2]), norms, np.zeros(len(norms), np.int64))
 
     def arrays(self, state: Kept) -> dict[str, NDArray[Any]]:
-        arrays = state.slots._asdict()
-        if not self.owns:
-            arrays.update(
-                {name: array for name, array in state.points.arrays().items() if array.ndim < 2}
-            )
-        return arrays
+        held = {} if self.owns else state.points.arrays()
+        return {**{name: getattr(state.slots, name) for name in self._fields()}, **held}
+
+    def _fields(self) -> list[str]:
+        """The slots' own arrays, but for those of merged points where none are merged."""
+        return [name for name in Slots._fields if self.owns or name not in ("points", "norms")]
 
     def expansion(self, state: Kept) -> tuple[Rows, Floats]:
         slots, m, c = state.slots, len(self.kernels), self.setting.scores
@@ -485,16 +485,17 @@ class SlotStore(Store):
                     )
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Kept:
-        room = self.budget
-        if room is None:
-            room = arrays["alpha"].shape[-1] if "alpha" in arrays else 0
+        shape = np.shape(arrays.get("alpha", ()))
+        room = self.budget or (shape[-1] if shape else 0)
+        of_each = len(self.kernels), self.setting.scores, room
+        check_array("alpha", arrays.get("alpha"), of_each, np.float64)  # before so much is taken
         slots = self._empty(room)
-        for name, array in slots._asdict().items():
-            saved = arrays.get(name)
-            check_array(f"slots.{name}", saved, array.shape, array.dtype)
+        for name in self._fields():
+            array = getattr(slots, name)
+            check_array(name, arrays.get(name), array.shape, array.dtype)
             if not np.isfinite(arrays[name]).all():
-                raise InputError(f"slots.{name}: NaN or infinity")
-        slots = Slots(**{name: arrays[name] for name in Slots._fields})
+                raise InputError(f"{name}: NaN or infinity")
+        slots = slots._replace(**{name: arrays[name] for name in self._fields()})
         points = self._no_points()
         if not self.owns:
             points.restore(arrays)
@@ -508,25 +509,25 @@ class SlotStore(Store):
         filled = slots.filled[:, 0]
         most = room - self.learner.spare if not self.grows else room
         if ((filled < 0) | (filled > most)).any():
-            raise InputError(f"slots.filled: expected 0 to {most}")
+            raise InputError(f"filled: expected 0 to {most}")
         places = slots.place[np.arange(room) < slots.filled]
         stored = len(self._points(state))
         if ((places < 0) | (places >= stored)).any():
-            raise InputError(f"slots.place: expected 0 to {stored - 1}")
+            raise InputError(f"place: expected 0 to {stored - 1}")
         if not (slots.scale > 0).all():
-            raise InputError("slots.scale: expected numbers above 0")
+            raise InputError("scale: expected numbers above 0")
         if self.learner.remembers and (slots.memory[:, 0] < 0).any():
-            raise InputError("slots.memory: expected numbers from 0 in the first column")
+            raise InputError("memory: expected numbers from 0 in the first column")
         for e in range(len(filled) if slots.order.shape[1] else 0):
             n = filled[e]
             if not np.array_equal(np.sort(slots.order[e, :n]), np.arange(n)):
-                raise InputError(f"slots.order: expected the slots 0 to {n - 1}")
+                raise InputError(f"order: expected the slots 0 to {n - 1}")
             for name, numbers in (
                 ("diagonal", slots.diagonal[e, :n]),
                 ("factor", np.diagonal(slots.factor[e])[:n]),
             ):
                 if not (numbers > 0).all():
-                    raise InputError(f"slots.{name}: expected numbers above 0")
+                    raise InputError(f"{name}: expected numbers above 0")
 
 
 def with_room(slots: Slots, needed: int) -> Slots:

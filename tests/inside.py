@@ -1,0 +1,160 @@
+"""The inside of a model, for tests: the one place that knows where it lies."""
+
+import sys
+
+import numpy as np
+from numba import njit
+
+from kernbrook.engine.progress import begun
+from kernbrook.engine.stores import expansion, linear, shared, slots
+from kernbrook.engine.verbs import Told, typed, update
+
+# Of each array of slots that has them, how many of its last axes are slots; 0: the first one is.
+SLOTS = {
+    "alpha": 1,
+    "diagonal": 1,
+    "born": 1,
+    "place": 1,
+    "gram": 2,
+    "factor": 2,
+    "order": 1,
+    "points": 0,
+    "norms": 1,
+}
+
+
+def store_of(model, i=0):
+    """The i-th store, and its state."""
+    return model._run.stores[i], model._run.states[i]
+
+
+def progress_of(model):
+    """What the model has learned beside what its experts hold."""
+    return model._run.progress
+
+
+def arrays_of(model):
+    """Everything that was learned, by name, but for the scaler's; of slots, those in use."""
+    return in_use(model._run.arrays())
+
+
+def in_use(arrays):
+    """The arrays of a model or its file, of each expert's slots those in use alone, in a row."""
+    arrays = dict(arrays)
+    for name in [name for name in arrays if name.endswith(".filled")]:
+        store, filled = name.removesuffix("filled"), arrays[name][:, 0]
+        merged = store + "points" in arrays
+        for field, axes in SLOTS.items():
+            if merged or field not in ("points", "norms"):
+                array = arrays[store + field]
+                parts = [
+                    own[(..., *[slice(n)] * axes) if axes else slice(n)].ravel()
+                    for own, n in zip(array, filled, strict=True)
+                ]
+                arrays[store + field] = np.concatenate(parts)
+    return arrays
+
+
+def scaler_of(model):
+    """What scales the model's rows, or None."""
+    return model._run.scaler
+
+
+def counts_of(model):
+    """(e,) support vectors of each expert."""
+    return model._run.counts
+
+
+def slots_of(model, i=0):
+    """The slots of the i-th store, of m experts: `filled` and `scale` are (m,)."""
+    held = store_of(model, i)[1].slots
+    return held._replace(filled=held.filled[:, 0], scale=held.scale[:, 0])
+
+
+def points_of_slots(model, i=0):
+    """(n, d) the points that `slots.place` counts."""
+    store, state = store_of(model, i)
+    return store._points(state).dense()
+
+
+def sums_of(model, i=0):
+    """The kernel sums of the i-th store."""
+    return store_of(model, i)[0].sums
+
+
+def support_of(model, i=0):
+    """The support vectors of the i-th store, of expansions."""
+    state = store_of(model, i)[1]
+    return getattr(state, "support", state)
+
+
+def scale_of(model, i=0):
+    """(m,) the factors of the coefficients of the i-th store, of expansions."""
+    return store_of(model, i)[1].scale
+
+
+def theta_of(model, i=0):
+    """The coefficients of the i-th store, on features, expert after expert."""
+    return store_of(model, i)[1].theta
+
+
+def extra_of(model, i=0):
+    """What else the learners of the i-th store keep, on features."""
+    return store_of(model, i)[1].extra
+
+
+def pool_of(model, i=0):
+    """The maps of the i-th store, on features."""
+    return store_of(model, i)[1].pool
+
+
+def state_of(model):
+    """The bytes of everything that was learned."""
+    arrays = arrays_of(model)
+    return b"".join(arrays[name].tobytes() for name in sorted(arrays))
+
+
+def compiled():
+    """How often each of the package's compiled functions was compiled or loaded."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("kernbrook")]
+    return {
+        f"{module.__name__}.{name}": len(function.signatures)
+        for module in modules
+        for name, function in list(vars(module).items())
+        if hasattr(function, "signatures")
+    }
+
+
+def small_blocks(monkeypatch, size):
+    """Models that are made from now on learn in blocks of so many rows."""
+    for module, name in (
+        *((expansion, "BLOCK"), (expansion, "WINDOW_BLOCK"), (shared, "BLOCK")),
+        *((slots, "BUDGET_BLOCK"), (linear, "FEATURE_BLOCK")),
+    ):
+        monkeypatch.setattr(module, name, size)
+
+
+@njit
+def _update(combiner, told, progress):
+    update(combiner, told, progress)
+
+
+class Combining:
+    """A combiner by itself, compiled: it is told the losses of m experts, round by round."""
+
+    def __init__(self, combiner, m):
+        self.rule = typed(combiner.rule())
+        self.progress = begun(m, combiner.state_size(m), 0)
+
+    def weights(self):
+        log_weights = self.progress.log_weights
+        assert log_weights.max() == 0
+        weights = np.exp(log_weights)
+        return weights / weights.sum()
+
+    def learn(self, losses, counted=None):
+        losses = np.array(losses, float)
+        counted = np.ones(len(losses), dtype=bool) if counted is None else counted
+        nothing = np.zeros((len(losses), 1))
+        told = Told(losses, counted, nothing, nothing, np.zeros(1), 0.0, 1.0, 1, 0)
+        _update(self.rule, told, self.progress)
