@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 FAST = ["--permutations", "2", "--jobs", "1"]
-COMPILING = re.compile(r"(compiling, once for this machine: about \d+ s\n)?")
+COMPILING = re.compile(r"(compiling, once for this machine\n)?")
 
 
 def kernbrook(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -57,7 +57,7 @@ def test_what_is_compiled_is_said_once(csv_file: Path, tmp_path: Path) -> None:
         kernbrook(*command, "--permutations", "2", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
         for _ in range(2)
     )
-    assert re.fullmatch(r"compiling, once for this machine: about \d+ s\n", cold.stderr)
+    assert cold.stderr == "compiling, once for this machine\n"
     assert warm.stderr == ""
     found, again = (
         [[run["error"] for run in row["runs"]] for row in json.loads(done.stdout)["rows"]]
