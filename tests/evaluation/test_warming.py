@@ -139,7 +139,7 @@ def test_calls_wait_for_the_trial_of_their_family(tmp_path, jobs):
         Call(4, partial(os.path.exists, tmp_path / "a"), A),
     ]
     found = list(run_all(trials, calls, jobs, None))
-    assert dict(found) == {A: None, B: None, 1: True, 2: True, 3: 3, 4: True}
+    assert dict(found) == {A: 0, B: 0, 1: True, 2: True, 3: 3, 4: True}
     order = [name for name, _ in found]
     assert order.index(A) < order.index(1)
     assert order.index(B) < order.index(2)
@@ -156,34 +156,57 @@ def test_an_error_in_a_process_is_raised_here(jobs):
     assert list(run_all({}, calls[1:], jobs, None)) == [(2, 2)]
 
 
-def test_it_tells_how_far_it_is_and_only_where_something_is_compiled(monkeypatch):
-    on_disk, told, heard = [0], [], threading.Event()
-    monkeypatch.setattr(warming, "functions_on_disk", lambda: on_disk[0])
+def test_it_tells_how_far_it_is_and_only_where_something_is_compiled():
+    told, heard, unheard = [], threading.Event(), threading.Event()
 
     def tell(state):
         told.append(state)
         heard.set()
 
     def compiling():
-        on_disk[0] += 1
+        a_function()()
         heard.wait(60)
         heard.clear()
 
-    list(run_all({A: compiling, B: compiling}, [], 1, tell))
+    found = list(run_all({A: compiling, B: compiling}, [], 1, tell))
+    assert found == [(A, 1), (B, 1)]
     states = [state for state in told if state is not None]
     assert told[-1] is None
     assert states[0] == (0.0, 0, 2)
     assert [state.ready for state in states] == sorted(state.ready for state in states)
     assert {state.ready for state in states} == {0, 1}
     told.clear()
-    wait = threading.Event()
-    list(run_all({A: partial(wait.wait, 0.5)}, [], 1, tell))
-    assert told == []
-    list(run_all({}, [Call(1, partial(wait.wait, 0.5), None)], 1, tell))
+    assert list(run_all({A: partial(unheard.wait, 0.5)}, [], 1, tell)) == [(A, 0)]
+    assert list(run_all({}, [Call(1, partial(unheard.wait, 0.5), None)], 1, tell)) == [(1, False)]
     assert told == []
 
 
-def test_the_disk_cache_is_looked_at():
+def a_function():
+    """What compiles one function of its own each time, which pretends to be ours."""
+
+    def compiling():
+        import numba
+
+        def double(x):
+            return 2 * x
+
+        double.__module__ = "kernbrook.double"
+        assert numba.njit(double)(2) == 4
+
+    return compiling  # a local function goes to other processes whole
+
+
+def test_what_another_process_compiles_is_heard():
+    trials = {A: a_function(), B: a_function()}
+    assert dict(run_all(trials, [], 2, lambda state: None)) == {A: 1, B: 1}
+
+
+def test_loading_is_no_compiling(tmp_path):
     X, y = hard_streams.gaussian_clouds(20)
-    warm_up(kb.recipes.make("omkc-dd"), X, y, [-1, 1])
-    assert warming.functions_on_disk() > 0
+    machine = kb.recipes.make("omkc-dd")
+    warm_up(machine, X, y, [-1, 1])
+    mark = tmp_path / "mark"
+    assert warming.heard(partial(warm_up, machine, X, y, [-1, 1]), mark) == 0
+    assert not mark.exists()
+    assert warming.heard(a_function(), mark) == 1
+    assert mark.exists()

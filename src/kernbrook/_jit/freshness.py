@@ -13,11 +13,6 @@ from kernbrook._jit.sums import add_points
 STAMP = "kernbrook.stamp"
 
 
-def functions_on_disk() -> int:
-    """How many compiled functions the disk cache holds."""
-    return sum(1 for _ in Path(add_points.stats.cache_path).glob("*.nbc"))
-
-
 def discard_stale(folder: Path | None = None, sources: Path | None = None) -> bool:
     """Empty this package's part of the disk cache if its sources have changed.
 

@@ -188,19 +188,15 @@ def each(
     with Watch(plan.compiling, len(trials)) as watch:
         if jobs == 1:
             for trial in trials.values():
-                watch.begin()
-                trial()
-                watch.end()
+                watch.run(trial)
             for call in calls:
                 yield function(*call, progress=advance)
             return
         from joblib import Parallel, delayed
 
-        first = (delayed(trial)() for trial in trials.values())
+        first = [delayed(watch.begin(trial))() for trial in trials.values()]
         then = (delayed(function)(*call) for call in calls)
         results = Parallel(n_jobs=jobs, return_as="generator")(chain(first, then))
-        for _ in trials:
-            watch.begin()
         for _ in trials:
             next(results)
             watch.end()

@@ -30,7 +30,7 @@ def run_all(
     jobs: int,
     tell: Tell | None,
 ) -> Iterator[tuple[Hashable, Any]]:
-    """The results of trials and calls by family and by name, as they come.
+    """The results of calls by name, as they come, and by family what `heard` gives of its trial.
 
     Parameters
     ----------
@@ -50,10 +50,7 @@ def _here(
     left = dict(trials)
 
     def tried(family: Family) -> tuple[Hashable, Any]:
-        watch.begin()
-        result = left.pop(family)()
-        watch.end()
-        return family, result
+        return family, watch.run(left.pop(family))
 
     for name, function, family in calls:
         if family in left:
@@ -74,20 +71,17 @@ def _elsewhere(
     ready = deque(call for call in calls if call.family not in trials)
     running: dict[Future[Any], Hashable] = {}
     trying: dict[Future[Any], Family] = {}
-    # Where only trials are to be run, the one who waits for them may be long in coming back.
-    most = jobs if calls else len(trials)
     try:
         while to_try or ready or running:
-            while len(running) < most and (ready or to_try):
+            while len(running) < jobs and (ready or to_try):
                 if ready:
                     call = ready.popleft()
                     running[executor.submit(call.function)] = call.name
                 else:
                     family = next_family(to_try, trying.values())
                     to_try.remove(family)
-                    future = executor.submit(trials[family])
+                    future = executor.submit(watch.begin(trials[family]))
                     running[future] = trying[future] = family
-                    watch.begin()
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 name = running.pop(future)
                 if future in trying:

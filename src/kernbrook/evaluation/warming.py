@@ -6,16 +6,18 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numba.core.event import Listener, install_listener
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from kernbrook._jit.freshness import functions_on_disk
-from kernbrook.errors import NonFiniteError
+from kernbrook.errors import KernbrookError
 from kernbrook.models.machine import OnlineMachine
 from kernbrook.models.tasks import task_of
 
@@ -70,9 +72,24 @@ def warm_up(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> Non
     if not isinstance(estimator, OnlineMachine):
         return
     trial, labels = _trial(estimator, classes)
-    with suppress(NonFiniteError):  # the run itself will say it again
+    with suppress(KernbrookError):  # the run itself will say it again
         for _ in range(2):  # the second time with support vectors
             trial.learn(X, y, **labels)
+
+
+def try_out(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> None:
+    """As `warm_up`, for all that the learner can do: it asks and predicts, too."""
+    warm_up(estimator, X, y, classes)
+    if not isinstance(estimator, OnlineMachine):
+        return
+    trial, labels = _trial(estimator, classes)
+    with suppress(KernbrookError):
+        for i in range(X.shape[0]):
+            trial.learn(X[i : i + 1], lambda x, i=i: y[i], **labels)
+        trial.should_ask(X)
+        trial.predict(X)
+        if labels:
+            trial.decision_function(X)
 
 
 def family(estimator: Any, sparse: bool, n_classes: int) -> Family | None:
@@ -137,27 +154,38 @@ def _kind(part: Any) -> str:
 class Watch:
     """Tells how far compiling is, several times a second, and None as soon as it has stopped.
 
-    It begins with the first function that arrives in the disk cache, from whatever process: where
-    all is there already, nothing is told. A part is compiled from `begin` to `end`.
+    It begins with the first function that a trial compiles, in whatever process: where all is in
+    the disk cache, nothing is told.
 
     Parameters
     ----------
     tell : called from another thread; None to tell nobody
-    parts : that there are
+    parts : the number of trials
     """
 
     def __init__(self, tell: Tell | None, parts: int = 1):
         self._tell, self._parts = tell, parts
         self._ready = self._working = 0
         self._over = Event()
+        self._folder = TemporaryDirectory(prefix="kernbrook-", ignore_cleanup_errors=True)
+        self._mark = Path(self._folder.name) / "compiling"
         self._thread = Thread(target=self._watch, daemon=True)
 
-    def begin(self) -> None:
+    def begin(self, trial: Callable[[], Any]) -> Callable[[], int]:
+        """The trial, as it is to be called in some process: `heard`. `end` follows."""
         self._working += 1
+        return partial(heard, trial, self._mark)
 
     def end(self) -> None:
         self._working -= 1
         self._ready += 1
+
+    def run(self, trial: Callable[[], Any]) -> int:
+        """Run a trial here, as `heard` does."""
+        try:
+            return self.begin(trial)()
+        finally:
+            self.end()
 
     def __enter__(self) -> Watch:
         if self._tell is not None and self._parts:
@@ -168,13 +196,14 @@ class Watch:
         self._over.set()
         if self._thread.ident is not None:
             self._thread.join()
+        self._folder.cleanup()
 
     def _watch(self) -> None:
         assert self._tell is not None
-        before, begun, told, seconds, last = functions_on_disk(), False, False, 0.0, 0.0
+        begun, told, seconds, last = False, False, 0.0, 0.0
         while not self._over.wait(SILENCE):
             now = time.monotonic()
-            if self._working and (begun or functions_on_disk() > before):
+            if self._working and (begun or self._mark.exists()):
                 seconds += now - last if begun else 0.0
                 begun = told = True
                 self._tell(Compiling(seconds, self._ready, self._parts))
@@ -184,6 +213,28 @@ class Watch:
             last = now
         if told:
             self._tell(None)
+
+
+def heard(trial: Callable[[], Any], mark: Path) -> int:
+    """Run a trial; how many of our functions it compiled. The first one leaves a mark, a file."""
+    listener = _Listener(mark)
+    with install_listener("numba:compile", listener):
+        trial()
+    return listener.compiled
+
+
+class _Listener(Listener):
+    def __init__(self, mark: Path):
+        self.compiled, self._mark = 0, mark
+
+    def on_start(self, event: Any) -> None:
+        if event.data["dispatcher"].py_func.__module__.partition(".")[0] == "kernbrook":
+            self.compiled += 1
+            with suppress(OSError):  # whoever waited for it has gone
+                self._mark.touch()
+
+    def on_end(self, event: Any) -> None:
+        pass
 
 
 def _trial(estimator: OnlineMachine, classes: Any) -> tuple[OnlineMachine, dict[str, Any]]:
