@@ -13,6 +13,11 @@ from kernbrook._jit.sums import add_points
 STAMP = "kernbrook.stamp"
 
 
+def is_cold() -> bool:
+    """Whether the disk cache holds no compiled function of this package."""
+    return next(Path(add_points.stats.cache_path).glob("*.nbc"), None) is None
+
+
 def discard_stale(folder: Path | None = None, sources: Path | None = None) -> bool:
     """Empty this package's part of the disk cache if its sources have changed.
 
