@@ -383,7 +383,9 @@ class SlotStore(Store):
         return values
 
     def reading(self, state: Kept, rows: Rows) -> Pass:
-        stored, slots = self._points(state), state.slots
+        # Read-only where a model was mapped into memory.
+        slots = Slots(*(np.require(array, requirements="W") for array in state.slots))
+        stored = self._points(state)
         b, m = len(rows), len(self.kernels)
         nothing = np.zeros((0, 0))
         member = Budgeted(
