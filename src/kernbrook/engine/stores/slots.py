@@ -384,7 +384,8 @@ class SlotStore(Store):
 
     def reading(self, state: Kept, rows: Rows) -> Pass:
         # Read-only where a model was mapped into memory.
-        slots = Slots(*(np.require(array, requirements="W") for array in state.slots))
+        arrays: Any = (np.require(array, requirements="W") for array in state.slots)
+        slots = Slots(*arrays)
         stored = self._points(state)
         b, m = len(rows), len(self.kernels)
         nothing = np.zeros((0, 0))
