@@ -118,7 +118,7 @@ def test_the_next_family_shares_least_with_those_in_work():
 
 def test_one_trial_a_family(monkeypatch):
     monkeypatch.setattr(warming, "warm_up", lambda machine, X, *labels: machine)
-    machines = [kb.recipes.make(name) for name in ("omkc-dd", "majority", "omkc-ss", "rbp")]
+    machines = [kb.recipes.make(name) for name in ("omkc-dd", "majority", "omkc-ds", "rbp")]
     X, y = hard_streams.gaussian_clouds(20)
     for classes in (np.array([-1, 1]), np.array([-1, 0, 1])):
         trials = trials_of(machines, X, y, classes)

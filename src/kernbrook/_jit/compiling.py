@@ -78,7 +78,7 @@ def verb(default):
 
         return register
 
-    overload(stub, strict=False)(choose)
+    overload(stub, strict=False, jit_options={"forceinline": True})(choose)
     stub.__name__, stub.__doc__ = default.__name__, default.__doc__
     stub.of, stub.implementations = of, implementations
     return stub

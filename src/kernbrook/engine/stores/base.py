@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from kernbrook._jit.classes import margin_of
 from kernbrook._jit.compiling import njit
 from kernbrook._jit.keys import met_before
+from kernbrook._jit.zero import zero_or
 from kernbrook.engine.points import Flags, Floats, Labels, Rows
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.verbs import Seen
+from kernbrook.engine.verbs import Seen, score
 from kernbrook.errors import NonFiniteError
 
 Arrays = TypeVar("Arrays", bound=NamedTuple)
@@ -126,6 +127,30 @@ class Store:
         return state
 
 
+class Summed(NamedTuple):
+    """The compiled form of experts whose scores are there: sums and their sizes, (m c, b)."""
+
+    experts: Labels
+    totals: Floats
+    sizes: Floats
+
+
+@score.of(Summed)
+def _score(part, t, board):
+    classes = board.scores.shape[2]
+    for e in range(part.experts.shape[0]):
+        for c in range(classes):
+            size = part.sizes[e * classes + c, t]
+            board.scores[t, part.experts[e], c] = zero_or(part.totals[e * classes + c, t], size)
+            board.sizes[t, part.experts[e], c] = size
+
+
+def summed(experts: Labels, totals: Floats, sizes: Floats, state: Any) -> Pass:
+    """Before rows are scored only, whose sums are known."""
+    member = Summed(experts, totals, sizes)
+    return Pass((member,), [(member, 0, 1)], 1, lambda *_: state)
+
+
 def copied(arrays: Arrays) -> Arrays:
     """A named tuple of arrays, each a copy that can be written to."""
     return type(arrays)(*(array.copy() for array in arrays))
@@ -144,7 +169,7 @@ def met(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels,
     return rows.keys, known
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def look(board, t, expert, diagonal, clock):
     """What a learner is told of example t, after the expert has scored it."""
     target, weight = board.labels[t], board.importance[t]

@@ -15,7 +15,7 @@ from kernbrook._jit.values import add_points
 from kernbrook._jit.zero import zero_or
 from kernbrook.engine.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Store, look, met
+from kernbrook.engine.stores.base import Pass, Setting, Store, look, met, summed
 from kernbrook.engine.sums import BLOCK, KernelSums
 from kernbrook.engine.verbs import expand, learn, score, typed
 from kernbrook.errors import InputError, NonFiniteError
@@ -93,7 +93,7 @@ def _score(part, t, board):
     score_sums(part.sums, t, board)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def score_sums(sums, t, board):
     """See `score`."""
     classes = board.scores.shape[2]
@@ -178,7 +178,7 @@ def expand_experts(rule, r, sums, row, t, updates, clock, board):
     return added
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def shrink_expert(sums, e, classes, factor, row, t):
     """All coefficients of an expert times a factor; `row` and t as for `expand_all`."""
     scale = sums.scale
@@ -203,7 +203,7 @@ def _learn(part, t, updates, clock, board):
         add_example(part.sums, t)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def add_example(sums, t):
     """Example t, with its coefficients, counts from now on in the sums of those to come."""
     b = sums.known.shape[0]
@@ -370,16 +370,8 @@ class Expansion(Store):
 
     def reading(self, state: Held, rows: Rows, raw: Any) -> Pass:
         totals, sizes = self.sums.sums(state.support, rows)
-        self.sums.check_finite(sizes)
-        b = len(rows)
-        nothing = np.zeros((0, totals.shape[0]))
-        sums = Sums(
-            self.firsts, self.experts, self.sums.layout.plan, np.zeros((1, 0, b)),
-            totals, sizes, np.zeros(b, dtype=np.int64), np.zeros(b, dtype=bool), np.zeros((0, b)),
-            nothing, state.scale, np.zeros(0, dtype=np.int64), nothing, np.zeros(0),
-        )  # fmt: skip
-        member = Growing(self.rules, sums)
-        return Pass((member,), [(member, 0, 1)], 1, lambda *_: state)
+        scale = np.repeat(state.scale, self.setting.scores)[:, None]
+        return summed(self.experts, scale * totals, scale * sizes, state)
 
     def arrays(self, state: Held) -> dict[str, NDArray[Any]]:
         return {**state.support.arrays(), "scale": state.scale}

@@ -98,7 +98,7 @@ def _part(member, i, board):
     return Place(member.rule, member.block.experts[i], z, held)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def place_of(block, i, b, c):
     """(features, `Coefficients`) of an expert: views."""
     d, at, more, rows = block.dim[i], block.at[i], block.more[i], block.rows[i]

@@ -13,8 +13,8 @@ from kernbrook._jit.plan import Plan
 from kernbrook._jit.values import add_points
 from kernbrook._jit.zero import zero_or
 from kernbrook.engine.points import Block, Flags, Floats, Labels, Rows, SupportVectors
-from kernbrook.engine.progress import Board, Progress, begun
-from kernbrook.engine.stores.base import Pass, Setting, Store
+from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.stores.base import Pass, Setting, Store, summed
 from kernbrook.engine.sums import BLOCK, KernelSums
 from kernbrook.engine.verbs import learn, score, weigh_all
 from kernbrook.errors import NonFiniteError
@@ -114,7 +114,16 @@ class SharedExpansion(Store):
         return SupportVectors(self.setting.scores, self.setting.width, self.setting.sparse)
 
     def prepare(self, state: SupportVectors, rows: Rows, progress: Progress, raw: Any) -> Pass:
-        member = self._member(state, rows, progress, Block(rows, self.sums.layout).own_pairs())
+        pairs = Block(rows, self.sums.layout).own_pairs()
+        totals, sizes = self.sums.sums(state, rows)
+        self.sums.check_finite(sizes)
+        b, c = len(rows), self.setting.scores
+        ones = np.zeros((b, c))
+        ones[:, 0] = 1.0
+        member = Shared(
+            self.combiner, progress, self.sums.layout.plan, pairs, totals, sizes, np.zeros((b, c)),
+            np.zeros_like(totals), np.zeros_like(totals), np.empty((2, b)), ones,
+        )  # fmt: skip
 
         def finish(board: Board, asked: Flags) -> SupportVectors:
             added = np.flatnonzero(member.coefficients.any(axis=1))
@@ -124,23 +133,9 @@ class SharedExpansion(Store):
 
         return Pass((member,), [(member, 0, 1)], 1, finish)
 
-    def _member(
-        self, state: SupportVectors, rows: Rows, progress: Progress, pairs: Floats
-    ) -> Shared:
-        totals, sizes = self.sums.sums(state, rows)
-        self.sums.check_finite(sizes)
-        b, c = len(rows), self.setting.scores
-        ones = np.zeros((b, c))
-        ones[:, 0] = 1.0
-        return Shared(
-            self.combiner, progress, self.sums.layout.plan, pairs, totals, sizes, np.zeros((b, c)),
-            np.zeros_like(totals), np.zeros_like(totals), np.empty((2, b)), ones,
-        )  # fmt: skip
-
     def reading(self, state: SupportVectors, rows: Rows, raw: Any) -> Pass:
-        nothing = np.zeros((1, 0, len(rows)))
-        member = self._member(state, rows, begun(0, 0, 0), nothing)
-        return Pass((member,), [(member, 0, 1)], 1, lambda *_: state)
+        totals, sizes = self.sums.sums(state, rows)
+        return summed(self.experts, totals, sizes, state)
 
     def arrays(self, state: SupportVectors) -> dict[str, NDArray[Any]]:
         return state.arrays()

@@ -30,7 +30,7 @@ from kernbrook.engine.points import (
     check_array,
 )
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Store, copied, look, met
+from kernbrook.engine.stores.base import Pass, Setting, Store, copied, look, met, summed
 from kernbrook.engine.sums import KernelSums, share
 from kernbrook.engine.verbs import (
     fit_in,
@@ -156,7 +156,7 @@ def _part(member, i, board):
     return Seated(member.rule, seat_of(member.block, i))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def seat_of(block, e):
     """The seat of one expert: views."""
     slots, points = block.slots, block.points
@@ -185,7 +185,7 @@ def _score(part, t, board):
     score_slots(part.seat, t, board)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def score_slots(seat, t, board):
     """See `score`."""
     slots, row, expert = seat.slots, seat.values[t], seat.expert
@@ -214,7 +214,7 @@ def _learn(part, t, updates, clock, board):
         keep_within(rule, slots, seen, seat.values[t + 1 :], seat.points, t)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def put(seat, change, seen, t):
     """A slot now holds example t, with the coefficients of the change."""
     slots, block, e, s = seat.slots, seat.block, seat.e, change.slot
@@ -315,6 +315,7 @@ class SlotStore(Store):
         self.grows = self.budget is None
         self.sums = KernelSums(kernels, lay_out(kernels, setting.scores))
         self.parts = one_by_one(kernels, self.sums.layout)
+        self._last: tuple[Any, Any] = None, None  # a state, and its support vectors
         self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
 
     def begin(self) -> Kept:
@@ -399,18 +400,21 @@ class SlotStore(Store):
         return values
 
     def reading(self, state: Kept, rows: Rows, raw: Any) -> Pass:
-        stored, slots = self._points(state), state.slots
-        b, m = len(rows), len(self.kernels)
-        nothing = np.zeros((0, 0))
-        block = SlotBlock(
-            self.experts, self.parts, slots, np.zeros(b, dtype=np.int64),
-            np.zeros(b, dtype=bool), np.zeros((1, 0, 0)), nothing,
-            self._values(slots, stored, rows), nothing,
-            Points(nothing, np.zeros(0), nothing, np.inf, 0.0), self.gammas,
-        )  # fmt: skip
-        member = Budgeted(self.rule, block)
-        threads = self.sums.threads(b * m)
-        return Pass((member,), self._tasks(member, threads), threads, lambda *_: state)
+        totals, sizes = self.sums.sums(self._support(state), rows)
+        return summed(self.experts, totals, sizes, state)
+
+    def _support(self, state: Kept) -> SupportVectors:
+        """The points with the experts' coefficients."""
+        if self._last[0] is not state:
+            points, spread = self.expansion(state)
+            found = SupportVectors(spread.shape[1] * spread.shape[2], self.setting.width, False)
+            if self.owns:
+                every = np.arange(len(points))
+                found = found.appended(points, every, spread.reshape(len(points), -1))
+            else:
+                found = state.points.with_coefficients(spread.reshape(len(points), -1))
+            self._last = state, found
+        return self._last[1]
 
     def _points(self, state: Kept) -> Rows:
         """The points that `slots.place` counts from 0."""
