@@ -6,6 +6,7 @@ from numba import njit
 from kernbrook._jit.classes import winner
 from kernbrook._jit.zero import zero_or
 from kernbrook.engine.losses import MISTAKES, loss_of
+from kernbrook.engine.progress import CHOSEN
 from kernbrook.engine.verbs import Opinions, expect, lead_on, select, wants, weigh_all
 
 
@@ -62,8 +63,11 @@ def lose(choices, progress, board, t, decision, updates, losses, counted):
     """
     errors, strict, loss = progress.losses, choices.strict, choices.loss
     scores, sizes = board.scores[t], board.sizes[t]
-    target, weight = board.labels[t], board.importance[t]
+    target, weight, chosen = board.labels[t], board.importance[t], progress.counters[CHOSEN]
     for e in range(losses.shape[0]):
+        if chosen >= 0 and e != chosen:  # dropped, at the latest with the next block
+            losses[e], counted[e] = 0.0, True
+            continue
         value, margin, wrong = loss_of(loss, scores[e], sizes[e], decision, target)
         if board.numbers:
             errors[e] += weight * margin * margin
