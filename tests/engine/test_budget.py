@@ -404,7 +404,7 @@ def test_an_overflowing_polynomial(learner, storage):
         (kb.BPAS(5), kb.BPAS(7, aggressiveness=2)),
         (kb.SparsePA(budget=5), kb.SparsePA(2, divisor=3, unit_diagonal=True, budget=7)),
         (kb.SparsePA(), kb.SparsePA(0.5, divisor=2)),
-        (kb.Projectron(5), kb.Projectron(7, threshold=1)),
+        (kb.Projectron(5), kb.Projectron(7, threshold=0.5)),
         (kb.ProjectronPlusPlus(5), kb.ProjectronPlusPlus(7)),
         (kb.Ahpatron(5), kb.Ahpatron(7, margin=1, radius=2)),
         (kb.Pegasos(), kb.Pegasos(regularization=1)),

@@ -7,6 +7,7 @@ from kernbrook._jit.classes import winner
 from kernbrook._jit.compiling import njit
 from kernbrook._jit.zero import zero_or
 from kernbrook.engine.losses import MISTAKES, loss_of
+from kernbrook.engine.progress import CHOSEN
 from kernbrook.engine.verbs import Opinions, expect, lead_on, select, wants, weigh_all
 
 
@@ -55,16 +56,20 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
 
 
 @njit(cache=True, nogil=True)
-def lose(loss, strict, errors, board, t, decision, losses, counted):
+def lose(loss, strict, progress, board, t, decision, losses, counted):
     """Count the experts' mistakes, and fill in what the combiner learns from.
 
-    loss, strict : of the choices; errors : (e,) of the progress
+    loss, strict : of the choices
     decision : (c,) the combined vote
     losses, counted : (e,) out, see `Told`
     """
+    errors, chosen = progress.losses, progress.counters[CHOSEN]
     scores, sizes, updates = board.scores[t], board.sizes[t], board.updates[t]
     target, weight = board.labels[t], board.importance[t]
     for e in range(losses.shape[0]):
+        if chosen >= 0 and e != chosen:  # dropped, at the latest with the next block
+            losses[e], counted[e] = 0.0, True
+            continue
         value, margin, wrong = loss_of(loss, scores[e], sizes[e], decision, target)
         if board.numbers:
             errors[e] += weight * margin * margin

@@ -102,7 +102,7 @@ def rounds(choices, progress, members, board, decisions, asked):
             counters[SKIPPED] += 1
             counters[ROUND] += 1
             continue
-        lose(loss, choices.strict, progress.losses, board, t, decision, losses, counted)
+        lose(loss, choices.strict, progress, board, t, decision, losses, counted)
         number = counters[ASKED] + 1
         learn_all(members, t, updates, Clock(counters[SEED], counters[ROUND], number), board)
         if not board.known[t].any():

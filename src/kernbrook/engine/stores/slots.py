@@ -470,6 +470,7 @@ class SlotStore(Store):
     def _used(self, points: SupportVectors, slots: Slots, rows: Rows, n: int) -> SupportVectors:
         """The stored points and rows of the block that some slot holds; changes `slots.place`."""
         used = renumber(slots.place, slots.filled.reshape(-1), n + len(rows))
+        slots.place[np.arange(slots.place.shape[1]) >= slots.filled] = 0  # or they tell of blocks
         kept = np.searchsorted(used, n)
         added = used[kept:] - n
         return points.kept(used[:kept]).appended(rows, added, np.zeros((len(added), 0)))
