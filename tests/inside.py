@@ -71,10 +71,26 @@ def slots_of(model, i=0):
     return held._replace(filled=held.filled[:, 0], scale=held.scale[:, 0])
 
 
-def points_of_slots(model, i=0):
-    """(n, d) the points that `slots.place` counts."""
-    store, state = store_of(model, i)
-    return store._points(state).dense()
+def expert_slots(model, e):
+    """The slots of one expert, and (n, d) the points that their `place` counts."""
+    for store, state in zip(model._run.stores, model._run.states, strict=True):
+        if e in store.experts:
+            own = slots.expert_slots.py_func(state.slots, int(np.argmax(store.experts == e)))
+            return own, store._points(state).dense()
+    raise IndexError(e)
+
+
+def filled_of(model):
+    """(e,) slots in use of each expert, whatever its store."""
+    return np.array([expert_slots(model, e)[0].filled[0] for e in range(model._run.n_experts)])
+
+
+def threads_of(model, rows):
+    """The most threads that some store takes for learning from so many rows."""
+    pairs = zip(model._run.stores, model._run.states, strict=True)
+    return max(
+        store.sums.threads(2 * rows * int(state.slots.filled.sum())) for store, state in pairs
+    )
 
 
 def sums_of(model, i=0):

@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ STORES: dict[str, Callable[[], Any]] = {
     "last label": lambda: kb.recipes.make("last-label"),
     "mean": lambda: kb.recipes.make("mean"),
 }
+OURS = str(Path(kb.__file__).parent)
 ROWS, BLOCK = 160, 16
 OF_NUMBERS = ("sums", "window", "features", "levels", "subsets", "mean")
 
@@ -103,8 +105,7 @@ def interrupted_at(line: int) -> Iterator[list[int]]:
         return each_line
 
     def each_call(frame: Any, event: str, _: Any) -> Any:
-        ours = "kernbrook" in frame.f_code.co_filename and "/tests/" not in frame.f_code.co_filename
-        return each_line if ours else None
+        return each_line if frame.f_code.co_filename.startswith(OURS) else None
 
     sys.settrace(each_call)
     try:

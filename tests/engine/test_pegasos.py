@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from inside import points_of_slots, slots_of, sums_of
+from inside import expert_slots, filled_of, slots_of, threads_of
 from naive import kernels as naive_kernels
 from naive import multiclass, pegasos
 
@@ -66,13 +66,12 @@ def learn(model, X, y, C, size, importance=None):
 
 def held(model, e=0):
     """Points, (n, C) coefficients and rounds of arrival of an expert's slots."""
-    slots = slots_of(model)
-    n = slots.filled[e]
-    alphas = (slots.scale[e] * slots.alpha[e, :, :n]).T
+    slots, points = expert_slots(model, e)
+    n = slots.filled[0]
+    alphas = (slots.scale[0] * slots.alpha[:, :n]).T
     if alphas.shape[1] == 1:  # half the margin: the score of class 1
         alphas = np.hstack([-alphas, alphas])
-    points = points_of_slots(model)[slots.place[e, :n]]
-    return points, alphas, slots.born[e, :n]
+    return points[slots.place[:n]], alphas, slots.born[:n]
 
 
 def assert_expansion(model, e, points, alphas, births, rtol=1e-8):
@@ -449,7 +448,7 @@ def assert_pool(pool, twins, X, y, C, upkeep, budget, combiner, selection, size=
         theirs = expert.model
         assert_expansion(model, e, theirs.points, theirs.alphas, theirs.births, 1e-7)
         square = pegasos.squared_norm(theirs.kernel, theirs.points, theirs.alphas)
-        assert slots_of(model).memory[e, 1] == pytest.approx(square, rel=1e-7)
+        assert expert_slots(model, e)[0].memory[1] == pytest.approx(square, rel=1e-7)
     weights = np.exp(expected.log_weights)
     np.testing.assert_allclose(model.kernel_weights_, weights / weights.sum(), atol=1e-9)
     np.testing.assert_array_equal(model.expert_mistakes_, expected.mistakes)
@@ -465,7 +464,7 @@ def test_pools(upkeep, pool, combiner, selection):
     X, y = hard_streams.of_scikit_learn("wine", 150)
     model = assert_pool(*POOLS[pool], X, y, 3, upkeep, 12, combiner, selection)
     if upkeep != "free" and selection == "all":
-        assert (slots_of(model).filled == 12).sum() >= len(model.kernels_) - 1
+        assert (filled_of(model) == 12).sum() >= len(model.kernels_) - 1
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
@@ -502,7 +501,7 @@ def test_covtype_by_several_threads(upkeep, monkeypatch):
         found = state(model, learn(model, X, y, 7, size), X[:100])
         wanted = wanted or found
         assert found == wanted, (threads, size)
-        assert sums_of(model).threads(2 * 128 * int(slots_of(model).filled.sum())) == threads
+        assert threads_of(model, 128) == threads
 
 
 # -- parameters ---------------------------------------------------------------------------------
