@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -223,7 +224,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     classes_: NDArray[Any]
     _of_numbers = False
-    _learned = (*OnlineMachine._learned, "classes_")
+    _learned = (*OnlineMachine._learned, "classes_", "_number")
 
     @property
     def _scores(self) -> int:
@@ -279,6 +280,13 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _nothing(self) -> int:
         return -1
+
+    def _number_of(self, y: Any) -> float | None:
+        known = self.__dict__.get("_number")
+        if known is None and "classes_" in self.__dict__:
+            known = {label: float(i) for i, label in enumerate(self.classes_.tolist())}
+            self._number = {None: math.nan, **known}
+        return None if known is None else known.get(y)
 
 
 def _some(labels: NDArray[Any]) -> str:

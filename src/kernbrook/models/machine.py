@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +26,7 @@ from kernbrook.engine.points import (
     keys_of,
     sound,
 )
+from kernbrook.engine.quick import QuickRows
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
@@ -35,6 +35,7 @@ from kernbrook.models.labelled import as_labels, check_present, is_empty
 from kernbrook.models.making import make_model
 from kernbrook.streams.scaling import LARGEST_FILLED, OnlineScaler
 
+LARGEST_WEIGHT = 1e100
 _SUCH_AS = {  # of the parts that have parameters
     "learner": "BPAS()",
     "combiner": "Hedge()",
@@ -49,7 +50,7 @@ class OnlineMachine(BaseEstimator):
     _run: Model
     _of_numbers: bool
     _learned: tuple[str, ...] = (
-        "_run", "feature_names_in_", "kernels_", "n_features_in_",
+        "_run", "_quick", "feature_names_in_", "kernels_", "n_features_in_",
     )  # fmt: skip
 
     def __init__(
@@ -101,6 +102,17 @@ class OnlineMachine(BaseEstimator):
         """What the run takes for a label that cannot be had."""
         raise NotImplementedError
 
+    def _number_of(self, y: Any) -> float | None:
+        """One label as the run takes it; None where it has to be looked at more closely."""
+        raise NotImplementedError
+
+    def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
+        """Learn which labels there are, if they are classes."""
+
+    def _offset(self) -> Any:
+        """What is added to predictions."""
+        return 0.0
+
     def _predictions(self, decisions: Floats) -> NDArray[Any]:
         raise NotImplementedError
 
@@ -136,7 +148,7 @@ class OnlineMachine(BaseEstimator):
         part, scaler = rows.part(where.start, where.stop), self._run.scaler
         if scaler is None:
             return part, None
-        scaler = deepcopy(scaler)
+        scaler = scaler.copy()
         return replace(self._rows(scaler.learn(X[where])), keys=part.keys), scaler
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
@@ -145,6 +157,62 @@ class OnlineMachine(BaseEstimator):
         if isinstance(label, (list, tuple, dict, set)) or np.ndim(label) > 0:
             raise InputError(f"oracle: expected one label, or None, got {label!r:.60}")
         return self._numbers(as_labels([label]))[0]
+
+    def learn_one(
+        self, x: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Any:
+        """Test, then train on one row, given as (d,) numbers: much quicker than a chunk of one.
+
+        The label is learned from, whatever the policy in `labels`.
+
+        Parameters
+        ----------
+        x : (d,) float array
+        y : its label; None or NaN where there is none
+        classes : all labels, on the first call of a classifier
+        sample_weight : float or None
+
+        Returns
+        -------
+        the prediction made before the label was looked at
+        """
+        weight = 1.0 if sample_weight is None else float(sample_weight)
+        if classes is None and 0.0 <= weight < LARGEST_WEIGHT:
+            decision = self._learn_quickly(x, y, weight)
+            if decision is not None:
+                return self._predictions(decision[None])[0] + self._offset()
+        with self._nothing_half_done():
+            X, labels = self._checked(np.asarray(x)[None], [y])
+            self._set_classes(labels, classes)
+            return self._learn(X, labels, sample_weight, given=True)[0][0]
+
+    def _learn_quickly(self, x: Any, y: Any, weight: float) -> Floats | None:
+        """(c,) the decision before the label; None where nothing is learned yet, or so quickly."""
+        run, quick = self.__dict__.get("_run"), self.__dict__.get("_quick")
+        raw = np.array(x, dtype=np.float64, ndmin=2)
+        label = self._number_of(y)
+        if run is None or label is None or raw.shape != (1, run.setting.width):
+            return None
+        if quick is None or quick.model is not run:
+            if not QuickRows.takes(run):
+                return None
+            self._quick = quick = QuickRows(run)
+        if run.scaler is None:
+            return quick.learn(raw, raw, label, weight)
+        scaler = run.scaler.copy()
+        return quick.learn(scaler.learn(raw), raw, label, weight, scaler=scaler)
+
+    def predict_one(self, x: Any) -> Any:
+        """The prediction for one row, given as (d,) numbers; see `learn_one`."""
+        check_is_fitted(self)
+        X = self._features(np.array(x, dtype=np.float64, ndmin=2))
+        rows, scaler = self._rows(X), self._run.scaler
+        rows = rows if scaler is None else self._rows(scaler.transform(X))
+        return self._predictions(self._run.decide(rows, X))[0] + self._offset()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_quick"}
 
     def should_ask(self, X: Any) -> Flags:
         """(n,) bool: does the model want the label of each row of X, (n, d), if it came next?
@@ -340,7 +408,7 @@ def _importance(sample_weight: Any, rows: int) -> Floats:
         raise InputError(
             f"sample_weight: got an array of shape {weights.shape}, expected ({rows},)"
         )
-    allowed = (weights >= 0) & (weights < 1e100)
+    allowed = (weights >= 0) & (weights < LARGEST_WEIGHT)
     if not allowed.all():
         wrong = weights[int(np.argmin(allowed))]
         found = "NaN" if np.isnan(wrong) else f"{wrong:g}"

@@ -92,6 +92,13 @@ class OnlineScaler:
         scaling.scale_sparse(X.data, indices, indptr, largest, out)
         return type(X)((out, X.indices, X.indptr), shape=X.shape)
 
+    def copy(self) -> OnlineScaler:
+        """One that goes on from here by itself."""
+        other = OnlineScaler.__new__(OnlineScaler)
+        other.method, other._code, other._seen = self.method, self._code, self._seen.copy()
+        other._first, other._second = self._first.copy(), self._second.copy()
+        return other
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""
         return {"seen": self._seen, "first": self._first, "second": self._second}

@@ -176,6 +176,10 @@ class Linear(Store):
         self.at, self.more = (np.concatenate([[0], np.cumsum(size)]) for size in sizes)
         self.first = np.concatenate([[0], np.cumsum(dims)])[self.which]
 
+    def slices(self, m: int) -> list[slice]:
+        """Where the experts of each learner stand."""
+        return [slice(i * m, (i + 1) * m) for i in range(len(self.rules))]
+
     def begin(self) -> Learned:
         maps = [
             draw(kernel, recipe, self.setting.width, self.setting.seed, i)
@@ -202,8 +206,7 @@ class Linear(Store):
         b, m = len(rows), len(self.kernels)
         features = self._features(state.pool, rows)
         members = []
-        for i, rule in enumerate(self.rules):
-            own = slice(i * m, (i + 1) * m)
+        for rule, own in zip(self.rules, self.slices(m), strict=True):
             gains = np.zeros((m, int(self.dims.max())))
             block = FeatureBlock(
                 self.experts[own], features, self.first[own], self.dims[own], self.at[own],
