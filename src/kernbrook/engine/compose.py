@@ -90,10 +90,14 @@ def stores_of(
         if numbers:
             own = [learners[number // m] for number in numbers]
             stores.append(store(own, kernels, numbers, setting))
+    budgets = [learner.budget if learner.store == "window" else None for learner in learners]
+    for budget in dict.fromkeys(budgets):
+        if budget is not None:
+            those = [i for i, own in enumerate(budgets) if own == budget]
+            own = [learners[i] for i in those]
+            stores.append(Expansion(own, kernels, [i * m for i in those], setting, budget))
     for i, learner in enumerate(learners):
-        if learner.store == "window":
-            stores.append(Expansion([learner], kernels, [i * m], setting, learner.budget))
-        elif learner.store == "slots":
+        if learner.store == "slots":
             for kind in dict.fromkeys(map(_kind, rules[i])):
                 those = [k for k in range(m) if _kind(rules[i][k]) == kind]
                 some, numbers = tuple(kernels[k] for k in those), [i * m + k for k in those]
