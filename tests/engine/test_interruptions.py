@@ -168,7 +168,7 @@ def test_by_a_timer(store):
             with suppress(KeyboardInterrupt):
                 signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-4, 2e-2))
                 learn(model, X, y)
-            signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.setitimer(signal.ITIMER_REAL, 0)  # in here: a late signal ends no test
             done = learned(model)
             if done < ROWS:
                 learn(model, X[done:], y[done:])

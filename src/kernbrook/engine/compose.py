@@ -98,10 +98,14 @@ def stores_of(
         if those:
             own, numbers = [learners[i] for i in those], [firsts[i] for i in those]
             stores.append(store(own, kernels, numbers, setting))
+    budgets = [learner.budget if learner.store == "window" else None for learner in learners]
+    for budget in dict.fromkeys(budgets):
+        if budget is not None:
+            those = [i for i, other in enumerate(budgets) if other == budget]
+            own, numbers = [learners[i] for i in those], [firsts[i] for i in those]
+            stores.append(Expansion(own, kernels, numbers, setting, budget))
     for learner, first, own in zip(learners, firsts, rules, strict=True):
-        if learner.store == "window":
-            stores.append(Expansion([learner], kernels, [first], setting, learner.budget))
-        elif learner.store == "slots":
+        if learner.store == "slots":
             for kind in dict.fromkeys(map(_kind, own)):
                 of = [k for k in range(m) if _kind(own[k]) == kind]
                 some, numbers = tuple(kernels[k] for k in of), [first + k for k in of]
