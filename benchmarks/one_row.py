@@ -1,0 +1,102 @@
+"""Microseconds of one row at a time: learn_one and predict_one, beside River where it is there.
+
+    python benchmarks/one_row.py [--repeats N]
+
+The least of the repeats, of 500 rows each; ours after 1,000 rows, so that budgets are full.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import machine
+import numpy as np
+
+import kernbrook as kb
+
+FEATURES, ROWS, TOGETHER = 8, 6000, 500
+
+
+def rows() -> tuple[Any, list[int], list[float]]:
+    """Normal features; a class and a number that are not linear in them."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(ROWS, FEATURES))
+    score = X @ generator.normal(size=FEATURES) + np.sin(3 * X[:, 0])
+    return X, (score + generator.normal(size=ROWS) > 0).astype(int).tolist(), score.tolist()
+
+
+def least(call: Callable[[int], Any], first: int, repeats: int) -> float:
+    """Microseconds of a call, the least of some repeats of many."""
+    times = []
+    for repeat in range(repeats):
+        start = time.perf_counter()
+        for i in range(first, first + TOGETHER):
+            call(repeat * TOGETHER + i)
+        times.append((time.perf_counter() - start) / TOGETHER)
+    return 1e6 * min(times)
+
+
+def ours(model: Any, X: Any, y: list[Any], repeats: int) -> tuple[float, float]:
+    """Of learning, and of predicting."""
+    model.partial_fit(X[:1000], y[:1000])
+    model.learn_one(X[0], y[0])  # compiled before the clock
+    model.predict_one(X[0])
+    learning = least(lambda i: model.learn_one(X[i], y[i]), 1000, repeats)
+    return learning, least(lambda i: model.predict_one(X[i]), 1000, 1)
+
+
+def theirs(model: Any, X: Any, y: list[Any], repeats: int) -> tuple[float, float]:
+    """As `ours`, with rows as dictionaries, which are made before the clock."""
+    names = [f"x{k}" for k in range(FEATURES)]
+    given = [dict(zip(names, row, strict=True)) for row in X.tolist()]
+    learning = least(lambda i: model.learn_one(given[i], y[i]), 1000, repeats)
+    return learning, least(lambda i: model.predict_one(given[i]), 1000, 1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=10)
+    repeats = min(parser.parse_args().repeats, 10)
+    X, classes, numbers = rows()
+    budget, one = kb.BPAS(50), [kb.Gaussian(sigma=2.0)]
+    waves = kb.GradientDescent(0.5, "normalized", features=kb.RandomFeatures(50))
+    gaussians = [kb.Gaussian(sigma=2.0 ** (k / 2 - 4)) for k in range(17)]
+    found = [
+        (
+            "16 kernels, BPAS(50)",
+            *ours(kb.OnlineMKClassifier("omkc16", budget), X, classes, repeats),
+        ),
+        ("1 kernel, BPAS(50)", *ours(kb.OnlineMKClassifier(one, budget), X, classes, repeats)),
+        (
+            "17 x 50 random features",
+            *ours(kb.OnlineMKRegressor(gaussians, waves), X, numbers, repeats),
+        ),
+        ("OnlineMKRegressor()", *ours(kb.OnlineMKRegressor(), X, numbers, repeats)),
+    ]
+    try:
+        from river import linear_model, preprocessing
+    except ImportError:
+        print("river is not installed: without its rows")
+    else:
+        scaled = preprocessing.StandardScaler()
+        logistic = scaled | linear_model.LogisticRegression()
+        found.append(("River, logistic regression", *theirs(logistic, X, classes, repeats)))
+        try:
+            from river import feature_extraction
+
+            sampler = feature_extraction.RBFSampler(n_components=50)
+            waved = preprocessing.StandardScaler() | sampler | linear_model.LogisticRegression()
+            found.append(("River, 50 random features", *theirs(waved, X, classes, repeats)))
+        except (ImportError, AttributeError):
+            print("this river has no RBFSampler")
+    print(machine.describe())
+    print(f"{'':28s} {'learn us':>9s} {'predict us':>11s}")
+    for name, learning, predicting in found:
+        print(f"{name:28s} {learning:9.1f} {predicting:11.1f}")
+
+
+if __name__ == "__main__":
+    main()
