@@ -400,7 +400,7 @@ def test_an_order_that_is_none(tmp_path, wrong):
     model = make("projectron", 5).fit(X, y)
     slots_of(model).order[0, :2] = wrong
     kb.save(model, tmp_path / "model")
-    with pytest.raises(ModelFileError, match=r"slots\.order"):
+    with pytest.raises(ModelFileError, match=r"stores\.0\.order"):
         kb.load(tmp_path / "model")
 
 

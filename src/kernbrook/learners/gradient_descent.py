@@ -19,8 +19,8 @@ from kernbrook.learners.steps import product, sign_of
 
 LOSSES = ("squared", "logistic", "hinge", "epsilon-insensitive")
 SQUARED, LOGISTIC, HINGE, EPSILON = range(4)
-SCHEDULES = ("constant", "root", "adagrad", "normalized")
-CONSTANT, BY_ROOT, ADAGRAD, NORMALIZED = range(4)
+SCHEDULES = ("root", "constant", "normalized", "adagrad")
+BY_ROOT, CONSTANT, NORMALIZED, ADAGRAD = range(4)
 
 
 class GradientDescent(BaseEstimator):
