@@ -61,7 +61,11 @@ def compose(
     interferes = policy.asks or selection.draws_updates
     interferes |= not all(store.stands_alone for store in stores)
     state_size = combiner.state_size(len(strict))
-    return Model(stores, choices, state_size, setting, interferes, policy.asks, np.array(kernel_of))
+    parts = (*learners, combiner, selection, policy)
+    compiled = all(getattr(part, "compiled", True) for part in parts)
+    return Model(
+        stores, choices, state_size, setting, interferes, policy.asks, np.array(kernel_of), compiled
+    )
 
 
 def loss_of(combiner: Any, regression: bool) -> int:

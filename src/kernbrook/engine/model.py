@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.engine.committee import decide, expected_votes, relative_weights, would_ask
+from kernbrook.engine.committee import expected_votes, relative_weights
+from kernbrook.engine.passes import COMPILED, PLAIN
 from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.engine.progress import (
     ASKED,
@@ -25,7 +26,6 @@ from kernbrook.engine.progress import (
     begun,
     empty_board,
 )
-from kernbrook.engine.rounds import learner_pass, rounds
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied
 from kernbrook.engine.sums import share
@@ -46,6 +46,7 @@ class Model:
     interferes : whether who learns depends on the other experts, or on the label policy
     asks : whether some labels are not asked for
     kernel_of : (e,) int, the number of each expert's kernel; -1: it has none
+    compiled : whether all verbs are; else the passes run as Python
 
     Attributes
     ----------
@@ -64,7 +65,9 @@ class Model:
         interferes: bool,
         asks: bool,
         kernel_of: Labels,
+        compiled: bool = True,
     ):
+        self._passes = COMPILED if compiled else PLAIN
         self.stores, self.choices, self.setting = tuple(stores), choices, setting
         self.interferes, self.asks, self.kernel_of = interferes, asks, kernel_of
         self.n_experts = len(choices.strict)
@@ -134,8 +137,9 @@ class Model:
         else:
             counters = self.progress.counters
             clock = Clock(int(counters[0]), int(counters[ROUND]), int(counters[ASKED]))
-            self._by_threads(passes, lambda task: learner_pass(task[0], board, *task[1:], clock))
-        rounds(self.choices._replace(given=given), progress, members, board, decisions, asked)
+            self._learn_alone(passes, board, clock)
+        choices = self.choices._replace(given=given)
+        self._passes.rounds(choices, progress, members, board, decisions, asked)
         self._check(board)
         states = tuple(own.finish(board, asked) for own in passes)
         chosen = int(progress.counters[CHOSEN])
@@ -150,9 +154,13 @@ class Model:
         numbers = self.setting.regression
         return empty_board(n, self.n_experts, self.setting.scores, labels, importance, numbers)
 
-    def _by_threads(self, passes: Sequence[Pass], work: Any) -> None:
-        """All parts of all stores, by several threads."""
+    def _learn_alone(self, passes: Sequence[Pass], board: Board, clock: Clock) -> None:
+        """All parts of all stores go through a block, by several threads."""
         tasks = [task for own in passes for task in own.tasks]
+
+        def work(task: tuple[Any, int, int]) -> None:
+            self._passes.learner_pass(task[0], board, *task[1:], clock)
+
         share(max(own.threads for own in passes), work, tasks)
 
     def _check(self, board: Board) -> None:
@@ -182,8 +190,7 @@ class Model:
         for own in passes:
             if own.look is not None:
                 own.look(board)
-        clock = Clock(0, 0, 0)
-        self._by_threads(passes, lambda task: learner_pass(task[0], board, *task[1:], clock))
+        self._learn_alone(passes, board, Clock(0, 0, 0))
         self._check(board)
         return board
 
@@ -192,7 +199,8 @@ class Model:
         decisions, progress = self._answers(len(rows))[0], writeable(self.progress)
         for where in slices(len(rows), self.together):
             board = self._read(rows, raw, where)
-            decide(self.choices, progress, board.scores, board.sizes, decisions[where])
+            said = decisions[where]
+            self._passes.decide(self.choices, progress, board.scores, board.sizes, said)
         return decisions
 
     def would_ask(self, rows: Rows, raw: Any = None) -> Flags:
@@ -202,7 +210,7 @@ class Model:
             progress = copied(self.progress)
             for where in slices(len(rows), self.together):
                 board = self._read(rows, raw, where)
-                would_ask(self.choices, progress, board, asked[where])
+                self._passes.would_ask(self.choices, progress, board, asked[where])
         return asked
 
     # -- what was learned -------------------------------------------------------------------

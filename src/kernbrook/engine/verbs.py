@@ -4,6 +4,9 @@ A verb is a function that compiled code calls. The type of its first argument, a
 says which implementation runs: numba compiles that one alone, and its disk cache holds it. A
 learner, for instance, is a class of parameters with a NamedTuple for the compiled code, its rule,
 and the verbs of its store implemented for that rule, all in one file; nothing else knows of it.
+
+Verbs that numba cannot compile work too, as Python: their learner, combiner, selection or label
+policy says so, `compiled = False`, and all verbs of a model with it run as Python, far slower.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 
 from kernbrook.checks import whole_number
 from kernbrook.engine.stores.base import Setting, Store
@@ -19,8 +20,6 @@ class _FromOutside(BaseEstimator):
 
     choice = "learner"
     store = "outside"
-    of_numbers = True
-    of_classes = True
     only_classes = False
 
     def rule(self) -> tuple[()]:
@@ -65,6 +64,16 @@ class External(_FromOutside):
         self.every = every
         self.window = window
 
+    @property
+    def of_numbers(self) -> bool:
+        """Whether the model predicts numbers, as far as it says."""
+        return _kind(self.model) != "classifier"
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether the model predicts classes, as far as it says."""
+        return _kind(self.model) != "regressor"
+
     def make_store(self, first: int, setting: Setting) -> Store:
         """Where it learns: the expert has the number `first`."""
         every = whole_number(self, "every")
@@ -80,6 +89,17 @@ class External(_FromOutside):
         if window is not None and not hasattr(self.model, "fit"):
             raise InputError(f"External: a window needs a model with fit, got {self.model!r}")
         return OutsideModel(self.model, every, window, first, setting)
+
+
+def _kind(model: Any) -> str | None:
+    """ "classifier" or "regressor", where a model says so."""
+    if hasattr(model, "predict_proba_one"):  # as all classifiers of River have
+        return "classifier"
+    try:
+        kind: str | None = get_tags(model).estimator_type
+    except (AttributeError, TypeError):  # none of scikit-learn
+        return None
+    return kind
 
 
 class Advice(_FromOutside):
@@ -102,6 +122,9 @@ class Advice(_FromOutside):
     >>> model.expert_weights_.round(2)
     array([0., 1.])
     """
+
+    of_numbers = True
+    of_classes = True
 
     def __init__(self, columns: Sequence[int]):
         self.columns = columns

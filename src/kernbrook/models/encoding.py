@@ -1,9 +1,10 @@
-"""Values as JSON with tensors beside it, and back: plain data and kernbrook's own public classes.
+"""Values as JSON with tensors beside it, and back: plain data, and parts of models.
 
 In the JSON a number, a string, true, false, null and a list stand for themselves, and an object
 with one key for anything else: {"float": "inf"}, {"tuple": [...]}, {"dict": {...}}, {"array": name
-of a tensor}, {"labels": {"dtype", "values"}}, {"function": name of one of kernbrook's own}, or
-{"kernels.Gaussian": {parameter: value}}.
+of a tensor}, {"labels": {"dtype", "values"}}, {"function": name of one of kernbrook's own},
+{"kernels.Gaussian": {parameter: value}}, or {"outside": {"class": "theirmodule.TheirLearner",
+"parameters": {parameter: value}}} for a class that is not kernbrook's.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from inspect import signature
 from reprlib import repr as shortened
@@ -46,6 +47,36 @@ def _known() -> dict[str, type[Any]]:
             if isinstance(kind, type) and issubclass(kind, (Kernel, BaseEstimator)):
                 known[f"{family}.{name}"] = kind
     return known
+
+
+def _outside(name: str) -> type[Any]:
+    """The class of somebody else's module, which is imported; InputError where there is none."""
+    module, _, own = name.rpartition(".")
+    try:
+        kind = getattr(import_module(module), own)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"the class {name!r} cannot be imported: {error}") from error
+    if not (isinstance(kind, type) and (issubclass(kind, Kernel) or hasattr(kind, "choice"))):
+        raise InputError(f"{name!r} is no class of kernels, learners, or other parts of a model")
+    return kind
+
+
+def _is_part(value: Any) -> bool:
+    """Whether a value is a kernel, or one of the choices of a model."""
+    chosen = hasattr(value, "choice") and hasattr(value, "get_params")
+    return isinstance(value, Kernel) or (chosen and not isinstance(value, type))
+
+
+def _name_outside(value: Any) -> str | None:
+    """The import path of the class of a part of a model that is not kernbrook's; else None."""
+    kind = type(value)
+    if not _is_part(value) or kind.__module__ == "__main__":
+        return None
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    try:
+        return name if _outside(name) is kind else None
+    except InputError:  # a class within a function or a class
+        return None
 
 
 def _function(name: str) -> Any:
@@ -95,13 +126,18 @@ class Writer:
                 )
             if function is value:
                 return {"function": known}
-        name = self._kinds.get(type(value))
-        if name is None:
-            hint = ", use an int" if isinstance(value, np.random.RandomState) else ""
+        name, outside = self._kinds.get(type(value)), _name_outside(value)
+        if name is None and outside is None:
+            hint = ""
+            if isinstance(value, np.random.RandomState):
+                hint = ", use an int"
+            elif _is_part(value):
+                hint = ": its class must stand in a module that can be imported"
             raise InputError(f"save: {where} is {value!r}, which a file cannot hold{hint}")
         is_kernel = isinstance(value, Kernel)
         parameters = value.parameters() if is_kernel else value.get_params(deep=False)
-        return {name: {k: self.value(v, f"{where}.{k}") for k, v in parameters.items()}}
+        held = {k: self.value(v, f"{where}.{k}") for k, v in parameters.items()}
+        return {"outside": {"class": outside, "parameters": held}} if name is None else {name: held}
 
     def _array_or_labels(self, array: NDArray[Any], where: str) -> dict[str, Any]:
         if array.dtype.kind in "UO" and array.ndim == 1:
@@ -123,10 +159,11 @@ class Writer:
 
 
 class Reader:
-    """Turns JSON back into values, of known classes only."""
+    """Turns JSON back into values, of known classes only, and of those named in `allow`."""
 
-    def __init__(self, tensors: dict[str, NDArray[Any]]):
+    def __init__(self, tensors: dict[str, NDArray[Any]], allow: Collection[str] = ()):
         self.tensors = tensors
+        self._allow = {allow} if isinstance(allow, str) else set(allow)
         self.used: set[str] = set()
         self._known = _known()
         self._kernels: dict[str, Kernel] = {}  # one object for one kernel: they are immutable
@@ -162,20 +199,36 @@ class Reader:
             return self.array(body)
         if kind == "labels":
             return self._labels(body.get("dtype"), body.get("values"))
-        if kind not in self._known:
+        if kind == "outside":
+            found = self._allowed(body.get("class"))
+            expect("parameters", body.get("parameters"), dict)
+            body = body["parameters"]
+        elif kind in self._known:
+            found = self._known[kind]
+        else:
             raise UnknownNameError("class in the file", kind, self._known)
-        if not issubclass(self._known[kind], Kernel):
-            return self._object(kind, body)
+        if not issubclass(found, Kernel):
+            return self._object(found, body)
         key = json.dumps(node, sort_keys=True)
         if key not in self._kernels:
-            self._kernels[key] = self._object(kind, body)
+            self._kernels[key] = self._object(found, body)
         return self._kernels[key]
 
-    def _object(self, kind: str, parameters: dict[str, Any]) -> Any:
+    def _allowed(self, name: Any) -> type[Any]:
+        """The class of somebody else, if it may be imported."""
+        expect("class", name, str)
+        if name not in self._allow:
+            raise InputError(
+                f"it holds an object of the class {name}, which is not kernbrook's; if you trust "
+                f"that module, allow it to be imported: kb.load(path, allow=[{name!r}])"
+            )
+        return _outside(name)
+
+    def _object(self, kind: type[Any], parameters: dict[str, Any]) -> Any:
         values = {k: self.value(v) for k, v in parameters.items()}
-        if self._known[kind] is Callable and not callable(values.get("function")):
+        if kind is Callable and not callable(values.get("function")):
             raise InputError("a kernel that is a Python function cannot come from a file")
-        return built(self._known[kind], values)
+        return built(kind, values)
 
     def _labels(self, dtype: Any, values: Any) -> NDArray[Any]:
         if not isinstance(dtype, str) or not _LABELS.fullmatch(dtype):

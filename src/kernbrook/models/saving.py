@@ -4,8 +4,8 @@ The file's metadata have one entry, `kernbrook`: a JSON object of `format`, `ver
 (a version of kernbrook), `model`, and `sha256` of the model and the arrays. A file from training
 has `training` besides, which the digest covers: how far that has come. How the values of a model
 are put in JSON is said in `encoding`. A grid of voted classifiers has its best model as a whole
-within it. Loading makes objects of kernbrook's own public classes and nothing else: no code runs,
-and no name is imported, because a file says so.
+within it. Loading makes objects of kernbrook's own public classes, and of classes that the caller
+names: no code runs, and no name is imported, because a file says so.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
@@ -80,15 +80,17 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
     Raises
     ------
     InputError
-        Something of the model cannot be written (a kernel that is a Python function, an object
-        of a class that is not kernbrook's, parameters changed since learning began), or the file
-        cannot be.
+        Something of the model cannot be written (a kernel that is a Python function, a model of
+        another library, parameters changed since learning began), or the file cannot be.
 
     Notes
     -----
     A RandomState is refused before learning begins. Afterwards the seed drawn from it is part of
     what was learned, so learning goes on with the same draws; the parameter `random_state` of
     the loaded model is then None.
+
+    Kernels, learners and other parts of classes that are not kernbrook's are written by the import
+    path of their class and their parameters; `load` must be told to import it.
 
     Of a model of objects the support objects are written, where they are plain data such as
     strings. A Python function as kernel is refused, but for `kernbrook.voted.edit_similarity`.
@@ -159,17 +161,21 @@ def _description(estimator: Any, writer: Writer, place: str = "") -> dict[str, A
     return model
 
 
-def load(path: str | PathLike[str]) -> Any:
+def load(path: str | PathLike[str], allow: Collection[str] = ()) -> Any:
     """The model that `save` wrote; it predicts and learns on as the saved one would have.
 
     Parameters
     ----------
     path : a file that `save` wrote
+    allow : import paths of classes that are not kernbrook's, such as "theirmodule.TheirLearner"
+        Where the file holds objects of them, and only there, their modules are imported: that runs
+        the modules' code.
 
     Raises
     ------
     ModelFileError
-        There is no such file, it is damaged or not a saved model, or a newer kernbrook wrote it.
+        There is no such file, it is damaged or not a saved model, a newer kernbrook wrote it, or it
+        holds an object of a class that is neither kernbrook's nor allowed.
 
     Examples
     --------
@@ -181,14 +187,16 @@ def load(path: str | PathLike[str]) -> Any:
     ...     kb.load(Path(folder) / "fresh").combiner
     Hedge(discount=0.7)
     """
-    return read(path)[0]
+    return read(path, allow)[0]
 
 
-def read(path: str | PathLike[str]) -> tuple[Any, dict[str, Any] | None]:
+def read(
+    path: str | PathLike[str], allow: Collection[str] = ()
+) -> tuple[Any, dict[str, Any] | None]:
     """`load`, with what `write` was told of the training, or None."""
     try:
         model, tensors, training = _read(Path(path))
-        reader = Reader(tensors)
+        reader = Reader(tensors, allow)
         estimator = _estimator(model, reader)
         for name in tensors.keys() - reader.used:
             raise InputError(f"the tensor {name!r} belongs to nothing")

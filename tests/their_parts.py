@@ -1,0 +1,293 @@
+"""Parts of models as somebody else would write them: copies of ours, compiled and in plain Python.
+
+The plain ones do what numba cannot compile.
+"""
+
+import math
+from typing import NamedTuple
+
+from sklearn.base import BaseEstimator
+
+from kernbrook._jit.classes import add_step
+from kernbrook._jit.draws import DRAW_LABEL, PURPOSE, uniform
+from kernbrook._jit.upkeep import random_slot
+from kernbrook.checks import number, positive, share, whole_number
+from kernbrook.combiners.hedge import discount_losses
+from kernbrook.engine.losses import MISTAKES
+from kernbrook.engine.progress import ASKED, ROUND, SEED
+from kernbrook.engine.verbs import Change, descend, expand, fit_in, predict, update, wants
+from kernbrook.labels.policies import lead, views, weights_in_use
+from kernbrook.learners.steps import product
+
+
+def of(record, name):
+    """Which numba cannot compile, for a name that it does not know beforehand."""
+    return {field: getattr(record, field) for field in record._fields}[name]
+
+
+# -- a learner under a budget: RBP -----------------------------------------------------------------
+
+
+class Forgetful(BaseEstimator):
+    """`RBP`, once more."""
+
+    choice = "learner"
+    store = "slots"
+    spare = 0
+    remembers = False
+
+    def __init__(self, budget=100):
+        self.budget = budget
+
+    def slots(self):
+        return whole_number(self, "budget")
+
+    def keeps(self, rule):
+        return set()
+
+    def rule(self):
+        return ForgetfulRule()
+
+
+class ForgetfulRule(NamedTuple):
+    pass
+
+
+@fit_in.of(ForgetfulRule)
+def _fit_in(rule, slots, seen, rows):
+    if seen.margin > 0.0:
+        return Change(-1, 0.0, 0.0)
+    slot = slots.filled[0]
+    if slot == slots.alpha.shape[1]:
+        slot = random_slot(slot, seen.expert, seen.clock)
+    return Change(slot, 0.0, seen.weight)
+
+
+class PlainForgetful(Forgetful):
+    compiled = False
+
+    def rule(self):
+        return PlainForgetfulRule()
+
+
+class PlainForgetfulRule(NamedTuple):
+    pass
+
+
+@fit_in.of(PlainForgetfulRule)
+def _fit_in_plainly(rule, slots, seen, rows):
+    if of(seen, "margin") > 0.0:
+        return Change(-1, 0.0, 0.0)
+    slot = of(slots, "filled")[0]
+    if slot == slots.alpha.shape[1]:
+        slot = random_slot(slot, seen.expert, seen.clock)
+    return Change(slot, 0.0, seen.weight)
+
+
+# -- a learner in expansions: Perceptron -----------------------------------------------------------
+
+
+class Growing(BaseEstimator):
+    """`Perceptron`, once more."""
+
+    choice = "learner"
+    store = "expansion"
+    needs_diagonal = False
+    strict = True
+
+    def rule(self):
+        return GrowingRule()
+
+
+class GrowingRule(NamedTuple):
+    pass
+
+
+@expand.of(GrowingRule)
+def _expand(rule, seen, scores, sizes, change):
+    if seen.margin <= 0.0:
+        add_step(change, seen.label, seen.rival, seen.weight)
+    return 1.0
+
+
+class PlainGrowing(Growing):
+    compiled = False
+
+    def rule(self):
+        return PlainGrowingRule()
+
+
+class PlainGrowingRule(NamedTuple):
+    pass
+
+
+@expand.of(PlainGrowingRule)
+def _expand_plainly(rule, seen, scores, sizes, change):
+    if of(seen, "margin") <= 0.0:
+        add_step(change, seen.label, seen.rival, seen.weight)
+    return 1.0
+
+
+# -- a learner on features: GradientDescent of numbers, with a constant step -----------------------
+
+
+class Descending(BaseEstimator):
+    """`GradientDescent(step, "constant")`, once more."""
+
+    choice = "learner"
+    store = "features"
+    of_numbers = True
+    of_classes = False
+    only_classes = False
+
+    def __init__(self, step=0.1, features="auto"):
+        self.step = step
+        self.features = features
+
+    def extra_rows(self, dim, scores):
+        return 0
+
+    def fill_extra(self, extra):
+        pass
+
+    def rule(self):
+        return DescendingRule(positive(self, "step"))
+
+
+class DescendingRule(NamedTuple):
+    step: float
+
+
+@predict.of(DescendingRule)
+def _predict(rule, held, z, t, out):
+    out[0] = product(held.theta, 0, z, t)
+    return 0.0
+
+
+@descend.of(DescendingRule)
+def _descend(rule, held, z, t, seen, scores, variance):
+    slope = rule.step * seen.weight * (2.0 * (scores[0] - seen.target))
+    for j in range(z.shape[1]):
+        held.theta[0, j] -= slope * z[t, j]
+
+
+class PlainDescending(Descending):
+    compiled = False
+
+    def rule(self):
+        return PlainDescendingRule(positive(self, "step"))
+
+
+class PlainDescendingRule(NamedTuple):
+    step: float
+
+
+@predict.of(PlainDescendingRule)
+def _predict_plainly(rule, held, z, t, out):
+    out[0] = product(of(held, "theta"), 0, z, t)
+    return 0.0
+
+
+@descend.of(PlainDescendingRule)
+def _descend_plainly(rule, held, z, t, seen, scores, variance):
+    slope = of(rule, "step") * seen.weight * (2.0 * (scores[0] - seen.target))
+    held.theta[0] -= slope * z[t]
+
+
+# -- a combiner: Hedge on mistakes -----------------------------------------------------------------
+
+
+class Discounting(BaseEstimator):
+    """`Hedge` on mistakes, once more."""
+
+    choice = "combiner"
+    loss_code = MISTAKES
+
+    def __init__(self, discount=0.8):
+        self.discount = discount
+
+    def state_size(self, n_experts):
+        return 0
+
+    def rule(self):
+        return DiscountingRule(math.log(share(self, "discount", "(0, 1]")))
+
+
+class DiscountingRule(NamedTuple):
+    log_discount: float
+
+
+@update.of(DiscountingRule)
+def _update(combiner, told, progress):
+    discount_losses(combiner.log_discount, progress.log_weights, told.losses, told.counted)
+
+
+class PlainDiscounting(Discounting):
+    compiled = False
+
+    def rule(self):
+        return PlainDiscountingRule(math.log(share(self, "discount", "(0, 1]")))
+
+
+class PlainDiscountingRule(NamedTuple):
+    log_discount: float
+
+
+@update.of(PlainDiscountingRule)
+def _update_plainly(combiner, told, progress):
+    losses = {e: told.losses[e] for e in range(len(told.losses)) if told.counted[e]}
+    for e, loss in losses.items():
+        progress.log_weights[e] += of(combiner, "log_discount") * loss
+    progress.log_weights[:] -= progress.log_weights.max()
+
+
+# -- a label policy: MarginSampling ----------------------------------------------------------------
+
+
+class Doubting(BaseEstimator):
+    """`MarginSampling`, once more."""
+
+    choice = "labels"
+    asks = True
+    of_classes = True
+    of_opinions = False
+    of_variances = False
+
+    def __init__(self, smoothing=0.2):
+        self.smoothing = smoothing
+
+    def rule(self):
+        return DoubtingRule(number(self, "smoothing", 1e-9))
+
+
+class DoubtingRule(NamedTuple):
+    smoothing: float
+
+
+@wants.of(DoubtingRule)
+def _wants(policy, progress, opinions):
+    weights, total = weights_in_use(progress, opinions)
+    counters = progress.counters
+    draw = uniform(counters[SEED], counters[ROUND], DRAW_LABEL * PURPOSE)
+    chance = policy.smoothing / (policy.smoothing + lead(weights, total, views(opinions)))
+    return counters[ASKED] == 0 or draw < chance, 0.0
+
+
+class PlainDoubting(Doubting):
+    compiled = False
+
+    def rule(self):
+        return PlainDoubtingRule(number(self, "smoothing", 1e-9))
+
+
+class PlainDoubtingRule(NamedTuple):
+    smoothing: float
+
+
+@wants.of(PlainDoubtingRule)
+def _wants_plainly(policy, progress, opinions):
+    weights, total = weights_in_use(progress, opinions)
+    counters = of(progress, "counters")
+    draw = uniform(counters[SEED], counters[ROUND], DRAW_LABEL * PURPOSE)
+    chance = policy.smoothing / (policy.smoothing + lead(weights, total, views(opinions)))
+    return counters[ASKED] == 0 or draw < chance, 0.0
