@@ -67,7 +67,7 @@ class Model:
         kernel_of: Labels,
         compiled: bool = True,
     ):
-        self._passes = COMPILED if compiled else PLAIN
+        self.passes = COMPILED if compiled else PLAIN
         self.stores, self.choices, self.setting = tuple(stores), choices, setting
         self.interferes, self.asks, self.kernel_of = interferes, asks, kernel_of
         self.n_experts = len(choices.strict)
@@ -139,7 +139,7 @@ class Model:
             clock = Clock(int(counters[0]), int(counters[ROUND]), int(counters[ASKED]))
             self._learn_alone(passes, board, clock)
         choices = self.choices._replace(given=given)
-        self._passes.rounds(choices, progress, members, board, decisions, asked)
+        self.passes.rounds(choices, progress, members, board, decisions, asked)
         self._check(board)
         states = tuple(own.finish(board, asked) for own in passes)
         chosen = int(progress.counters[CHOSEN])
@@ -159,7 +159,7 @@ class Model:
         tasks = [task for own in passes for task in own.tasks]
 
         def work(task: tuple[Any, int, int]) -> None:
-            self._passes.learner_pass(task[0], board, *task[1:], clock)
+            self.passes.learner_pass(task[0], board, *task[1:], clock)
 
         share(max(own.threads for own in passes), work, tasks)
 
@@ -200,7 +200,7 @@ class Model:
         for where in slices(len(rows), self.together):
             board = self._read(rows, raw, where)
             said = decisions[where]
-            self._passes.decide(self.choices, progress, board.scores, board.sizes, said)
+            self.passes.decide(self.choices, progress, board.scores, board.sizes, said)
         return decisions
 
     def would_ask(self, rows: Rows, raw: Any = None) -> Flags:
@@ -210,7 +210,7 @@ class Model:
             progress = copied(self.progress)
             for where in slices(len(rows), self.together):
                 board = self._read(rows, raw, where)
-                self._passes.would_ask(self.choices, progress, board, asked[where])
+                self.passes.would_ask(self.choices, progress, board, asked[where])
         return asked
 
     # -- what was learned -------------------------------------------------------------------

@@ -21,7 +21,6 @@ from kernbrook._jit.values import fill_by_code
 from kernbrook.engine.model import Model
 from kernbrook.engine.points import DenseRows, Floats, SupportVectors
 from kernbrook.engine.progress import ASKED, ROUND, empty_board
-from kernbrook.engine.rounds import learner_pass, rounds
 from kernbrook.engine.stores.linear import FeatureBlock, Learned, Linear, OnFeatures
 from kernbrook.engine.stores.slots import (
     Budgeted,
@@ -92,8 +91,9 @@ class QuickRows:
             clock = Clock(*(int(model.progress.counters[i]) for i in (0, ROUND, ASKED)))
             for own in members:
                 for member in own:
-                    learner_pass(member, board, 0, len(member.block.experts), clock)
-        rounds(choices, progress, those, board, self.decisions, self.asked)
+                    count = len(member.block.experts)
+                    model.passes.learner_pass(member, board, 0, count, clock)
+        model.passes.rounds(choices, progress, those, board, self.decisions, self.asked)
         if not (np.isfinite(board.sizes).all() and np.isfinite(board.scores).all()):
             model._check(board)
         states = tuple(store.finish(row) for store in self.stores)

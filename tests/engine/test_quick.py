@@ -1,0 +1,170 @@
+"""One row at a time: the same as a chunk of one, bit for bit, whatever comes between."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import kernbrook as kb
+from kernbrook.errors import NonFiniteError
+
+ROWS = 120
+rng = np.random.default_rng(0)
+X = rng.normal(size=(ROWS, 4))
+X[60:70] = X[:10]  # rows come again
+SCORE = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=ROWS)
+TWO, MANY = (SCORE > 0).astype(int), np.digitize(SCORE, [-0.5, 0.5])
+KERNELS = [
+    kb.Gaussian(sigma=1.0),
+    kb.Gaussian(sigma=4.0),
+    kb.Polynomial(2, 1.0),
+    kb.Cauchy(sigma=2),
+]
+LEARNERS = [
+    kb.BPAS(8),
+    kb.RBP(8),
+    kb.Forgetron(8),
+    kb.Projectron(8),
+    kb.Ahpatron(8),
+    kb.SparsePA(budget=8),
+    kb.Pegasos(8, upkeep="project"),
+    kb.GradientDescent(0.5, "normalized"),
+    kb.Ridge(forgetting=0.99),
+    [kb.BPAS(8), kb.RBP(5), kb.Ridge()],
+]
+WAYS = [
+    {},
+    {"scaling": None, "judge_stored": True},
+    {"labels": kb.Disagreement(0.3)},
+    {"selection": kb.Selection(update="drawn")},
+    {"selection": kb.BestOfPrefix(40)},
+]
+
+
+def assert_same(one, other):
+    for a, b in zip(one._run.progress, other._run.progress, strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+    assert one.n_support_stored_ == other.n_support_stored_
+
+
+def both(learner, y, **choices):
+    """Two models of the same choices that have learned ten rows."""
+    if y is SCORE:
+        models = [kb.OnlineMKRegressor(KERNELS, learner, **choices, random_state=1) for _ in "ab"]
+        return [model.partial_fit(X[:10], y[:10]) for model in models]
+    models = [kb.OnlineMKClassifier(KERNELS, learner, **choices, random_state=1) for _ in "ab"]
+    return [model.partial_fit(X[:10], y[:10], classes=np.unique(y)) for model in models]
+
+
+@pytest.mark.parametrize("y", [TWO, MANY], ids=["two", "many"])
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_a_row_is_a_chunk_of_one(learner, y):
+    quick, slow = both(learner, y)
+    for i in range(10, ROWS):
+        before = quick.learn_one(X[i], y[i])
+        assert before == slow.predict(X[i : i + 1])[0] or quick._run.n_experts > 1
+        slow.partial_fit(X[i : i + 1], y[i : i + 1])
+    assert "_quick" in vars(quick)
+    assert_same(quick, slow)
+
+
+@pytest.mark.parametrize("choices", WAYS, ids=str)
+def test_under_every_way_of_choosing(choices):
+    quick, slow = both([kb.BPAS(8), kb.RBP(5)], TWO, **choices)
+    for i in range(10, ROWS):
+        quick.learn_one(X[i], TWO[i])
+    slow.partial_fit(X[10:], TWO[10:])
+    assert_same(quick, slow)
+
+
+@pytest.mark.parametrize("learner", [kb.GradientDescent(), kb.Ridge(), None], ids=str)
+def test_numbers(learner):
+    quick, slow = both(learner, SCORE)
+    said = [quick.learn_one(X[i], float(SCORE[i])) for i in range(10, ROWS)]
+    np.testing.assert_array_equal(said, slow.learn(X[10:], SCORE[10:])[0])
+    np.testing.assert_array_equal(quick.expert_errors_, slow.expert_errors_)
+    assert quick.predict_one(X[3]) == slow.predict(X[3:4])[0]
+
+
+def test_chunks_rows_and_copies_take_turns():
+    """What others hold of a model never changes under them."""
+    quick, slow = both(kb.BPAS(8), TWO)
+    held = []
+    for i in range(10, 60, 10):
+        for k in range(i, i + 5):
+            quick.learn_one(X[k], TWO[k])
+        held.append((copy.deepcopy(quick), pickle.dumps(quick), quick.predict(X)))
+        quick.partial_fit(X[i + 5 : i + 10], TWO[i + 5 : i + 10])
+    slow.partial_fit(X[10:60], TWO[10:60])
+    assert_same(quick, slow)
+    for whole, pickled, said in held:
+        np.testing.assert_array_equal(whole.predict(X), said)
+        np.testing.assert_array_equal(pickle.loads(pickled).predict(X), said)
+
+
+def test_missing_labels_and_weights_of_0():
+    quick, slow = both([kb.BPAS(8), kb.Ridge()], TWO)
+    for i in range(10, 40):
+        quick.learn_one(X[i], None if i % 3 else TWO[i], sample_weight=i % 2)
+    y = [None if i % 3 else TWO[i] for i in range(10, 40)]
+    slow.learn(X[10:40], y, sample_weight=np.arange(10, 40) % 2)
+    assert_same(quick, slow)
+    assert quick.n_rounds_ == 40
+
+
+def test_what_is_not_quick_is_learned_all_the_same():
+    for learner in (kb.Perceptron(), kb.Pegasos(8), kb.GradientDescent(features=None)):
+        quick, slow = both(learner, TWO)
+        for i in range(10, 40):
+            quick.learn_one(X[i], TWO[i])
+        slow.partial_fit(X[10:40], TWO[10:40])
+        assert "_quick" not in vars(quick)
+        assert_same(quick, slow)
+
+
+def test_the_first_row():
+    model = kb.OnlineMKClassifier(KERNELS, kb.BPAS(8))
+    with pytest.raises(kb.errors.InputError, match="classes="):
+        model.learn_one(X[0], TWO[0])
+    assert model.learn_one(X[0], TWO[0], classes=[0, 1]) in (0, 1)
+    assert model.n_rounds_ == 1
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "error"),
+    [
+        (X[0, :3], 1, "3 features"),
+        ([0.0, np.nan, 0.0, 0.0], 1, "finite"),
+        ([0.0, np.inf, 0.0, 0.0], 1, "finite"),
+        (X[0], 7, "label 7"),
+    ],
+)
+@pytest.mark.parametrize("scaling", ["moments", None])
+def test_a_bad_row_changes_nothing(x, y, error, scaling):
+    model, other = both(kb.BPAS(8), TWO, scaling=scaling)
+    model.learn_one(X[10], TWO[10])
+    other.learn_one(X[10], TWO[10])
+    with pytest.raises(kb.errors.KernbrookError, match=error):
+        model.learn_one(x, y)
+    model.learn_one(X[11], TWO[11])
+    other.learn_one(X[11], TWO[11])
+    assert_same(model, other)
+
+
+def test_an_overflow_changes_nothing():
+    kernels = [kb.Polynomial(9), kb.Gaussian(sigma=1.0)]
+    models = [
+        kb.OnlineMKClassifier(kernels, kb.BPAS(5, aggressiveness=1e9), scaling=None).partial_fit(
+            X[:10], TWO[:10], classes=[0, 1]
+        )
+        for _ in "ab"
+    ]
+    models[0].learn_one(X[10], TWO[10])
+    models[1].learn_one(X[10], TWO[10])
+    with pytest.raises(NonFiniteError):
+        models[0].learn_one(1e80 * X[11], TWO[11])
+    for model in models:
+        model.learn_one(X[12], TWO[12])
+    assert_same(*models)
