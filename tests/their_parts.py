@@ -33,6 +33,7 @@ class Forgetful(BaseEstimator):
 
     choice = "learner"
     store = "slots"
+    strict = True
     spare = 0
     remembers = False
 

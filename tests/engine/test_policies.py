@@ -8,159 +8,35 @@ import kernel_sums
 import numpy as np
 import plain
 import pytest
+from every_combiner import SELECTIONS
+from every_learner import (
+    POOL,
+    SEED,
+    SHIFTING,
+    TWINS,
+    WAVES,
+    kernels_of,
+    of_features,
+    seed_of,
+    with_twins,
+)
+from every_policy import POLICIES as EVERY
+from every_policy import fresh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import in_use, progress_of
-from naive import budget, draws, multiclass, pegasos, policies, projecting, regression, rounds
 from naive import combiners as naive_combiners
-from naive import features as naive_features
-from naive import kernels as naive_kernels
-from naive.passive_aggressive import pa_step
+from naive import draws, policies, regression, rounds
 from safetensors import safe_open
 
 import kernbrook as kb
-from kernbrook.engine.feature_maps import draw
 from kernbrook.errors import InputError
 from kernbrook.labels.policies import spread
 from kernbrook.streams.scaling import OnlineScaler
 
-SEED = 5
-B = 9
-POOL = [kb.Linear(), kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=0.1), kb.Cauchy(gamma=0.3)]
-TWINS = [
-    *(naive_kernels.linear(), naive_kernels.gaussian(0.02), naive_kernels.gaussian(0.1)),
-    naive_kernels.cauchy(0.3),
-]
-WAVES = kb.RandomFeatures(5)
-SHIFTING = [kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=0.1), kb.Cauchy(gamma=0.3)]
-
-
-def seed_of(random_state):
-    """The seed of the draws that an estimator's random_state stands for."""
-    return int(np.random.RandomState(random_state).randint(2**31 - 1))
-
-
-# -- every learner, and its twin for two classes and for more ----------------------------------
-
-
-def passive_aggressive(expert, t, f, y, weight, seed):
-    loss, square = max(0.0, 1 - y * f), expert.k(t, t)
-    if loss > 0 and square > budget.SMALLEST_DIAGONAL:
-        expert.add(t, weight * y * pa_step("PA-I", 1.0, loss, square))
-
-
-def of_steps(binary, multi, slots=None, tie="label"):
-    """Experts on kernel expansions: (number, kernel, X, C) -> expert."""
-
-    def expert(number, kernel, X, C):
-        if C == 2:
-            return rounds.Binary(number, kernel, X, binary, slots or 10_000, tie)
-        return rounds.Multi(multiclass.Expert(number, kernel, X, C, slots), C, multi, tie)
-
-    return expert
-
-
-def of_pegasos(upkeep, slots):
-    def expert(number, kernel, X, C):
-        own = multiclass.PegasosExpert(number, kernel, X, C, slots)
-        step = partial(multiclass.pegasos_round, upkeeps=[upkeep] * len(POOL), regularization=0.01)
-        return rounds.Multi(own, C, step, half=C == 2)
-
-    return expert
-
-
-def of_gradients(**parameters):
-    return lambda number, kernel, X, C: regression.Expansion(X, kernel, C, **parameters)
-
-
-def of_features(kind, **parameters):
-    def expert(number, kernel, X, C):
-        V = draw(SHIFTING[number], WAVES, X.shape[1], seed_of(SEED), number).arrays()
-        Z = np.array([naive_features.random_features(V["frequencies"], x) for x in X])
-        return regression.OnFeatures(Z, kind(Z.shape[1], C, **parameters))
-
-    return expert
-
-
-HINGE = {"step": 0.5, "loss": "hinge", "regularization": 0.02}
-LEARNERS = {
-    "perceptron": (kb.Perceptron(), of_steps(budget.rbp, multiclass.perceptron, tie="margin")),
-    "passive-aggressive": (
-        kb.PassiveAggressive("PA-I", 1.0),
-        of_steps(passive_aggressive, multiclass.passive_aggressive),
-    ),
-    "spa": (
-        kb.SparsePA(divisor=1.5),
-        of_steps(
-            partial(budget.sparse_pa, divisor=1.5), partial(multiclass.sparse_pa, divisor=1.5)
-        ),
-    ),
-    "spa, budget": (
-        kb.SparsePA(divisor=1.5, budget=B),
-        of_steps(*(partial(of.sparse_pa, divisor=1.5) for of in (budget, multiclass)), B),
-    ),
-    "rbp": (kb.RBP(B), of_steps(budget.rbp, multiclass.perceptron, B, "margin")),
-    "forgetron": (kb.Forgetron(B), of_steps(budget.forgetron, multiclass.forgetron, B, "margin")),
-    "bogd": (kb.BOGD(B), of_steps(budget.bogd, multiclass.bogd, B)),
-    "bpas": (kb.BPAS(B), of_steps(budget.bpas, multiclass.bpas, B)),
-    "projectron": (
-        kb.Projectron(B),
-        of_steps(projecting.projectron, multiclass.projectron, B, "margin"),
-    ),
-    "projectron++": (
-        kb.ProjectronPlusPlus(B),
-        of_steps(
-            partial(projecting.projectron, margin_errors=True),
-            partial(multiclass.projectron, margin_errors=True),
-            *(B, "margin"),
-        ),
-    ),
-    "ahpatron": (kb.Ahpatron(B), of_steps(projecting.ahpatron, multiclass.ahpatron, B)),
-    "pegasos": (kb.Pegasos(None, 0.01), of_pegasos(None, None)),
-    "pegasos, budget": (
-        kb.Pegasos(B, 0.01, upkeep="smallest"),
-        of_pegasos(pegasos.remove_smallest, B),
-    ),
-    "gradients": (kb.GradientDescent(features=None, **HINGE), of_gradients(**HINGE)),
-    "gradients on features": (
-        kb.GradientDescent(features=WAVES, **HINGE),
-        of_features(regression.Descent, **HINGE),
-    ),
-    "ridge": (kb.Ridge(features=WAVES), of_features(regression.Ridge)),
-}
-OF_NUMBERS = {
-    "gradients": (
-        kb.GradientDescent(0.2, features=None, regularization=0.1),
-        of_gradients(step=0.2, regularization=0.1),
-    ),
-    "gradients on features": (
-        kb.GradientDescent(0.3, "constant", features=WAVES),
-        of_features(regression.Descent, step=0.3, schedule="constant"),
-    ),
-    "ridge": LEARNERS["ridge"],
-}
-# name -> (the policy, its twin)
-POLICIES = {
-    "disagreement": (kb.Disagreement(0.05, window=3), policies.disagreement(0.05, 3)),
-    "disagreement, patient": (kb.Disagreement(0.3, window=8), policies.disagreement(0.3, 8)),
-    "margin": (kb.MarginSampling(0.3), policies.margin(0.3)),
-    "random": (kb.RandomLabels(0.4), policies.at_random(0.4)),
-    "budget": (kb.LabelBudget(0.4, 5), partial(policies.LabelBudget, 0.4, 5)),
-    "budget, strict": (
-        kb.LabelBudget(0.2, 100, 0.8, 1.0),
-        partial(policies.LabelBudget, 0.2, 100, 0.8, 1.0),
-    ),
-}
-
-
-def fresh(policy):
-    """The twin of a policy; one that keeps something begins anew."""
-    return policy() if isinstance(policy, partial) else policy
-
-
-def kernels_of(learner):
-    """The pool of a learner, and its twin."""
-    return (SHIFTING, TWINS[1:]) if getattr(learner, "features", None) is WAVES else (POOL, TWINS)
+LEARNERS, OF_NUMBERS = with_twins(False), with_twins(True)
+DRAWN = {name: pair for name, pair in SELECTIONS.items() if pair[1] is not None}
+POLICIES = {name: pair for name, pair in EVERY.items() if name not in ("all", "variance")}
 
 
 def make(learner, policy, combiner=None, selection=None, numbers=False, seed=SEED):
@@ -223,26 +99,17 @@ def test_classes_against_the_twin(name, C, policy, loss):
     assert expected.asked.sum() < 75 or policy.startswith("disagreement")
 
 
-REPEATED = {
-    **LEARNERS,
-    "gradients, window": (
-        kb.GradientDescent(features=None, budget=50, **HINGE),
-        of_gradients(budget=50, **HINGE),
-    ),
-}
-
-
 @pytest.mark.parametrize("scaling", [None, "moments"])
 @pytest.mark.parametrize("policy", ["all", "random"])
 @pytest.mark.parametrize("C", [2, 4])
-@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_rows_that_are_stored_are_not_judged(name, C, policy, scaling):
     """Rows that come again, three times in all, and in part with another label."""
     raw, y = stream(C, 40)
     raw, y = np.tile(raw, (3, 1)), np.tile(y, 3)
     y[50:60] = (y[50:60] + 1) % C
     X = raw if scaling is None else OnlineScaler(scaling, raw.shape[1]).learn(raw)
-    learner, of_twin = REPEATED[name]
+    learner, of_twin = LEARNERS[name]
     own, of_policy = ("all", policies.everything) if policy == "all" else POLICIES[policy]
 
     def expected(rows):
@@ -310,23 +177,6 @@ def test_variances(forgetting, threshold, window, C):
     model = make(learner, policy, kb.EXP(loss=loss), numbers=C is None)
     assert_same(model, learn(model, X, y, C, 70), expected, y, C)
     assert 3 < expected.asked.sum() < 149
-
-
-DRAWN = {
-    "drawn vote": (
-        kb.Selection(vote="drawn", smoothing=0.3),
-        {"vote_of": "drawn", "smoothing": 0.3},
-    ),
-    "drawn update": (
-        kb.Selection(update="drawn", smoothing=0.3),
-        {"update": "drawn", "smoothing": 0.3},
-    ),
-    "drawn": (
-        kb.Selection(update="drawn", vote="drawn", smoothing=0.1, weighted=False),
-        {"update": "drawn", "vote_of": "drawn", "smoothing": 0.1, "weighted": False},
-    ),
-    "adaptive": (kb.AdaptiveSelection(0.6), {"ratio": 0.6}),
-}
 
 
 @pytest.mark.parametrize("selection", DRAWN)
@@ -525,7 +375,7 @@ def test_before_the_first_label(C):
 
 # -- with every machine ------------------------------------------------------------------------
 
-SELECTIONS = {
+CHOSEN = {
     "all": None,
     "vote drawn": kb.Selection(vote="drawn", smoothing=0.3),
     "both drawn": kb.Selection("drawn", "drawn", smoothing=0.3),
@@ -548,7 +398,7 @@ def machines():
                 yield f"{name}, {C}, {policy}", C, partial(make, learner, policy)
         for policy in (kb.Disagreement(30.0, 3), kb.MarginSampling(1.0), kb.LabelBudget(0.3)):
             yield f"group norm, {C}, {policy}", C, partial(make, None, policy, kb.GroupNorm())
-        for chosen, selection in list(SELECTIONS.items())[1:]:
+        for chosen, selection in list(CHOSEN.items())[1:]:
             alone = [kb.MarginSampling(0.3), kb.RandomLabels(0.4)]  # BestOfPrefix has one in use
             several = [*ASKING[2], kb.LabelBudget(0.4), EVERYBODY]
             for policy in alone if chosen == "prefix" else several:
@@ -558,7 +408,7 @@ def machines():
     for name, (learner, _) in OF_NUMBERS.items():
         for policy in ASKING[None]:
             for chosen in ("all", "both drawn", "adaptive"):
-                of = partial(make, learner, policy, None, SELECTIONS[chosen], True)
+                of = partial(make, learner, policy, None, CHOSEN[chosen], True)
                 yield f"{name}, numbers, {policy}, {chosen}", None, of
     of = partial(make, LEARNERS["ridge"][0], kb.VarianceSampling(0.3, 9), None, None, True)
     yield "variance, numbers", None, of

@@ -28,7 +28,7 @@ def check_learner(learner: Any) -> None:
     With every label and with some of them drawn:
 
     - Chunks of 1, 7 and all rows give the same predictions, labels asked for, support vectors and
-      weights, to the last bit; so do dense and CSR rows.
+      weights, to the last bit; so do dense and CSR rows, but for models of other libraries.
     - Predictions and rows without labels change nothing; nor do rows of weight 0, but for learners
       that sum over a window of the last labels.
     - After an exception in the middle of a block a model goes on as if nothing had happened.

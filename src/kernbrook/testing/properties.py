@@ -161,11 +161,10 @@ def _check_chunks(subject: Subject) -> None:
     X = subject.task.X
     whole, said, asked = subject.learned(X)
     wanted = what_is_learned(whole, X)
-    for rows, size, how in (
-        (X, 7, "chunks of 7 rows"),
-        (X, 1, "chunks of one row"),
-        (sp.csr_matrix(X), 60, "CSR rows"),
-    ):
+    ways = [(X, 7, "chunks of 7 rows"), (X, 1, "chunks of one row")]
+    if getattr(subject.owner, "store", None) != "outside":  # trees of scikit-learn differ there
+        ways.append((sp.csr_matrix(X), 60, "CSR rows"))
+    for rows, size, how in ways:
         model, others, wanted_labels = subject.learned(rows, size)
         subject.expect(np.array_equal(others, said), f"{how} give other predictions")
         subject.expect(np.array_equal(wanted_labels, asked), f"{how} ask for other labels")

@@ -1,0 +1,298 @@
+"""Models of other libraries, and forecasts that come with the rows, as experts."""
+
+import hard_streams
+import numpy as np
+import plain
+import pytest
+import scipy.sparse as sp
+from inside import state_of
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import kernbrook as kb
+from kernbrook.errors import InputError, NonFiniteError
+
+LOGISTIC = SGDClassifier("log_loss", random_state=0)
+KERNELS = [kb.Gaussian(gamma=0.1)]
+# name -> (model, every, window, classes or None for numbers)
+OUTSIDE = {
+    "each label": (LOGISTIC, 1, None, 2),
+    "each label, 3 classes": (LOGISTIC, 1, None, 3),
+    "without probabilities": (SGDClassifier(random_state=0), 7, None, 2),
+    "without probabilities, 3 classes": (SGDClassifier(random_state=0), 7, None, 3),
+    "numbers": (SGDRegressor(random_state=0), 5, None, None),
+    "window": (DecisionTreeClassifier(random_state=0), 20, 50, 2),
+    "window, 3 classes": (DecisionTreeClassifier(random_state=0), 20, 50, 3),
+    "short window": (DecisionTreeClassifier(random_state=0), 30, 12, 2),
+    "window, numbers": (DecisionTreeRegressor(random_state=0), 20, 50, None),
+}
+N = 300  # more than one block
+
+
+def stream(C, n=N):
+    X, y = hard_streams.gaussian_clouds(n, 4)
+    if C is None:
+        return X, np.sin(X[:, 0]) + 0.3 * X[:, 1]
+    return X, (y > 0).astype(int) if C == 2 else hard_streams.classes_of(X, C)
+
+
+def make(learner, C, **choices):
+    kind = plain.regressor if C is None else plain.classifier
+    return kind(KERNELS, learner, random_state=0, **choices)
+
+
+def learn(model, X, y, C, size=N):
+    more = {} if C is None else {"classes": np.arange(C)}
+    told = [model.learn(X[a : a + size], y[a : a + size], **more) for a in range(0, len(y), size)]
+    return tuple(np.concatenate(column) for column in zip(*told, strict=True))
+
+
+def scores_by_loop(model, every, window, C, X, y, asked):
+    """(n,) or (n, C): what the model says of each row before its label, one row at a time."""
+    out, met, new, current = [], [], 0, None
+    for t in range(len(y)):
+        row = X[t : t + 1]
+        if current is None:
+            said = np.zeros(1 if C in (None, 2) else C)
+        elif C is None:
+            said = current.predict(row)
+        elif hasattr(current, "predict_proba"):
+            chances = np.zeros(C)
+            chances[current.classes_] = current.predict_proba(row)[0]
+            said = 2 * chances[1:] - 1 if C == 2 else chances
+        else:
+            named = np.eye(C)[current.predict(row)[0]]
+            said = 2 * named[1:] - 1 if C == 2 else named
+        out.append(said)
+        if not asked[t]:
+            continue
+        met.append(t)
+        new += 1
+        if new < every:
+            continue
+        if window is None:
+            of = {} if C is None else {"classes": np.arange(C)}
+            current = clone(model) if current is None else current
+            current.partial_fit(X[met[-every:]], y[met[-every:]], **of)
+        elif C is None or len(np.unique(y[met[-window:]])) > 1:
+            current = clone(model).fit(X[met[-window:]], y[met[-window:]])
+        new = 0
+    return np.array(out)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix], ids=["dense", "CSR"])
+@pytest.mark.parametrize("labels", ["all", kb.RandomLabels(0.4)], ids=str)
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_against_a_plain_loop(name, labels, storage):
+    """In CSR rows models of scikit-learn learn something else than in dense ones."""
+    model, every, window, C = OUTSIDE[name]
+    X, y = stream(C)
+    X = storage(X)
+    own = make(kb.External(model, every, window), C, labels=labels)
+    said, asked = learn(own, X, y, C)
+    assert (labels == "all") == asked.all()
+    scores = scores_by_loop(model, every, window, C, X, y, asked)
+    if C is None:
+        np.testing.assert_allclose(said, scores[:, 0], rtol=1e-12)
+    elif C == 2:
+        np.testing.assert_array_equal(said, (scores[:, 0] >= 0).astype(int))
+    else:
+        np.testing.assert_array_equal(said, scores.argmax(axis=1))
+    assert (scores[every:] != 0).any()
+
+
+@pytest.mark.parametrize("labels", ["all", kb.Disagreement(0.2, 4)], ids=str)
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_chunks_change_nothing(name, labels):
+    """In a pool with kernels."""
+    model, every, window, C = OUTSIDE[name]
+    X, y = stream(C)
+    pool = [kb.External(model, every, window), kb.Ridge(features=kb.RandomFeatures(5))]
+    whole = make(pool, C, labels=labels)
+    said, asked = learn(whole, X, y, C)
+    for size in (1, 7, 256):
+        other = make(pool, C, labels=labels)
+        predictions, others = learn(other, X, y, C, size)
+        np.testing.assert_array_equal(others, asked)
+        np.testing.assert_array_equal(predictions, said)
+        np.testing.assert_array_equal(other.expert_weights_, whole.expert_weights_)
+        np.testing.assert_array_equal(other.predict(X), whole.predict(X))
+
+
+def test_predictions_and_learning_leave_the_model_given_as_it_is():
+    X, y = stream(2)
+    given = clone(LOGISTIC)
+    model = make(kb.External(given), 2)
+    learn(model, X, y, 2)
+    assert not hasattr(given, "classes_")
+    first = model.predict(X)
+    inner = model._run.states[0].model
+    before = inner.coef_.copy()
+    np.testing.assert_array_equal(model.predict(X), first)
+    model.should_ask(X)
+    assert model._run.states[0].model is inner
+    np.testing.assert_array_equal(inner.coef_, before)
+
+
+def test_rows_of_weight_zero_and_without_labels_are_not_learned_from():
+    X, y = stream(2)
+    kept = np.arange(N) % 3 > 0
+    usual, weighted, partly = (make(kb.External(LOGISTIC), 2) for _ in range(3))
+    learn(usual, X[kept], y[kept], 2)
+    weighted.learn(X, y, classes=[0, 1], sample_weight=kept.astype(float))
+    learn(partly, X, np.where(kept, y, np.nan), 2)
+    for model in (weighted, partly):
+        np.testing.assert_array_equal(model.predict(X), usual.predict(X))
+
+
+def test_weights_are_handed_on():
+    X, y = stream(2)
+    weights = np.random.default_rng(0).uniform(0.5, 4, N)
+    model = make(kb.External(LogisticRegression(), every=N, window=N), 2)
+    model.learn(X, y, classes=[0, 1], sample_weight=weights)
+    alone = LogisticRegression().fit(X, y, weights)
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+    np.testing.assert_allclose(
+        model.decision_function(X), 2 * alone.predict_proba(X)[:, 1] - 1, rtol=1e-12
+    )
+
+
+class Failing(SGDClassifier):
+    """It raises once it has met so many rows."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        if getattr(self, "t_", 0) > 100:
+            raise RuntimeError("no more")
+        return super().partial_fit(X, y, classes, sample_weight)
+
+
+@pytest.mark.parametrize("labels", ["all", kb.RandomLabels(0.9)], ids=str)
+def test_a_model_that_raises_leaves_everything_as_it_was(labels):
+    X, y = stream(2)
+    pool = [kb.Perceptron(), kb.External(Failing(random_state=0), every=10)]
+    model, usual = make(pool, 2, labels=labels), make(pool, 2, labels=labels)
+    learn(model, X[:40], y[:40], 2)
+    learn(usual, X[:40], y[:40], 2)
+    with pytest.raises(RuntimeError, match="no more"):
+        learn(model, X[40:], y[40:], 2)
+    done = model.n_rounds_ - 40
+    assert done == 0 or labels != "all"  # one block, or whole rows
+    learn(usual, X[40 : 40 + done], y[40 : 40 + done], 2)
+    assert model.n_rounds_ == usual.n_rounds_
+    np.testing.assert_array_equal(model.decision_function(X), usual.decision_function(X))
+    np.testing.assert_array_equal(model.expert_weights_, usual.expert_weights_)
+    np.testing.assert_array_equal(model.dual_coef_, usual.dual_coef_)
+
+
+class Infinite(SGDRegressor):
+    def predict(self, X):
+        return np.full(len(X), np.inf)
+
+
+def test_predictions_that_are_not_finite():
+    X, y = stream(None)
+    model = make(kb.External(Infinite()), None)
+    with pytest.raises(NonFiniteError, match=r"Infinite.* predicted NaN or infinity"):
+        learn(model, X, y, None)
+    assert not hasattr(model, "_run")
+
+
+def test_no_file_can_hold_one(tmp_path):
+    X, y = stream(2)
+    model = make([kb.Perceptron(), kb.External(LOGISTIC)], 2).fit(X, y)
+    with pytest.raises(InputError, match="SGDClassifier"):
+        kb.save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("model", [LOGISTIC, SGDRegressor(random_state=0)], ids=str)
+def test_a_model_is_a_learner_as_it_is(model):
+    C = 2 if isinstance(model, SGDClassifier) else None
+    X, y = stream(C)
+    said = [learn(make(one, C), X, y, C)[0] for one in (model, kb.External(model))]
+    np.testing.assert_array_equal(*said)
+
+
+WRONG = [
+    (kb.External(LOGISTIC, every=0), 2, "External: every must be an integer from 1"),
+    (kb.External(LOGISTIC, every=1.5), 2, "External: every must be an integer from 1"),
+    (kb.External(LOGISTIC, window=0), 2, "External: window must be an integer from 1"),
+    (kb.External(DecisionTreeClassifier()), 2, "must have partial_fit or learn_one, or a window"),
+    (kb.External(SGDClassifier), 2, "model must be an object, got the class"),
+    (kb.External(None), 2, "must have partial_fit or learn_one"),
+    (kb.External(LOGISTIC), None, "is for classes, not for numbers"),
+    (kb.External(SGDRegressor()), 2, "is for numbers, not for classes"),
+    (kb.Advice([]), None, r"Advice: columns must be a list of numbers, got \[\]"),
+    (kb.Advice(["a"]), None, "Advice: columns must be a list of numbers"),
+    (kb.Advice(0), None, "Advice: columns must be a list of numbers"),
+    (kb.Advice([-1]), None, "Advice: columns must be from 0, got -1"),
+    (kb.Advice([0, 4]), None, "Advice: columns from 0 to 3 are there, got 4"),
+    (kb.Advice([0]), 3, "Advice is for numbers and for two classes"),
+]
+
+
+@pytest.mark.parametrize(("learner", "C", "message"), WRONG, ids=[text for _, _, text in WRONG])
+def test_what_is_refused(learner, C, message):
+    X, y = stream(C, 20)
+    with pytest.raises(InputError, match=message):
+        learn(make(learner, C), X, y, C)
+
+
+# -- advice ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", ["all", kb.RandomLabels(0.5)], ids=str)
+@pytest.mark.parametrize("C", [2, None])
+def test_advice_is_what_the_columns_say(C, labels):
+    """Under equal weights the decision is their mean; scaling changes nothing about them."""
+    X, y = stream(C)
+    combiner = kb.Hedge(1.0, "squared" if C is None else "hinge")
+    model = make(kb.Advice([2, 0]), C, combiner=combiner, labels=labels)
+    model.set_params(scaling="moments")
+    said, _ = learn(model, X, y, C, 100)
+    mean = X[:, [2, 0]].mean(axis=1)
+    if C is None:
+        np.testing.assert_allclose(said, mean, rtol=1e-12)
+        np.testing.assert_allclose(model.predict(sp.csr_matrix(X)), mean, rtol=1e-12)
+    else:
+        np.testing.assert_array_equal(said, mean >= 0)
+        np.testing.assert_allclose(model.decision_function(X), mean, rtol=1e-12)
+
+
+def test_advice_goes_to_a_file(tmp_path):
+    X, y = stream(None)
+    model = make([kb.Advice([1, 0]), kb.Ridge(features=kb.RandomFeatures(5))], None)
+    learn(model, X[:150], y[:150], None)
+    kb.save(model, tmp_path / "model")
+    loaded = kb.load(tmp_path / "model")
+    said = [learn(one, X[150:], y[150:], None)[0] for one in (model, loaded)]
+    np.testing.assert_array_equal(*said)
+    assert state_of(loaded) == state_of(model)
+
+
+# -- River -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [2, 3, None])
+def test_models_of_river(C):
+    linear_model = pytest.importorskip("river.linear_model")
+    naive_bayes = pytest.importorskip("river.naive_bayes")
+    X, y = stream(C)
+    fresh = linear_model.LinearRegression if C is None else naive_bayes.GaussianNB
+    said, _ = learn(make(kb.External(fresh()), C), X, y, C, 100)
+    alone, expected = fresh(), []
+    for t, (x, label) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
+        row = dict(enumerate(x))
+        if C is None:
+            expected.append(alone.predict_one(row) if t else 0.0)
+        else:
+            chances = alone.predict_proba_one(row) if t else {}
+            found = np.array([chances.get(c, 0.0) for c in range(C)])
+            decided = found.argmax() if C > 2 else 2 * found[1] - 1 >= 0
+            expected.append(int(decided) if t else int(C == 2))
+        alone.learn_one(row, label)
+    if C is None:
+        np.testing.assert_allclose(said, expected, rtol=1e-12)
+    else:
+        np.testing.assert_array_equal(said, expected)

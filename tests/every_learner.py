@@ -1,0 +1,148 @@
+"""Every learner, with its naive twin: the list that the tests of learners run over."""
+
+from functools import partial
+
+import numpy as np
+from naive import budget, multiclass, pegasos, projecting, regression, rounds
+from naive import features as naive_features
+from naive import kernels as naive_kernels
+from naive.passive_aggressive import pa_step
+from sklearn.linear_model import SGDRegressor
+from sklearn.tree import DecisionTreeClassifier
+
+import kernbrook as kb
+from kernbrook.engine.feature_maps import draw
+
+SEED = 5
+B = 9
+POOL = [kb.Linear(), kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=0.1), kb.Cauchy(gamma=0.3)]
+TWINS = [
+    *(naive_kernels.linear(), naive_kernels.gaussian(0.02), naive_kernels.gaussian(0.1)),
+    naive_kernels.cauchy(0.3),
+]
+WAVES = kb.RandomFeatures(5)
+SHIFTING = [kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=0.1), kb.Cauchy(gamma=0.3)]
+
+
+def seed_of(random_state):
+    """The seed of the draws that an estimator's random_state stands for."""
+    return int(np.random.RandomState(random_state).randint(2**31 - 1))
+
+
+def kernels_of(learner):
+    """The pool of a learner, and its twin."""
+    return (SHIFTING, TWINS[1:]) if getattr(learner, "features", None) is WAVES else (POOL, TWINS)
+
+
+def passive_aggressive(expert, t, f, y, weight, seed):
+    loss, square = max(0.0, 1 - y * f), expert.k(t, t)
+    if loss > 0 and square > budget.SMALLEST_DIAGONAL:
+        expert.add(t, weight * y * pa_step("PA-I", 1.0, loss, square))
+
+
+def of_steps(binary, multi, slots=None, tie="label"):
+    """Experts on kernel expansions: (number, kernel, X, C) -> expert."""
+
+    def expert(number, kernel, X, C):
+        if C == 2:
+            return rounds.Binary(number, kernel, X, binary, slots or 10_000, tie)
+        return rounds.Multi(multiclass.Expert(number, kernel, X, C, slots), C, multi, tie)
+
+    return expert
+
+
+def of_pegasos(upkeep, slots):
+    def expert(number, kernel, X, C):
+        own = multiclass.PegasosExpert(number, kernel, X, C, slots)
+        step = partial(multiclass.pegasos_round, upkeeps=[upkeep] * len(POOL), regularization=0.01)
+        return rounds.Multi(own, C, step, half=C == 2)
+
+    return expert
+
+
+def of_gradients(**parameters):
+    return lambda number, kernel, X, C: regression.Expansion(X, kernel, C, **parameters)
+
+
+def of_features(kind, **parameters):
+    def expert(number, kernel, X, C):
+        V = draw(SHIFTING[number], WAVES, X.shape[1], seed_of(SEED), number).arrays()
+        Z = np.array([naive_features.random_features(V["frequencies"], x) for x in X])
+        return regression.OnFeatures(Z, kind(Z.shape[1], C, **parameters))
+
+    return expert
+
+
+HINGE = {"step": 0.5, "loss": "hinge", "regularization": 0.02}
+# name -> (the learner, its twin: (number, kernel, X, C) -> expert; None where it has none)
+LEARNERS = {
+    "perceptron": (kb.Perceptron(), of_steps(budget.rbp, multiclass.perceptron, tie="margin")),
+    "passive-aggressive": (
+        kb.PassiveAggressive("PA-I", 1.0),
+        of_steps(passive_aggressive, multiclass.passive_aggressive),
+    ),
+    "spa": (
+        kb.SparsePA(divisor=1.5),
+        of_steps(
+            partial(budget.sparse_pa, divisor=1.5), partial(multiclass.sparse_pa, divisor=1.5)
+        ),
+    ),
+    "spa, budget": (
+        kb.SparsePA(divisor=1.5, budget=B),
+        of_steps(*(partial(of.sparse_pa, divisor=1.5) for of in (budget, multiclass)), B),
+    ),
+    "rbp": (kb.RBP(B), of_steps(budget.rbp, multiclass.perceptron, B, "margin")),
+    "forgetron": (kb.Forgetron(B), of_steps(budget.forgetron, multiclass.forgetron, B, "margin")),
+    "bogd": (kb.BOGD(B), of_steps(budget.bogd, multiclass.bogd, B)),
+    "bpas": (kb.BPAS(B), of_steps(budget.bpas, multiclass.bpas, B)),
+    "projectron": (
+        kb.Projectron(B),
+        of_steps(projecting.projectron, multiclass.projectron, B, "margin"),
+    ),
+    "projectron++": (
+        kb.ProjectronPlusPlus(B),
+        of_steps(
+            partial(projecting.projectron, margin_errors=True),
+            partial(multiclass.projectron, margin_errors=True),
+            *(B, "margin"),
+        ),
+    ),
+    "ahpatron": (kb.Ahpatron(B), of_steps(projecting.ahpatron, multiclass.ahpatron, B)),
+    "pegasos": (kb.Pegasos(None, 0.01), of_pegasos(None, None)),
+    "pegasos, budget": (
+        kb.Pegasos(B, 0.01, upkeep="smallest"),
+        of_pegasos(pegasos.remove_smallest, B),
+    ),
+    "gradients": (kb.GradientDescent(features=None, **HINGE), of_gradients(**HINGE)),
+    "gradients on features": (
+        kb.GradientDescent(features=WAVES, **HINGE),
+        of_features(regression.Descent, **HINGE),
+    ),
+    "ridge": (kb.Ridge(features=WAVES), of_features(regression.Ridge)),
+    "gradients, squared": (
+        kb.GradientDescent(0.2, features=None, regularization=0.1),
+        of_gradients(step=0.2, regularization=0.1),
+    ),
+    "gradients, window": (
+        kb.GradientDescent(features=None, budget=50, **HINGE),
+        of_gradients(budget=50, **HINGE),
+    ),
+    "gradients on features, squared": (
+        kb.GradientDescent(0.3, "constant", features=WAVES),
+        of_features(regression.Descent, step=0.3, schedule="constant"),
+    ),
+    "pegasos, merging": (kb.Pegasos(B, 0.01, upkeep="merge"), None),
+    "tree": (kb.External(DecisionTreeClassifier(random_state=0), every=10, window=40), None),
+    "line": (kb.External(SGDRegressor(random_state=0), every=7), None),
+    "advice": (kb.Advice([0, 2]), None),
+}
+
+
+def with_twins(numbers):
+    """Those of the list that have a twin, for numbers or for classes."""
+    return {
+        name: (learner, twin)
+        for name, (learner, twin) in LEARNERS.items()
+        if twin is not None
+        and (not numbers or (getattr(learner, "of_numbers", False) and not learner.only_classes))
+    }
