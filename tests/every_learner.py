@@ -7,8 +7,7 @@ from naive import budget, multiclass, pegasos, projecting, regression, rounds
 from naive import features as naive_features
 from naive import kernels as naive_kernels
 from naive.passive_aggressive import pa_step
-from sklearn.linear_model import SGDRegressor
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import kernbrook as kb
 from kernbrook.engine.feature_maps import draw
@@ -133,7 +132,7 @@ LEARNERS = {
     ),
     "pegasos, merging": (kb.Pegasos(B, 0.01, upkeep="merge"), None),
     "tree": (kb.External(DecisionTreeClassifier(random_state=0), every=10, window=40), None),
-    "line": (kb.External(SGDRegressor(random_state=0), every=7), None),
+    "tree of numbers": (kb.External(DecisionTreeRegressor(random_state=0), 10, 40), None),
     "advice": (kb.Advice([0, 2]), None),
 }
 

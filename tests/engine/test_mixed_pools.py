@@ -1,11 +1,25 @@
 """Learners of any stores in one pool, and BestOfPrefix with any of them."""
 
+import math
+
 import hard_streams
 import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from every_learner import (
+    SEED,
+    SHIFTING,
+    TWINS,
+    WAVES,
+    of_features,
+    of_gradients,
+    of_steps,
+    seed_of,
+)
 from inside import arrays_of, progress_of
+from naive import budget, combiners, multiclass, policies, regression, rounds
+from sklearn.tree import DecisionTreeClassifier
 
 import kernbrook as kb
 
@@ -141,3 +155,131 @@ def test_the_best_of_a_prefix_goes_on_alone(name):
     np.testing.assert_array_equal(model.expert_weights_, np.arange(len(KERNELS)) == best)
     np.testing.assert_allclose(model.predict(X), alone.predict(X), rtol=1e-9)
     assert model.n_support_stored_ == alone.n_support_stored_
+
+
+# -- against one naive pool ------------------------------------------------------------------------
+
+BUDGETED = {"step": 0.5, "loss": "hinge", "regularization": 0.02, "budget": 15}
+# Of classes, of numbers: (learner, its twin, whether it is on features).
+OF_CLASSES = [
+    (kb.Perceptron(), of_steps(budget.rbp, multiclass.perceptron, tie="margin"), False),
+    (kb.RBP(6), of_steps(budget.rbp, multiclass.perceptron, 6, "margin"), False),
+    (kb.BPAS(20), of_steps(budget.bpas, multiclass.bpas, 20), False),
+    (kb.BPAS(5), of_steps(budget.bpas, multiclass.bpas, 5), False),
+    (
+        kb.GradientDescent(0.3, "constant", features=WAVES),
+        of_features(regression.Descent, step=0.3, schedule="constant"),
+        True,
+    ),
+    (kb.Ridge(features=WAVES), of_features(regression.Ridge), True),
+    (kb.GradientDescent(features=None, **BUDGETED), of_gradients(**BUDGETED), False),
+]
+OF_NUMBERS = [
+    (kb.GradientDescent(0.2, features=None), of_gradients(step=0.2), False),
+    (kb.GradientDescent(0.1, features=None, budget=15), of_gradients(step=0.1, budget=15), False),
+    *OF_CLASSES[4:6],
+]
+COMBINERS = {
+    "FixedShare": (
+        lambda loss: kb.FixedShare(0.8, 0.05, loss),
+        lambda m: combiners.FixedShare(m, 0.8, 0.05),
+        ("mistakes", "absolute"),
+    ),
+    "Hedge": (
+        lambda loss: kb.Hedge(0.9, loss, cap=20.0),
+        lambda m: combiners.Hedge(m, 0.9),
+        ("hinge", "squared"),
+    ),
+    "AdaHedge": (lambda loss: kb.AdaHedge(loss), combiners.AdaHedge, ("hinge", "absolute")),
+}
+RUNS = {
+    "all": ({}, {}),
+    "drawn updates": (
+        {"selection": kb.Selection(update="drawn", smoothing=0.3)},
+        {"update": "drawn", "smoothing": 0.3},
+    ),
+    "disagreement": (
+        {"labels": kb.Disagreement(0.2, 3)},
+        {"policy": policies.disagreement(0.2, 3)},
+    ),
+}
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("combiner", COMBINERS)
+@pytest.mark.parametrize("C", [2, 4, None])
+def test_a_pool_equals_naive_experts(C, combiner, run):
+    X, y = hard_streams.gaussian_clouds(110, 4)
+    numbers, m = C is None, len(SHIFTING)
+    if numbers:
+        y = np.sin(X[:, 0]) + 0.3 * X[:, 1]
+    else:
+        y = (y > 0).astype(int) if C == 2 else hard_streams.classes_of(X, C)
+    pool = OF_NUMBERS if numbers else OF_CLASSES
+    own, of_twin, losses = COMBINERS[combiner]
+    loss = losses[numbers]
+    experts = [
+        twin(i if on_features else j * m + i, kernel, X, C)
+        for j, (_, twin, on_features) in enumerate(pool)
+        for i, kernel in enumerate(TWINS[1:])
+    ]
+    expected = rounds.run(
+        y, experts, of_twin(len(experts)), loss, numbers, seed=seed_of(SEED),
+        cap=20.0 if combiner == "Hedge" else np.inf, **RUNS[run][1],
+    )  # fmt: skip
+    assert expected.asked.all() == (run != "disagreement")
+    kind = plain.regressor if numbers else plain.classifier
+    more = {} if numbers else {"classes": np.arange(C)}
+    for size in (110, 30, 1):
+        learners = [learner for learner, _, _ in pool]
+        model = kind(SHIFTING, learners, own(loss), random_state=SEED, **RUNS[run][0])
+        told = [model.learn(X[a : a + size], y[a : a + size], **more) for a in range(0, 110, size)]
+        said, asked = map(np.concatenate, zip(*told, strict=True))
+        np.testing.assert_array_equal(asked, expected.asked)
+        if numbers:
+            np.testing.assert_allclose(said, expected.predictions, rtol=0, atol=1e-8)
+        else:
+            np.testing.assert_array_equal(said, expected.predictions)
+        np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-8)
+        np.testing.assert_allclose(progress_of(model).losses, expected.losses, rtol=1e-6)
+
+
+# -- bounds, on real streams -----------------------------------------------------------------------
+
+ORDERS = {"elec2": "as it is", "covtype": "as it is", "magic04": "shuffled", "a9a": "as it is"}
+BOUNDED = {"Hedge": kb.Hedge(0.8), "AdaHedge": kb.AdaHedge()}
+
+
+def losses_and_weights(name, combiner, rows=3000):
+    """(T, e) mistakes of the experts of a pool, and their weights before each label."""
+    shuffled = ORDERS[name] == "shuffled"
+    X, y = hard_streams.real(name, None if shuffled else rows)
+    order = np.random.default_rng(0).permutation(len(y)) if shuffled else np.arange(len(y))
+    X, y = hard_streams.scaled(X[order[:rows]].toarray()), y[order[:rows]]
+    tree = DecisionTreeClassifier(max_depth=6, random_state=0)
+    pool = [kb.Perceptron(), kb.Ridge(features=WAVES), kb.External(tree, every=200, window=1000)]
+    kernels = [kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=0.2)]
+    model = plain.classifier(kernels, pool, combiner, random_state=0)
+    weights, mistakes = [], [np.zeros(5)]
+    for t in range(len(y)):
+        weights.append(model.expert_weights_ if t else np.full(5, 0.2))
+        model.learn(X[t : t + 1], y[t : t + 1], classes=np.unique(y))
+        mistakes.append(model.expert_mistakes_)
+    return np.diff(mistakes, axis=0), np.array(weights)
+
+
+@pytest.mark.parametrize("combiner", BOUNDED)
+@pytest.mark.parametrize("name", ORDERS)
+def test_the_pool_is_within_its_bound_of_the_best(name, combiner):
+    """Hedge: Freund, Schapire (1997), theorem 2. AdaHedge: De Rooij et al. (2014), theorem 6."""
+    losses, weights = losses_and_weights(name, BOUNDED[combiner])
+    loss, best, m = (losses * weights).sum(), losses.sum(axis=0).min(), losses.shape[1]
+    assert best < 0.5 * len(losses)
+    if combiner == "Hedge":
+        discount = BOUNDED[combiner].discount
+        bound = (math.log(1 / discount) * best + math.log(m)) / (1 - discount)
+    else:
+        mean = (losses * weights).sum(axis=1, keepdims=True)
+        variance = ((losses - mean) ** 2 * weights).sum()
+        bound = best + 2 * math.sqrt(variance * math.log(m)) + 4 / 3 * math.log(m) + 2
+    assert loss <= bound + 1e-9

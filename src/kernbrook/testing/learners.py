@@ -42,7 +42,8 @@ def check_learner(learner: Any) -> None:
     Parameters
     ----------
     learner : the learner; `of_numbers`, `of_classes` and `only_classes` say what it is for. Three
-        classes it may refuse with InputError.
+        classes it may refuse with InputError. An `External` passes with a model that predicts a
+        row to the last bit like among others, as trees do and most linear models do not.
 
     Raises
     ------
