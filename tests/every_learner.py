@@ -72,6 +72,13 @@ def of_features(kind, **parameters):
     return expert
 
 
+def until_full(step):
+    """A step that does nothing once the expert's budget is full."""
+    return lambda expert, *example, **settings: (
+        None if expert.full() else step(expert, *example, **settings)
+    )
+
+
 HINGE = {"step": 0.5, "loss": "hinge", "regularization": 0.02}
 # name -> (the learner, its twin: (number, kernel, X, C) -> expert; None where it has none)
 LEARNERS = {
@@ -91,6 +98,10 @@ LEARNERS = {
         of_steps(*(partial(of.sparse_pa, divisor=1.5) for of in (budget, multiclass)), B),
     ),
     "rbp": (kb.RBP(B), of_steps(budget.rbp, multiclass.perceptron, B, "margin")),
+    "stoptron": (
+        kb.Stoptron(B),
+        of_steps(until_full(budget.rbp), until_full(multiclass.perceptron), B, "margin"),
+    ),
     "forgetron": (kb.Forgetron(B), of_steps(budget.forgetron, multiclass.forgetron, B, "margin")),
     "bogd": (kb.BOGD(B), of_steps(budget.bogd, multiclass.bogd, B)),
     "bpas": (kb.BPAS(B), of_steps(budget.bpas, multiclass.bpas, B)),

@@ -13,6 +13,7 @@ from kernbrook.learners.projectron import Projectron, ProjectronPlusPlus
 from kernbrook.learners.rbp import RBP
 from kernbrook.learners.ridge import Ridge
 from kernbrook.learners.sparse_pa import SparsePA
+from kernbrook.learners.stoptron import Stoptron
 
 __all__ = [
     "BOGD",
@@ -30,4 +31,5 @@ __all__ = [
     "ProjectronPlusPlus",
     "Ridge",
     "SparsePA",
+    "Stoptron",
 ]
