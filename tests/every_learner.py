@@ -3,7 +3,7 @@
 from functools import partial
 
 import numpy as np
-from naive import budget, multiclass, pegasos, projecting, regression, rounds
+from naive import budget, multiclass, pegasos, projecting, regression, rounds, tighter_perceptron
 from naive import features as naive_features
 from naive import kernels as naive_kernels
 from naive.passive_aggressive import pa_step
@@ -101,6 +101,10 @@ LEARNERS = {
     "stoptron": (
         kb.Stoptron(B),
         of_steps(until_full(budget.rbp), until_full(multiclass.perceptron), B, "margin"),
+    ),
+    "tighter perceptron": (
+        kb.TighterPerceptron(B),
+        of_steps(tighter_perceptron.two_classes, tighter_perceptron.many_classes, B, "margin"),
     ),
     "forgetron": (kb.Forgetron(B), of_steps(budget.forgetron, multiclass.forgetron, B, "margin")),
     "bogd": (kb.BOGD(B), of_steps(budget.bogd, multiclass.bogd, B)),

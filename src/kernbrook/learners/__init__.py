@@ -14,6 +14,7 @@ from kernbrook.learners.rbp import RBP
 from kernbrook.learners.ridge import Ridge
 from kernbrook.learners.sparse_pa import SparsePA
 from kernbrook.learners.stoptron import Stoptron
+from kernbrook.learners.tighter_perceptron import TighterPerceptron
 
 __all__ = [
     "BOGD",
@@ -32,4 +33,5 @@ __all__ = [
     "Ridge",
     "SparsePA",
     "Stoptron",
+    "TighterPerceptron",
 ]
