@@ -407,12 +407,13 @@ class SlotStore(Store):
         """The points with the experts' coefficients."""
         if self._last[0] is not state:
             points, spread = self.expansion(state)
-            found = SupportVectors(spread.shape[1] * spread.shape[2], self.setting.width, False)
+            columns = spread.shape[1] * spread.shape[2]
+            found = SupportVectors(columns, self.setting.width, False)
             if self.owns:
                 every = np.arange(len(points))
-                found = found.appended(points, every, spread.reshape(len(points), -1))
+                found = found.appended(points, every, spread.reshape(-1, columns))
             else:
-                found = state.points.with_coefficients(spread.reshape(len(points), -1))
+                found = state.points.with_coefficients(spread.reshape(-1, columns))
             self._last = state, found
         return self._last[1]
 
