@@ -16,6 +16,23 @@ def tests(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", "-n", "2", *session.posargs)
 
 
+# Tests that take less than a minute together, on two cores and a warm cache.
+QUICK = [
+    "tests/kernels", "tests/labels", "tests/streams", "tests/reports", "tests/test_atomic.py",
+    "tests/test_package.py", "tests/engine/test_twins.py", "tests/models/test_parameters.py",
+    "tests/models/test_recipes.py", "tests/evaluation/test_choosing.py",
+    "tests/evaluation/test_oracles.py", "tests/evaluation/test_warming.py",
+    "tests/voted/test_penalties.py", "tests/voted/test_saving.py",
+]  # fmt: skip
+
+
+@nox.session
+def quick(session: nox.Session) -> None:
+    """Lint, and the tests that need little time."""
+    lint(session)
+    session.run("python", "-m", "pytest", "-n", "2", *QUICK, *session.posargs)
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Style and format."""

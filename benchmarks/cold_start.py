@@ -64,6 +64,7 @@ def main() -> None:
     one = [*kernbrook, *(data if word == "wdbc" else word for word in ONE)]
     first = [*kernbrook, "compare", data, "--report", "report.html"]
     everything = [*kernbrook, "compare", data, "--recipes", "all"]
+    ahead = [*kernbrook, "warm"]
     times: dict[str, list[tuple[float, float]]] = {}
 
     with tempfile.TemporaryDirectory() as warm, tempfile.TemporaryDirectory() as folder:
@@ -81,6 +82,13 @@ def main() -> None:
                 timed("compare, one run, cold", one, cold)
             with tempfile.TemporaryDirectory() as cold:
                 timed(FIRST, first, cold)
+            with tempfile.TemporaryDirectory() as cold:
+                timed("compare, everything, cold", everything, cold)
+            with tempfile.TemporaryDirectory() as cold:
+                timed("warm, all recipes, cold", ahead, cold)
+        seconds(ahead, warm, folder)
+        for _ in range(given.repeats):
+            timed("warm, nothing to compile", ahead, warm)
         seconds(one, warm, folder)
         for _ in range(given.repeats):
             timed("compare, one run, warm", one, warm)
@@ -101,7 +109,12 @@ def main() -> None:
     ]
     print(machine.table(["", "least", "median", "processors"], rows))
     print()
-    for name, command in (("one run", one), ("first", first), ("everything", everything)):
+    for name, command in (
+        ("one run", one),
+        ("first", first),
+        ("everything", everything),
+        ("ahead", ahead),
+    ):
         print(f"{name:11} kernbrook {' '.join(command[len(kernbrook) :])}")
     print(machine.describe())
     asked = {

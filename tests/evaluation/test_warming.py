@@ -1,6 +1,8 @@
 """Code is compiled and loaded before the clock starts, and once."""
 
+import os
 import threading
+from functools import partial
 
 import hard_streams
 import numpy as np
@@ -9,7 +11,8 @@ import pytest
 import kernbrook as kb
 from kernbrook.evaluation import prequential as timed
 from kernbrook.evaluation import warming
-from kernbrook.evaluation.warming import compile_together, few_rows, warm_up
+from kernbrook.evaluation.processes import Call, run_all
+from kernbrook.evaluation.warming import family, few_rows, next_family, trials_of, warm_up
 from kernbrook.streams.arrays import ArrayStream
 
 
@@ -77,54 +80,133 @@ def test_other_learners_are_left_alone():
     assert other.rows == 30
 
 
-def told(monkeypatch, recipes, warm):
-    """What `compile_together` says while `warm` stands in for the work."""
-    monkeypatch.setattr(warming, "warm_up", warm)
-    lines, X = [], np.zeros((2, 3))
-    machines = [kb.recipes.make(name) for name in recipes]
-    classes = [0, 1] if kb.recipes.task(recipes[0]) == "classes" else None
-    compile_together(machines, X, np.array([0, 1]), classes, 1, lines.append)
-    return lines
+def words(name, **changes):
+    return family(kb.recipes.make(name).set_params(**changes), sparse=False, n_classes=2)
 
 
-@pytest.mark.parametrize(
-    ("recipes", "learners"),
-    [
-        ("rbp omkc-dd bpegasos-merge spa bpas majority", ["Pegasos", "Perceptron", "RBP"]),
-        ("raker kl-linear amkl-aks omkl mean", ["GradientDescent", "GradientDescent"]),
-    ],
-)
-def test_one_of_each_kind_is_compiled_and_the_longest_first(monkeypatch, recipes, learners):
-    done = []
-    told(monkeypatch, recipes.split(), lambda machine, *data: done.append(machine.learner))
-    assert [type(learner).__name__ for learner in done] == learners
+def test_families():
+    """Apart where other code runs: by the types of the parts, not by their numbers."""
+    assert words("omkc-dd") == words("omkc-ss") == words("omkc-dd", combiner__discount=0.5)
+    assert words("rbp") == words("rbp", learner__budget=7)
+    others = [
+        words("omkc-dd"),
+        words("omkc-dd", combiner=kb.AdaHedge()),
+        words("omkc-dd", labels=kb.MarginSampling()),
+        words("omkc-dd", selection=kb.BestOfPrefix()),
+        words("omkc-dd", learner=[kb.Perceptron(), kb.PassiveAggressive()]),
+        words("rbp"),
+        words("spa"),
+        words("spa", learner__budget=7),
+        words("bpegasos-merge"),
+        words("bpegasos-project"),
+        family(kb.recipes.make("omkc-dd"), sparse=True, n_classes=2),
+        family(kb.recipes.make("omkc-dd"), sparse=False, n_classes=3),
+        family(kb.recipes.make("omkl"), sparse=False, n_classes=0),
+        family(kb.recipes.make("raker"), sparse=False, n_classes=0),
+    ]
+    assert len(set(others)) == len(others)
+    assert words("omkc-dd", random_state=3) == others[0]
+    assert family(kb.recipes.make("majority"), sparse=False, n_classes=2) is None
 
 
-def test_it_says_so_once_and_only_where_something_is_compiled(monkeypatch):
-    on_disk, heard = [0], threading.Event()
-    monkeypatch.setattr(warming, "functions_on_disk", lambda: on_disk[0])
+def test_the_next_family_shares_least_with_those_in_work():
+    long, like, other = map(frozenset, ("abc", "ab", "d"))
+    assert next_family([other, like, long], []) == long
+    assert next_family([like, other], [long]) == other
+    assert next_family([like], [long, other]) == like
 
-    def compiling(*arguments):
-        on_disk[0] += 1
-        heard.wait(60)
 
-    lines = []
+def test_one_trial_a_family(monkeypatch):
+    monkeypatch.setattr(warming, "warm_up", lambda machine, X, *labels: machine)
+    machines = [kb.recipes.make(name) for name in ("omkc-dd", "majority", "omkc-ss", "rbp")]
+    X, y = hard_streams.gaussian_clouds(20)
+    for classes in (np.array([-1, 1]), np.array([-1, 0, 1])):
+        trials = trials_of(machines, X, y, classes)
+        assert [trial() for trial in trials.values()] == [machines[0], machines[3]]
+        assert list(trials) == [family(one, False, len(classes)) for one in machines[::3]]
 
-    def say(line):
-        lines.append(line)
+
+A, B = frozenset("ab"), frozenset("c")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_calls_wait_for_the_trial_of_their_family(tmp_path, jobs):
+    trials = {one: partial((tmp_path / name).touch) for one, name in ((A, "a"), (B, "b"))}
+    calls = [
+        Call(1, partial(os.path.exists, tmp_path / "a"), A),
+        Call(2, partial(os.path.exists, tmp_path / "b"), B),
+        Call(3, partial(int, "3"), None),
+        Call(4, partial(os.path.exists, tmp_path / "a"), A),
+    ]
+    found = list(run_all(trials, calls, jobs, None))
+    assert dict(found) == {A: 0, B: 0, 1: True, 2: True, 3: 3, 4: True}
+    order = [name for name, _ in found]
+    assert order.index(A) < order.index(1)
+    assert order.index(B) < order.index(2)
+    if jobs == 1:
+        assert order == [A, 1, B, 2, 3, 4]
+    assert {name for name, _ in run_all(trials, [], jobs, None)} == {A, B}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_in_a_process_is_raised_here(jobs):
+    calls = [Call(1, partial(int, "x"), None), Call(2, partial(int, "2"), None)]
+    with pytest.raises(ValueError, match="invalid literal"):
+        list(run_all({}, calls, jobs, None))
+    assert list(run_all({}, calls[1:], jobs, None)) == [(2, 2)]
+
+
+def test_it_tells_how_far_it_is_and_only_where_something_is_compiled():
+    told, heard, unheard = [], threading.Event(), threading.Event()
+
+    def tell(state):
+        told.append(state)
         heard.set()
 
-    monkeypatch.setattr(warming, "warm_up", compiling)
-    X, y = np.zeros((2, 3)), np.array([0, 1])
-    machines = [kb.recipes.make(name) for name in ("omkc-dd", "rbp", "spa", "majority")]
-    compile_together(machines, X, y, y, 1, say)
-    assert len(lines) == 1
-    assert lines[0].startswith("compiling, once for this machine: about ")
-    assert told(monkeypatch, ["omkc-dd", "rbp"], lambda *arguments: None) == []
-    assert told(monkeypatch, ["majority"], compiling) == []
+    def compiling():
+        a_function()()
+        heard.wait(60)
+        heard.clear()
+
+    found = list(run_all({A: compiling, B: compiling}, [], 1, tell))
+    assert found == [(A, 1), (B, 1)]
+    states = [state for state in told if state is not None]
+    assert told[-1] is None
+    assert states[0] == (0.0, 0, 2)
+    assert [state.ready for state in states] == sorted(state.ready for state in states)
+    assert {state.ready for state in states} == {0, 1}
+    told.clear()
+    assert list(run_all({A: partial(unheard.wait, 0.5)}, [], 1, tell)) == [(A, 0)]
+    assert list(run_all({}, [Call(1, partial(unheard.wait, 0.5), None)], 1, tell)) == [(1, False)]
+    assert told == []
 
 
-def test_the_disk_cache_is_looked_at():
+def a_function():
+    """What compiles one function of its own each time, which pretends to be ours."""
+
+    def compiling():
+        import numba
+
+        def double(x):
+            return 2 * x
+
+        double.__module__ = "kernbrook.double"
+        assert numba.njit(double)(2) == 4
+
+    return compiling  # a local function goes to other processes whole
+
+
+def test_what_another_process_compiles_is_heard():
+    trials = {A: a_function(), B: a_function()}
+    assert dict(run_all(trials, [], 2, lambda state: None)) == {A: 1, B: 1}
+
+
+def test_loading_is_no_compiling(tmp_path):
     X, y = hard_streams.gaussian_clouds(20)
-    warm_up(kb.recipes.make("omkc-dd"), X, y, [-1, 1])
-    assert warming.functions_on_disk() > 0
+    machine = kb.recipes.make("omkc-dd")
+    warm_up(machine, X, y, [-1, 1])
+    mark = tmp_path / "mark"
+    assert warming.heard(partial(warm_up, machine, X, y, [-1, 1]), mark) == 0
+    assert not mark.exists()
+    assert warming.heard(a_function(), mark) == 1
+    assert mark.exists()

@@ -17,9 +17,9 @@ COMPILED = re.compile(rb"^@(njit|\w+\.of)\(", re.MULTILINE)
 _folders: set[Path] = set()  # of the disk cache, met in this process
 
 
-def functions_on_disk() -> int:
-    """How many compiled functions the disk cache holds, in the folders that this process uses."""
-    return sum(1 for folder in tuple(_folders) for _ in folder.glob("*.nbc"))
+def is_cold() -> bool:
+    """Whether the disk cache holds no compiled function, in the folders that this process uses."""
+    return not any(True for folder in tuple(_folders) for _ in folder.glob("*.nbc"))
 
 
 def meet(folder: Path, source: Path) -> None:

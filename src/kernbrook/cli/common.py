@@ -16,6 +16,9 @@ from kernbrook.errors import InputError, printable
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from kernbrook.evaluation.warming import Compiling, Tell
+
+COMPILING = "compiling, once for this machine"
 MOST_SEED = 2**32 - 1  # that NumPy's older generators take
 MOST_FEATURES = 2**31 - 1  # that a sparse matrix has columns for
 
@@ -125,13 +128,33 @@ class Progress(NamedTuple):
     """What a command shows on standard error while it works.
 
     announce : a name and a number of rounds in, what is called as they are done out
-    say : prints a line
+    compiling : called with how far compiling is, and with None where it has stopped
     show : shows a table above the bar, in place of the last one, where that is a terminal
     """
 
     announce: Callable[[str, int], Callable[[int], None]]
-    say: Callable[[str], None]
+    compiling: Tell
     show: Callable[[Callable[[int], RenderableType]], None]
+
+
+def telling(show: Callable[[str], None] | None) -> Tell:
+    """What shows how far compiling is, "" where it has stopped; None to say once that it is on."""
+    said = False
+
+    def tell(state: Compiling | None) -> None:
+        nonlocal said
+        if show is not None:
+            show("" if state is None else how_far(state))
+        elif not said:
+            said = True
+            say(COMPILING)
+
+    return tell
+
+
+def how_far(state: Compiling) -> str:
+    parts = f", {state.ready} of {state.parts} parts ready" if state.parts > 1 else ""
+    return f"{COMPILING}: {state.seconds:.0f} s{parts}"
 
 
 @contextmanager
@@ -143,10 +166,11 @@ def progress() -> Iterator[Progress]:
 
     console = terminal(stderr=True)
     above: list[RenderableType] = []
+    compiling: list[str] = []
 
     class Shown(Bar):
         def get_renderables(self) -> Iterator[RenderableType]:
-            yield from above
+            yield from (*above, *compiling)
             yield from super().get_renderables()
 
     bar = Shown(
@@ -162,5 +186,8 @@ def progress() -> Iterator[Progress]:
         if not bar.disable:
             above[:] = [table(console.width)]
 
+    def say_so(line: str) -> None:
+        compiling[:] = [line] if line else []
+
     with bar:
-        yield Progress(announce, lambda line: console.print(line, markup=False), show)
+        yield Progress(announce, telling(None if bar.disable else say_so), show)

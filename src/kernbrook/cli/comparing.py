@@ -98,7 +98,7 @@ def compare(
             in_order=in_order,
             progress=lambda rounds: shown.announce(stream.name, rounds),
             so_far=lambda part: shown.show(lambda width: comparison_table(part, width=width)),
-            say=shown.say,
+            compiling=shown.compiling,
             **own,
         )
     show_result(
@@ -194,6 +194,7 @@ def reproduce(
             jobs=jobs,
             announce=shown.announce,
             rows=rows,
+            compiling=shown.compiling,
         )
 
     def as_table(width: int) -> Any:

@@ -19,6 +19,7 @@ from kernbrook.cli.common import (
     check_not_read,
     check_targets,
     say,
+    telling,
     terminal,
 )
 from kernbrook.errors import InputError, printable
@@ -113,6 +114,7 @@ def label_data(
             checkpoint=checkpoint,
             classes=names,
             progress=person.passing,
+            compiling=telling(person.compiling if person.console.is_terminal else None),
             stop=stopping.wanted,
         )
     person.clear()

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from kernbrook.cli.common import say
+from kernbrook.cli.common import Jobs, progress, say
 from kernbrook.cli.comparing import compare, reproduce
 from kernbrook.cli.labelling import label_data
 from kernbrook.cli.training import predict, train
@@ -80,7 +80,33 @@ def recipes() -> None:
         typer.echo(f"{name:20} {recipe.task:7}  {recipe.title}{note}")
 
 
-for _command in (compare, reproduce, data, recipes, train, predict):
+def warm(
+    recipes: Annotated[
+        str, typer.Option(help="Recipes, separated by commas, or all, the default.")
+    ] = "all",
+    jobs: Jobs = None,
+) -> None:
+    """Compile ahead what the other commands would compile when they first need it.
+
+    For images and for machines that test: compiled code stays in the disk cache, in the folder
+    that NUMBA_CACHE_DIR names, else beside the package. After an upgrade it has to be compiled
+    again.
+    """
+    import time
+
+    from kernbrook.evaluation.ahead import compile_ahead
+
+    begin = time.monotonic()
+    names = recipes if recipes == "all" else [name.strip() for name in recipes.split(",")]
+    with progress() as shown:
+        functions = compile_ahead(names, jobs, shown.compiling)
+    if functions == 0:
+        typer.echo("nothing to compile")
+    else:
+        typer.echo(f"compiled {functions} functions in {time.monotonic() - begin:.0f} s")
+
+
+for _command in (compare, reproduce, data, recipes, train, predict, warm):
     app.command()(_command)
 app.command("label")(label_data)
 

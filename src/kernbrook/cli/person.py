@@ -29,7 +29,7 @@ class Person:
     ):
         if hasattr(sys.stdin, "reconfigure"):
             sys.stdin.reconfigure(errors="replace")
-        self._console = console
+        self.console = console
         self._rows = stream.n_rows
         self._names = source.features
         self._classes: list[Any] | None = None if classes is None else classes.tolist()
@@ -52,7 +52,7 @@ class Person:
         for line in (*_features(question, self._names), "", *self._belief(question, state)):
             self._say(line)
         while True:
-            self._console.print(self._prompt, end="", markup=False, emoji=False, style="bold")
+            self.console.print(self._prompt, end="", markup=False, emoji=False, style="bold")
             text = sys.stdin.readline()
             if not sys.stdin.isatty():
                 self._say(text.rstrip("\n"))
@@ -72,18 +72,25 @@ class Person:
 
     def passing(self, state: Labelling) -> None:
         """Show in a terminal that rows are passed by, a few times a second."""
-        if self._console.is_terminal and time.monotonic() - self._shown > 0.2:
-            self._shown = time.monotonic()
-            self._console.file.write(f"\r{self._place(state.rows)}, {state.saved:,} saved\x1b[K")
-            self._console.file.flush()
+        if self.console.is_terminal and time.monotonic() - self._shown > 0.2:
+            self._show(f"{self._place(state.rows)}, {state.saved:,} saved")
+
+    def compiling(self, line: str) -> None:
+        """Show in a terminal how far compiling is; "" where it has stopped."""
+        self._show(line) if line else self.clear()
+
+    def _show(self, line: str) -> None:
+        self._shown = time.monotonic()
+        self.console.file.write(f"\r{line}\x1b[K")
+        self.console.file.flush()
 
     def clear(self) -> None:
         if self._shown:
-            self._console.file.write("\r\x1b[K")
+            self.console.file.write("\r\x1b[K")
             self._shown = 0.0
 
     def _say(self, line: str, style: str = "") -> None:
-        self._console.print(printable(line), markup=False, emoji=False, style=style, soft_wrap=True)
+        self.console.print(printable(line), markup=False, emoji=False, style=style, soft_wrap=True)
 
     def _place(self, row: int) -> str:
         return f"row {row:,}" + (f" of {self._rows:,}" if self._rows else "")

@@ -7,8 +7,9 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NamedTuple
 
 import typer
 
@@ -23,6 +24,7 @@ from kernbrook.cli.common import (
     parameters,
     say,
     show_result,
+    telling,
     terminal,
 )
 from kernbrook.errors import InputError, printable
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kernbrook.evaluation.training import Training
+    from kernbrook.evaluation.warming import Tell
 
 
 def train(
@@ -98,7 +101,7 @@ def train(
         if classes is not None and book.task(recipe) == "numbers":
             raise InputError(f"--classes: {recipe} predicts numbers")
     stopping = _Stopping()
-    with stopping.on_signals(), _bar(data) as show:
+    with stopping.on_signals(), _bar(data) as bar:
         stream, source = open_source(
             data, n_features=n_features, label=label, positive=positive, seed=seed
         )
@@ -106,6 +109,11 @@ def train(
             recipe = OURS[task_of_labels(stream)]
             check_settings(make_online(recipe, **chosen, random_state=seed))
         estimator = make_online(recipe, **chosen, random_state=seed)
+
+        def shown(state: Training) -> None:
+            if bar.show is not None:
+                bar.show(_so_far(stream.name, state), state.rows_read, stream.n_rows)
+
         result = run(
             stream,
             estimator,
@@ -115,10 +123,9 @@ def train(
             resume=resume,
             overwrite=overwrite,
             every=checkpoint_every,
-            progress=None
-            if show is None
-            else lambda state: show(_so_far(stream.name, state), state.rows_read, stream.n_rows),
+            progress=shown,
             stop=stopping.wanted,
+            compiling=bar.compiling,
         )
     if not result.finished:
         say(f"kernbrook: stopped; {model} has learned {result.rows:,} of {stream.n_rows:,} rows.")
@@ -160,6 +167,7 @@ def predict(
     from kernbrook.evaluation.predicting import Tally, check_scores, load_learned
     from kernbrook.evaluation.predicting import predict as run
     from kernbrook.evaluation.sources import open_like
+    from kernbrook.evaluation.warming import Watch
     from kernbrook.models.tasks import task_of
     from kernbrook.reports.summary import ERROR_NAMES, error_value
     from kernbrook.streams.unlabelled import UnlabelledCsv
@@ -177,20 +185,23 @@ def predict(
     rows = 0
     to_terminal = not to_file and sys.stdout.isatty()
     written = printable if to_terminal else _in_a_line
-    with _bar(data, hidden=to_terminal) as show:
+    with _bar(data, hidden=to_terminal) as bar:
         stream = open_like(source, data, label=label, seed=seed)
         tally = Tally(getattr(machine, "classes_", None), source.positive)
         with _written(output) as file:
             if scores:
                 file.write(_header(machine.classes_, written).encode())
             for X, y in stream.chunks():
+                if rows == 0:
+                    with Watch(bar.compiling) as watch:
+                        watch.run(partial(run, machine, X[:1], scores))
                 labels, decisions = run(machine, X, scores)
                 file.write(_lines(labels, decisions, written).encode())
                 if not isinstance(stream, UnlabelledCsv):
                     tally.add(labels, y)
                 rows += len(y)
-                if show is not None:
-                    show(f"{stream.name}: {rows:,} rows", rows, stream.n_rows)
+                if bar.show is not None:
+                    bar.show(f"{stream.name}: {rows:,} rows", rows, stream.n_rows)
     if to_file:
         say(f"wrote {rows:,} predictions to {output}")
     if tally.error is not None:
@@ -235,26 +246,35 @@ class _Stopping:
                 signal.signal(name, handler)
 
 
+class _Bar(NamedTuple):
+    """What is shown while data are read.
+
+    show : shows a text, rows done and rows in all, where standard error is a terminal; else None
+    compiling : called with how far compiling is
+    """
+
+    show: Callable[[str, int, int | None], None] | None
+    compiling: Tell
+
+
 @contextmanager
-def _bar(
-    data: str, hidden: bool = False
-) -> Iterator[Callable[[str, int, int | None], None] | None]:
-    """Shows a text, rows done and rows in all, where standard error is a terminal; else None."""
+def _bar(data: str, hidden: bool = False) -> Iterator[_Bar]:
     from rich.progress import BarColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
 
     console = terminal(stderr=True)
     if hidden or not console.is_terminal:
-        yield None
+        yield _Bar(None, telling(None))
         return
     columns = TextColumn("{task.description}", markup=False), BarColumn(), Remaining()
+    reading = printable(f"reading {data}")
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(printable(f"reading {data}"), total=None)
+        task = progress.add_task(reading, total=None)
 
         def show(text: str, done: int, rows: int | None) -> None:
             progress.update(task, description=printable(text), completed=done, total=rows)
 
-        yield show
+        yield _Bar(show, telling(lambda line: progress.update(task, description=line or reading)))
 
 
 def _so_far(name: str, state: Training) -> str:

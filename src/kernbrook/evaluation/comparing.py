@@ -9,9 +9,12 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +25,7 @@ from kernbrook.checks import is_whole
 from kernbrook.errors import DataFileError, InputError, KernbrookWarning, NonFiniteError
 from kernbrook.evaluation.choosing import SHORT_LISTS, named, settings_of, task_of_recipes
 from kernbrook.evaluation.prequential import prequential
+from kernbrook.evaluation.processes import Call, run_all
 from kernbrook.evaluation.records import Comparison, Record, Row
 from kernbrook.evaluation.tasks import (
     CHUNK,
@@ -31,7 +35,7 @@ from kernbrook.evaluation.tasks import (
     recipes_for,
     task_of_labels,
 )
-from kernbrook.evaluation.warming import compile_together, few_rows
+from kernbrook.evaluation.warming import Family, Tell, Trials, family, trials_of
 from kernbrook.models import recipes as book
 from kernbrook.models.engine import available_cores
 from kernbrook.models.tasks import Task
@@ -51,7 +55,7 @@ def compare(
     in_order: bool = False,
     progress: Callable[[int], Progress] | None = None,
     so_far: Callable[[Comparison], None] | None = None,
-    say: Callable[[str], None] | None = None,
+    compiling: Tell | None = None,
     **overrides: Any,
 ) -> Comparison:
     """Run every recipe once over each of several orders of the data.
@@ -69,7 +73,9 @@ def compare(
         `perceptron-best` then does not look ahead, see `prequential`
     progress : called with the number of rounds to come; gives what is called as they are done
     so_far : called whenever a recipe is done but the last, with the comparison of those that are
-    say : called with a line for the user where code has to be compiled first
+    compiling : called again and again while code is compiled, with how far it is: `Compiling` has
+        the attributes seconds, ready and parts; with None as soon as it has stopped. Not called
+        where all is in the disk cache
     **overrides : such as discount=0.9, for each recipe that has such a parameter
 
     Returns
@@ -131,14 +137,18 @@ def compare(
         )
 
     advance = progress(len(names) * n_orders * n_rows) if progress else _silent
-    few = few_rows(y)
-    machines = [book.make(name, **own) for name, own in settings.items()]
-    compile_together(machines, X[few], y[few], classes, jobs, say or _silent)
+    machines = {name: book.make(name, **own) for name, own in settings.items()}
+    n_classes = 0 if classes is None else len(classes)
+    crew = _Crew(
+        {name: family(machine, sp.issparse(X), n_classes) for name, machine in machines.items()},
+        trials_of(machines.values(), X, y, classes),
+        jobs,
+        compiling,
+    )
     if in_order:
-        results = _as_stored(stream, settings, seed, classes, advance)
+        results = _as_stored(stream, settings, seed, classes, advance, crew)
     else:
-        calls = [(name, run) for name in names for run in range(n_orders)]
-        results = _runs(calls, X, y, sequence, seed, settings, jobs, advance)
+        results = _runs(X, y, sequence, seed, settings, advance, crew)
     return _collected(names, n_orders, results, made, so_far)
 
 
@@ -214,58 +224,95 @@ def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
             return error
 
 
+class _Crew(NamedTuple):
+    """Who runs the recipes: their families and trials, processes, who is told of compiling."""
+
+    families: dict[str, Family | None]
+    trials: Trials
+    jobs: int
+    compiling: Tell | None
+
+
 def _as_stored(
     stream: Stream,
     settings: Settings,
     seed: int,
     classes: NDArray[Any] | None,
     advance: Progress,
+    crew: _Crew,
 ) -> Iterator[Result]:
-    """The results of one run each in the data's own order."""
-    for name, own in settings.items():
-        estimator = book.make(name, random_state=state_of(seed, 0), **own)
-        yield (name, 0), _attempt(estimator, stream, classes=classes, progress=advance)
+    """The results of one run each in the data's own order, in this process; others compile."""
+
+    def run(name: str) -> Result:
+        estimator = book.make(name, random_state=state_of(seed, 0), **settings[name])
+        return (name, 0), _attempt(estimator, stream, classes=classes, progress=advance)
+
+    if crew.jobs == 1:
+        calls = [Call(name, partial(run, name), crew.families[name]) for name in settings]
+        done = run_all(crew.trials, calls, 1, crew.compiling)
+        yield from (result for name, result in done if name not in crew.trials)
+        return
+    compiled = (one for one, _ in run_all(crew.trials, [], crew.jobs, crew.compiling))
+    for ready in chain([None], compiled):
+        for name in settings:
+            if crew.families[name] == ready:
+                yield run(name)
 
 
 def _run(
-    task: tuple[str, int],
-    X: Any,
-    y: NDArray[Any],
-    order: NDArray[np.int64],
+    name: str,
+    run: int,
+    data: str | tuple[Any, NDArray[Any], NDArray[np.int64]],
     seed: int,
     own: dict[str, Any],
     advance: Progress | None = None,
-) -> Result:
-    name, run = task
+) -> Outcome:
+    """One run over one order; the data, or the file of the data and all orders."""
+    X, y, orders = _held(data) if isinstance(data, str) else data
     estimator = book.make(name, random_state=state_of(seed, run), **own)
-    return task, _attempt(estimator, X, y, order, progress=advance)
+    return _attempt(estimator, X, y, orders[run], progress=advance)
+
+
+@lru_cache(maxsize=1)
+def _held(path: str) -> Any:
+    """What is in a file, shared by the processes that use it."""
+    from joblib import load
+
+    return load(path, mmap_mode="r")
 
 
 def _runs(
-    tasks: list[tuple[str, int]],
     X: Any,
     y: NDArray[Any],
     orders: NDArray[np.int64],
     seed: int,
     settings: Settings,
-    jobs: int,
     advance: Progress,
+    crew: _Crew,
 ) -> Iterator[Result]:
-    """The results, in any order; several processes where there are several tasks."""
-    jobs = min(jobs, len(tasks))
-    if jobs == 1:
-        for name, run in tasks:
-            yield _run((name, run), X, y, orders[run], seed, settings[name], advance)
-        return
-    from joblib import Parallel, delayed
+    """The results, in any order; several processes where there are several runs."""
+    jobs = min(crew.jobs, len(settings) * len(orders))
+    with TemporaryDirectory(prefix="kernbrook-", ignore_cleanup_errors=True) as folder:
+        data: Any = (X, y, orders)
+        progress = advance if jobs == 1 else None
+        if jobs > 1:
+            from joblib import dump
 
-    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    calls = (
-        delayed(_run)((name, run), X, y, orders[run], seed, settings[name]) for name, run in tasks
-    )
-    for result in parallel(calls):
-        advance(len(y))
-        yield result
+            data = str(Path(folder) / "data")
+            dump((X, y, orders), data)
+        calls = [
+            Call(
+                (name, run), partial(_run, name, run, data, seed, own, progress),
+                crew.families[name],
+            )
+            for name, own in settings.items() for run in range(len(orders))
+        ]  # fmt: skip
+        for done, outcome in run_all(crew.trials, calls, jobs, crew.compiling):
+            if done in crew.trials:
+                continue
+            if jobs > 1:
+                advance(len(y))
+            yield cast(tuple[str, int], done), outcome
 
 
 def state_of(seed: int, run: int) -> int:

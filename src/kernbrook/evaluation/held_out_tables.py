@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from kernbrook.evaluation.reproduction_records import (
     AccuracyTable,
     deviation,
 )
+from kernbrook.evaluation.warming import ROWS, Tell, Trials, Watch, trials_of
 from kernbrook.kernels import Gaussian
 from kernbrook.models import recipes as book
 from kernbrook.models.engine import available_cores
@@ -39,6 +41,7 @@ class Plan:
     jobs: int | None
     rows: int | None
     announce: Announce | None
+    compiling: Tell | None = None
 
     def __post_init__(self) -> None:
         for name in ("permutations", "jobs", "rows"):
@@ -154,7 +157,9 @@ def _runs(
             for row, length in zip(rows, lengths, strict=True)
             for run, split in enumerate(splits)
         ]
-        done = each(held_out, calls, lambda run: int(run.rows[-1]), plan.jobs, advance)
+        X, y = next(splits[0].train.chunks(ROWS))
+        trials = trials_of([call[0] for call in calls], X, y, splits[0].classes)
+        done = each(held_out, calls, lambda run: int(run.rows[-1]), plan, advance, trials)
         for row in rows:
             yield row, [next(done) for _ in splits]
 
@@ -163,8 +168,9 @@ def each(
     function: Callable[..., Result],
     calls: Sequence[tuple[Any, ...]],
     rounds: Callable[[Result], int],
-    jobs: int | None,
+    plan: Plan,
     advance: Progress | None,
+    trials: Trials | None = None,
 ) -> Iterator[Result]:
     """The results of some calls, in their order; several processes where there are several calls.
 
@@ -173,17 +179,27 @@ def each(
     function : of a call's arguments and `progress`
     calls : the arguments of each
     rounds : the number of rounds that a result took
-    jobs : processes; one a core by default
+    plan : says in how many processes, and who is told of compiling
     advance : called with the number of rounds done since its last call
+    trials : what compiles first
     """
-    jobs = min(jobs or available_cores(), len(calls))
-    if jobs == 1:
-        for call in calls:
-            yield function(*call, progress=advance)
-        return
-    from joblib import Parallel, delayed
+    jobs = min(plan.jobs or available_cores(), len(calls))
+    trials = trials or {}
+    with Watch(plan.compiling, len(trials)) as watch:
+        if jobs == 1:
+            for trial in trials.values():
+                watch.run(trial)
+            for call in calls:
+                yield function(*call, progress=advance)
+            return
+        from joblib import Parallel, delayed
 
-    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(function)(*c) for c in calls)
+        first = [delayed(watch.begin(trial))() for trial in trials.values()]
+        then = (delayed(function)(*call) for call in calls)
+        results = Parallel(n_jobs=jobs, return_as="generator")(chain(first, then))
+        for _ in trials:
+            next(results)
+            watch.end()
     for result in results:
         if advance is not None:
             advance(rounds(result))

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ from kernbrook.evaluation.checkpoints import Checkpoint, RowDigest, save_checkpo
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.predicting import predict
 from kernbrook.evaluation.sources import Source
+from kernbrook.evaluation.warming import ROWS, Tell, Watch, try_out
 from kernbrook.labels import LabelBudget, MarginSampling
 from kernbrook.models.encoding import Writer
 from kernbrook.models.saving import save
@@ -139,6 +141,7 @@ def label(
     every: float = EVERY,
     progress: Callable[[Labelling], None] | None = None,
     stop: Callable[[], bool] | None = None,
+    compiling: Tell | None = None,
 ) -> Labelling:
     """Go through a stream once, and ask for the labels that the model wants; it learns them.
 
@@ -159,6 +162,7 @@ def label(
     every : seconds from one writing of the model to the next, at least 0
     progress : called after each row
     stop : asked after each row: True to write the model and return
+    compiling : as `kernbrook.evaluation.compare` has it
 
     Returns
     -------
@@ -202,6 +206,11 @@ def label(
         source = source or Source(stream.n_features)
         work = _Work(stream, model, path, source, names, log, ask)
         begin = work.place_of(begun)
+        for X, _ in stream.chunks(ROWS):
+            some = np.arange(X.shape[0]) if names is None else np.resize(names, X.shape[0])
+            with Watch(compiling) as watch:
+                watch.run(partial(try_out, model, X, some, names))
+            break
         last = time.monotonic()
         for x in work.new_rows(begin, begun.digest):
             try:

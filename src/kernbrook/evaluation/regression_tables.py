@@ -24,6 +24,7 @@ from kernbrook.evaluation.regression_records import (
 )
 from kernbrook.evaluation.reproduction_records import deviation
 from kernbrook.evaluation.tasks import losses
+from kernbrook.evaluation.warming import trials_of
 from kernbrook.kernels import Gaussian, Polynomial
 from kernbrook.labels import RandomLabels
 from kernbrook.models import recipes as book
@@ -90,8 +91,9 @@ class _Data:
         """Each row with its runs: one a draw of the features, or one alone."""
         estimators = [self._estimators(row) for row in rows]
         calls = [(self.X, self.y, one) for several in estimators for one in several]
+        trials = trials_of((one for several in estimators for one in several), self.X, self.y, None)
         advance = self._bar(len(calls))
-        done = each(_run, calls, lambda run: len(run.predictions), self.plan.jobs, advance)
+        done = each(_run, calls, lambda run: len(run.predictions), self.plan, advance, trials)
         for row, several in zip(rows, estimators, strict=True):
             yield row, [next(done) for _ in several]
 

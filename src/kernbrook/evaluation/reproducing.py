@@ -39,6 +39,7 @@ from kernbrook.evaluation.reproduction_records import (
 )
 from kernbrook.evaluation.voted_records import VotedTable
 from kernbrook.evaluation.voted_tables import run_grids, waveform01
+from kernbrook.evaluation.warming import Tell
 from kernbrook.kernels import resolve
 from kernbrook.models import recipes as book
 from kernbrook.streams import Stream, open_stream
@@ -90,6 +91,7 @@ def reproduce(
     jobs: int | None = None,
     announce: Announce | None = None,
     rows: int | None = None,
+    compiling: Tell | None = None,
 ) -> Result:
     """Run a published table on every data set that is present.
 
@@ -108,6 +110,7 @@ def reproduce(
     announce : called with each data set's name and number of rounds to come; gives what is
         called as they are done
     rows : examples to learn from at most, for bpegasos, amkl and vkr only: to try it out
+    compiling : as `compare` has it
 
     Raises
     ------
@@ -128,7 +131,7 @@ def reproduce(
     names = list(dict.fromkeys(row.data for row in printed))
     if permutations is None:
         permutations = published.permutations
-    plan = Plan(permutations, seed, jobs, rows, announce)
+    plan = Plan(permutations, seed, jobs, rows, announce, compiling)
     present = _present(table, printed, plan, orders)
     runs = _Runs(published, plan, orders)
     for name, text in published.remarks.items():
@@ -197,7 +200,7 @@ class _Runs:
         self.remarks: list[str] = []
         self.best_kernels: dict[str, str] = {}
         self.permutations, self.seed, self.jobs = plan.permutations, plan.seed, plan.jobs
-        self.announce = plan.announce
+        self.announce, self.compiling = plan.announce, plan.compiling
         self.given = orders is not None
         self.orders = Path(orders) if orders is not None else _own_orders(published)
 
@@ -251,6 +254,7 @@ class _Runs:
             orders=self._orders(name),
             jobs=self.jobs,
             progress=None if advance is None else lambda rounds: advance,
+            compiling=self.compiling,
             **overrides,
         )
 

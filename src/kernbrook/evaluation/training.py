@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -23,6 +24,7 @@ from kernbrook.evaluation.checkpoints import (
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.tasks import added, check_numbers, check_settings, classes_of, losses
+from kernbrook.evaluation.warming import ROWS, Tell, Watch, warm_up
 from kernbrook.models.encoding import Writer
 from kernbrook.models.tasks import task_of
 from kernbrook.streams import Stream
@@ -74,6 +76,7 @@ def train(
     every: float = 60.0,
     progress: Callable[[Training], None] | None = None,
     stop: Callable[[], bool] | None = None,
+    compiling: Tell | None = None,
 ) -> Training:
     """Learn every row of a stream once, in its order, and leave the model in a file.
 
@@ -95,6 +98,7 @@ def train(
     every : seconds between checkpoints, at least 0
     progress : called after each chunk
     stop : asked after each chunk: True to write a checkpoint and return
+    compiling : as `kernbrook.evaluation.compare` has it; the seconds count no compiling
 
     Returns
     -------
@@ -147,6 +151,10 @@ def train(
             raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")
         else:
             check_numbers(next(stream.chunks(1))[1])
+        for X, y in stream.chunks(ROWS):
+            with Watch(compiling) as watch:
+                watch.run(partial(warm_up, estimator, X, y, labels))
+            break
         digest = RowDigest()
         pieces: Iterator[Piece] = stream.chunks(CHUNK)
         if known is not None:

@@ -106,7 +106,7 @@ class _Data:
         ]
         announce = self.plan.announce
         advance = None if announce is None else announce(self.name, len(calls))
-        done = each(_run, calls, lambda run: 1, self.plan.jobs, advance)
+        done = each(_run, calls, lambda run: 1, self.plan, advance)
         for row in rows:
             runs = [_Run.joined([next(done) for _ in folds]) for folds in draws]
             if not all(run.found.solvable for run in runs):

@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from numba.core.event import Listener, install_listener
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from kernbrook._jit.freshness import functions_on_disk
-from kernbrook.errors import NonFiniteError
+from kernbrook.errors import KernbrookError
 from kernbrook.models.machine import OnlineMachine
 from kernbrook.models.tasks import task_of
 
 ROWS = 8  # that a trial learns at most
 
-# Processor seconds to compile what each kind of run needs, and each long learner in `Uses`.
-COMPILING = {
-    "ExpertRun": 16, "GroupNormRun": 12, "GradientRun": 16, "FeatureRun": 16, "BudgetRun": 14,
-}  # fmt: skip
-COMPILING_A_LEARNER = 3
+# Parameters of a learner that choose compiled code by their type; an upkeep by its name.
+TELLING = ("budget", "features", "upkeep")
+PARTS = ("combiner", "selection", "labels")
+SILENCE = 0.2  # seconds between two looks
+
+
+Family = frozenset[str]
+Trials = Mapping[Family, Callable[[], Any]]
+
+
+class Compiling(NamedTuple):
+    """How far compiling is.
+
+    Attributes
+    ----------
+    seconds : since it began
+    ready : parts that are compiled, out of `parts`
+    parts : what is compiled one by one, by one process each
+    """
+
+    seconds: float
+    ready: int
+    parts: int
+
+
+Tell = Callable[[Compiling | None], None]
 
 
 def few_rows(y: NDArray[Any]) -> NDArray[np.int64]:
@@ -46,76 +72,172 @@ def warm_up(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> Non
     if not isinstance(estimator, OnlineMachine):
         return
     trial, labels = _trial(estimator, classes)
-    with suppress(NonFiniteError):  # the run itself will say it again
+    with suppress(KernbrookError):  # the run itself will say it again
         for _ in range(2):  # the second time with support vectors
             trial.learn(X, y, **labels)
 
 
-def compile_together(
-    estimators: Sequence[Any],
-    X: Any,
-    y: NDArray[Any],
-    classes: Any,
-    jobs: int,
-    say: Callable[[str], None],
-) -> None:
-    """Compile what several learners run on, each part once, by several processes.
+def try_out(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> None:
+    """As `warm_up`, for all that the learner can do: it asks and predicts, too."""
+    warm_up(estimator, X, y, classes)
+    if not isinstance(estimator, OnlineMachine):
+        return
+    trial, labels = _trial(estimator, classes)
+    with suppress(KernbrookError):
+        for i in range(X.shape[0]):
+            trial.learn(X[i : i + 1], lambda x, i=i: y[i], **labels)
+        trial.should_ask(X)
+        trial.predict(X)
+        if labels:
+            trial.decision_function(X)
+
+
+def family(estimator: Any, sparse: bool, n_classes: int) -> Family | None:
+    """What tells apart what runs on other compiled code, in words; None where nothing compiles.
 
     Parameters
     ----------
-    X, y, classes : a few rows of the data, and all labels; None of numbers
-    say : called with one line, as soon as there is anything to compile
+    estimator : any, by its public parameters
+    sparse : whether rows are CSR
+    n_classes : 0 of numbers
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> one, other = kb.recipes.make("omkc-dd"), kb.recipes.make("omkc-ss")
+    >>> family(one, False, 2) == family(other, False, 2)
+    True
+    >>> family(one, False, 2) == family(one, True, 2)
+    False
     """
-    leaders: dict[Any, tuple[int, Any]] = {}
+    if not isinstance(estimator, OnlineMachine):
+        return None
+    learners = estimator.learner
+    words = [f"classes {min(n_classes, 3)}", "sparse" if sparse else "dense"]
+    words += [f"{part} {_kind(getattr(estimator, part))}" for part in PARTS]
+    for learner in learners if isinstance(learners, (list, tuple)) else [learners]:
+        words.append(_kind(learner))
+        words += [f"{name} {_kind(getattr(learner, name, None))}" for name in TELLING]
+    return frozenset(words)
+
+
+def trials_of(estimators: Iterable[Any], X: Any, y: NDArray[Any], classes: Any) -> Trials:
+    """What compiles each family of some learners, on a few of the rows; classes None of numbers."""
+    few, n_classes = few_rows(y), 0 if classes is None else len(classes)
+    trials: dict[Family, Callable[[], None]] = {}
     for estimator in estimators:
-        if isinstance(estimator, OnlineMachine):
-            code, seconds = _compiled_for(estimator, X.shape[1], classes)
-            leaders.setdefault(code, (seconds, estimator))
-    # The longest first: it is on its way when the others come to what they share with it.
-    in_turn = sorted(leaders.values(), key=lambda leader: -leader[0])
-    if not in_turn:
-        return
-    from joblib import Parallel, delayed
-
-    jobs = min(jobs, len(in_turn))
-    costs = [seconds for seconds, _ in in_turn]
-    expected = max(costs[0], sum(costs) / jobs)
-    with _watching(lambda: say(f"compiling, once for this machine: about {expected:.0f} s")):
-        calls = (delayed(warm_up)(estimator, X, y, classes) for _, estimator in in_turn)
-        Parallel(n_jobs=jobs, batch_size=1)(calls)
+        one = family(estimator, sp.issparse(X), n_classes)
+        if one is not None:
+            trials.setdefault(one, partial(warm_up, estimator, X[few], y[few], classes))
+    return trials
 
 
-def _compiled_for(estimator: OnlineMachine, width: int, classes: Any) -> tuple[Hashable, int]:
-    """What tells apart what runs on other compiled code, and the seconds that compiling takes."""
-    trial, labels = _trial(estimator, classes)
-    if labels:
-        trial.classes_ = classes
-    run = trial._new_run(width, False, 0)
-    kind, uses = type(run).__name__, getattr(run, "uses", ())
-    return (kind, uses), COMPILING[kind] + COMPILING_A_LEARNER * sum(map(bool, uses))
+def next_family(left: Iterable[Family], being_compiled: Collection[Family]) -> Family:
+    """What to compile next: what has least in common with what is being compiled, else the longest.
+
+    Two processes then seldom compile the same at the same time. What names more parts is taken to
+    compile longer.
+    """
+
+    def rank(one: Family) -> tuple[int, int]:
+        common = sum(len(one & other) for other in being_compiled)
+        return common, -sum(not word.endswith("None") for word in one)
+
+    return min(left, key=rank)
+
+
+def _kind(part: Any) -> str:
+    """Its type, or the text itself."""
+    return part if isinstance(part, str) else "None" if part is None else type(part).__name__
+
+
+class Watch:
+    """Tells how far compiling is, several times a second, and None as soon as it has stopped.
+
+    It begins with the first function that a trial compiles, in whatever process: where all is in
+    the disk cache, nothing is told.
+
+    Parameters
+    ----------
+    tell : called from another thread; None to tell nobody
+    parts : the number of trials
+    """
+
+    def __init__(self, tell: Tell | None, parts: int = 1):
+        self._tell, self._parts = tell, parts
+        self._ready = self._working = 0
+        self._over = Event()
+        self._folder = TemporaryDirectory(prefix="kernbrook-", ignore_cleanup_errors=True)
+        self._mark = Path(self._folder.name) / "compiling"
+        self._thread = Thread(target=self._watch, daemon=True)
+
+    def begin(self, trial: Callable[[], Any]) -> Callable[[], int]:
+        """The trial, as it is to be called in some process: `heard`. `end` follows."""
+        self._working += 1
+        return partial(heard, trial, self._mark)
+
+    def end(self) -> None:
+        self._working -= 1
+        self._ready += 1
+
+    def run(self, trial: Callable[[], Any]) -> int:
+        """Run a trial here, as `heard` does."""
+        try:
+            return self.begin(trial)()
+        finally:
+            self.end()
+
+    def __enter__(self) -> Watch:
+        if self._tell is not None and self._parts:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._over.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+        self._folder.cleanup()
+
+    def _watch(self) -> None:
+        assert self._tell is not None
+        begun, told, seconds, last = False, False, 0.0, 0.0
+        while not self._over.wait(SILENCE):
+            now = time.monotonic()
+            if self._working and (begun or self._mark.exists()):
+                seconds += now - last if begun else 0.0
+                begun = told = True
+                self._tell(Compiling(seconds, self._ready, self._parts))
+            elif told:
+                told = False
+                self._tell(None)
+            last = now
+        if told:
+            self._tell(None)
+
+
+def heard(trial: Callable[[], Any], mark: Path) -> int:
+    """Run a trial; how many of our functions it compiled. The first one leaves a mark, a file."""
+    listener = _Listener(mark)
+    with install_listener("numba:compile", listener):
+        trial()
+    return listener.compiled
+
+
+class _Listener(Listener):
+    def __init__(self, mark: Path):
+        self.compiled, self._mark = 0, mark
+
+    def on_start(self, event: Any) -> None:
+        if event.data["dispatcher"].py_func.__module__.partition(".")[0] == "kernbrook":
+            self.compiled += 1
+            with suppress(OSError):  # whoever waited for it has gone
+                self._mark.touch()
+
+    def on_end(self, event: Any) -> None:
+        pass
 
 
 def _trial(estimator: OnlineMachine, classes: Any) -> tuple[OnlineMachine, dict[str, Any]]:
     """A copy that draws from nobody else's generator, and what its `learn` is told of classes."""
     trial: OnlineMachine = clone(estimator).set_params(random_state=0)
     return trial, {} if task_of(estimator) == "numbers" else {"classes": classes}
-
-
-@contextmanager
-def _watching(say: Callable[[], None]) -> Iterator[None]:
-    """Says so once when compiled code arrives in the disk cache, from whatever process."""
-    before, over = functions_on_disk(), Event()
-
-    def watch() -> None:
-        while not over.wait(0.2):
-            if functions_on_disk() > before:
-                say()
-                return
-
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()

@@ -1,0 +1,103 @@
+"""Calls in several processes, each as soon as what it runs on is compiled."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from kernbrook.evaluation.warming import Family, Tell, Trials, Watch, next_family
+from kernbrook.models.engine import available_cores
+
+THREADS = (
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS",
+)  # fmt: skip
+
+
+class Call(NamedTuple):
+    """A function without arguments, the name of its result, and what has to be compiled for it."""
+
+    name: Hashable
+    function: Callable[[], Any]
+    family: Family | None
+
+
+def run_all(
+    trials: Trials,
+    calls: Sequence[Call],
+    jobs: int,
+    tell: Tell | None,
+) -> Iterator[tuple[Hashable, Any]]:
+    """The results of calls by name, as they come, and by family what `heard` gives of its trial.
+
+    Parameters
+    ----------
+    trials : by family. A family without a trial is ready
+    calls : those of a family wait for its trial. In one process they keep their order
+    jobs : processes; 1 for this one alone
+    tell : see `Watch`
+    """
+    jobs = max(1, min(jobs, max(len(trials), len(calls))))
+    with Watch(tell, len(trials)) as watch:
+        yield from (_here if jobs == 1 else _elsewhere)(trials, calls, jobs, watch)
+
+
+def _here(
+    trials: Trials, calls: Sequence[Call], jobs: int, watch: Watch
+) -> Iterator[tuple[Hashable, Any]]:
+    left = dict(trials)
+
+    def tried(family: Family) -> tuple[Hashable, Any]:
+        return family, watch.run(left.pop(family))
+
+    for name, function, family in calls:
+        if family in left:
+            yield tried(family)
+        yield name, function()
+    while left:
+        yield tried(next_family(left, ()))
+
+
+def _elsewhere(
+    trials: Trials, calls: Sequence[Call], jobs: int, watch: Watch
+) -> Iterator[tuple[Hashable, Any]]:
+    """A free process takes a call that is ready, else the next trial."""
+    from concurrent.futures import FIRST_COMPLETED, Future, wait
+
+    executor = _executor(jobs)
+    to_try = list(trials)
+    ready = deque(call for call in calls if call.family not in trials)
+    running: dict[Future[Any], Hashable] = {}
+    trying: dict[Future[Any], Family] = {}
+    try:
+        while to_try or ready or running:
+            while len(running) < jobs and (ready or to_try):
+                if ready:
+                    call = ready.popleft()
+                    running[executor.submit(call.function)] = call.name
+                else:
+                    family = next_family(to_try, trying.values())
+                    to_try.remove(family)
+                    future = executor.submit(watch.begin(trials[family]))
+                    running[future] = trying[future] = family
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                name = running.pop(future)
+                if future in trying:
+                    del trying[future]
+                    watch.end()
+                    ready.extend(call for call in calls if call.family == name)
+                yield name, future.result()
+    except BaseException:
+        executor.shutdown(wait=True, kill_workers=True)
+        raise
+
+
+def _executor(jobs: int) -> Any:
+    """Processes that stay for the next call; together they have a thread a core."""
+    from joblib.externals.loky import get_reusable_executor
+
+    threads = str(max(1, available_cores() // jobs))
+    inside = {name: os.environ.get(name, threads) for name in THREADS}
+    return get_reusable_executor(max_workers=jobs, timeout=300, env=inside)

@@ -1,0 +1,16 @@
+"""What the suite runs on is compiled once, before processes share the work."""
+
+import pytest
+
+
+@pytest.hookimpl(tryfirst=True)  # before the processes start
+def pytest_sessionstart(session):
+    config = session.config
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        return
+    from kernbrook._jit.freshness import is_cold
+    from kernbrook.evaluation.ahead import compile_ahead
+
+    if is_cold():
+        print("compiling what the recipes run on, once")
+        compile_ahead()
