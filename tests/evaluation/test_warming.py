@@ -1,5 +1,6 @@
 """Code is compiled and loaded before the clock starts, and once."""
 
+import math
 import os
 import threading
 from functools import partial
@@ -7,6 +8,7 @@ from functools import partial
 import hard_streams
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
 
 import kernbrook as kb
 from kernbrook.evaluation import prequential as timed
@@ -210,3 +212,10 @@ def test_loading_is_no_compiling(tmp_path):
     assert not mark.exists()
     assert warming.heard(a_function(), mark) == 1
     assert mark.exists()
+
+
+def test_processes_serve_joblib_afterwards():
+    """They are joblib's own: `reproduce` after `compare`, in one process, uses them again."""
+    calls = [Call(number, partial(math.sqrt, number), None) for number in (4.0, 9.0)]
+    assert dict(run_all({}, calls, 2, None)) == {4.0: 2.0, 9.0: 3.0}
+    assert Parallel(n_jobs=2)(delayed(math.sqrt)(number) for number in (4.0, 9.0)) == [2.0, 3.0]

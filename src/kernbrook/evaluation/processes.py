@@ -95,9 +95,9 @@ def _elsewhere(
 
 
 def _executor(jobs: int) -> Any:
-    """Processes that stay for the next call; together they have a thread a core."""
-    from joblib.externals.loky import get_reusable_executor
+    """Processes that stay for the next call, joblib's own; together they have a thread a core."""
+    from joblib.executor import get_memmapping_executor
 
     threads = str(max(1, available_cores() // jobs))
     inside = {name: os.environ.get(name, threads) for name in THREADS}
-    return get_reusable_executor(max_workers=jobs, timeout=300, env=inside)
+    return get_memmapping_executor(jobs, timeout=300, env=inside)
