@@ -20,6 +20,7 @@ from kernbrook.engine.progress import (
     ASKED,
     CHOSEN,
     ROUND,
+    SEED,
     Board,
     Choices,
     Progress,
@@ -29,7 +30,7 @@ from kernbrook.engine.progress import (
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied
 from kernbrook.engine.sums import share
-from kernbrook.engine.verbs import Clock
+from kernbrook.engine.verbs import Clock, parts_of
 from kernbrook.errors import InputError, KernbrookWarning
 
 LARGE = 50_000  # examples kept
@@ -128,18 +129,16 @@ class Model:
         pairs = zip(self.stores, self.states, strict=True)
         passes = [store.prepare(state, rows, progress, raw) for store, state in pairs]
         board = self._board(len(rows), as_targets(labels), importance)
-        members: tuple[Any, ...] = ()
         for own in passes:
             if own.look is not None and own.go is not None:
                 (own.look if self.interferes else own.go)(board)
-        if self.interferes:
-            members = tuple(member for own in passes for member in own.members)
-        else:
-            counters = self.progress.counters
-            clock = Clock(int(counters[0]), int(counters[ROUND]), int(counters[ASKED]))
-            self._learn_alone(passes, board, clock)
+        members = [member for own in passes for member in own.members]
+        links, kept = self.passes.links(members if self.interferes else (), board)
+        if not self.interferes:
+            self._learn_alone(passes, board, clock_of(self.progress))
         choices = self.choices._replace(given=given)
-        self.passes.rounds(choices, progress, members, board, decisions, asked)
+        self.passes.rounds(choices, progress, links, board, decisions, asked)
+        del kept  # until here
         self._check(board)
         states = tuple(own.finish(board, asked) for own in passes)
         chosen = int(progress.counters[CHOSEN])
@@ -156,10 +155,14 @@ class Model:
 
     def _learn_alone(self, passes: Sequence[Pass], board: Board, clock: Clock) -> None:
         """All parts of all stores go through a block, by several threads."""
-        tasks = [task for own in passes for task in own.tasks]
+        tasks = []
+        for member, threads in [(member, own.threads) for own in passes for member in own.members]:
+            parts = parts_of(member)
+            each = max(1, parts // (4 * threads)) if threads > 1 else parts
+            tasks += [(member, board, i, min(i + each, parts)) for i in range(0, parts, each)]
 
-        def work(task: tuple[Any, int, int]) -> None:
-            self.passes.learner_pass(task[0], board, *task[1:], clock)
+        def work(task: tuple[Any, Board, int, int]) -> None:
+            self.passes.learner_pass(*task, clock)
 
         share(max(own.threads for own in passes), work, tasks)
 
@@ -352,6 +355,12 @@ class Model:
             with within(begin):
                 states.append(store.restored(own))
         self.progress, self.states = Progress(**saved), tuple(states)
+
+
+def clock_of(progress: Progress) -> Clock:
+    """The clock before the next example, with the labels so far."""
+    counters = progress.counters
+    return Clock(int(counters[SEED]), int(counters[ROUND]), int(counters[ASKED]))
 
 
 def slices(rows: int, size: int) -> Iterator[slice]:

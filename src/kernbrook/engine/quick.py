@@ -18,9 +18,9 @@ from kernbrook._jit.pairs import dense_inner, dense_manhattan, dense_norms, dens
 from kernbrook._jit.plan import FIRST_GIVEN, INNER, SQUARED
 from kernbrook._jit.storage import renumber
 from kernbrook._jit.values import fill_by_code
-from kernbrook.engine.model import Model
+from kernbrook.engine.model import Model, clock_of
 from kernbrook.engine.points import DenseRows, Floats, SupportVectors
-from kernbrook.engine.progress import ASKED, ROUND, empty_board
+from kernbrook.engine.progress import empty_board
 from kernbrook.engine.stores.linear import FeatureBlock, Learned, Linear, OnFeatures
 from kernbrook.engine.stores.slots import (
     Budgeted,
@@ -30,7 +30,7 @@ from kernbrook.engine.stores.slots import (
     SlotStore,
     own_diagonals,
 )
-from kernbrook.engine.verbs import Clock
+from kernbrook.engine.verbs import parts_of
 from kernbrook.errors import NonFiniteError
 
 
@@ -84,16 +84,14 @@ class QuickRows:
         pairs = zip(self.stores, model.states, strict=True)
         members = [store.prepare(state, row, turn) for store, state in pairs]
         choices = self.choices
-        if model.interferes:
-            those = tuple(member for own in members for member in own)
-        else:
-            those = ()
-            clock = Clock(*(int(model.progress.counters[i]) for i in (0, ROUND, ASKED)))
-            for own in members:
-                for member in own:
-                    count = len(member.block.experts)
-                    model.passes.learner_pass(member, board, 0, count, clock)
-        model.passes.rounds(choices, progress, those, board, self.decisions, self.asked)
+        those = [member for own in members for member in own]
+        links, kept = model.passes.links(those if model.interferes else (), board)
+        if not model.interferes:
+            clock = clock_of(model.progress)
+            for member in those:
+                model.passes.learner_pass(member, board, 0, parts_of(member), clock)
+        model.passes.rounds(choices, progress, links, board, self.decisions, self.asked)
+        del kept  # until here
         if not (np.isfinite(board.sizes).all() and np.isfinite(board.scores).all()):
             model._check(board)
         states = tuple(store.finish(row) for store in self.stores)

@@ -5,6 +5,7 @@ from numba.extending import overload
 
 from kernbrook._jit.borrowing import borrowed
 from kernbrook._jit.compiling import njit
+from kernbrook._jit.linking import call, put, size_of, step
 from kernbrook.engine.committee import lose, relative_weights, vote
 from kernbrook.engine.losses import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, ROUND, SEED, SKIPPED
@@ -24,63 +25,91 @@ from kernbrook.engine.verbs import (
     wants,
 )
 
-
-def score_all(members, t, board):
-    """Fill in row t of the board for the experts of all members; of none, nothing."""
-    for member in members:
-        for i in range(parts_of(member)):
-            score(part(member, i, board), t, board)
+# A link is how a pass reaches a store's compiled form: for compiled passes a row of four ints, as
+# `link` makes them, so that a pass is compiled once and not once a store; for Python the form.
+SCORE, LEARN, PARTS, WHERE = 0, 1, 2, 3
+LINK = 4
 
 
-def learn_all(members, t, updates, clock, board):
-    """All members learn from the label of example t."""
-    for member in members:
-        for i in range(parts_of(member)):
-            learn(part(member, i, board), t, updates, clock, board)
+def parts_in(link):
+    """In how many parts a linked store's experts fall."""
+    return parts_of(link)
 
 
-@overload(score_all, strict=False)
-def _score_all(members, t, board):
-    if len(members) == 0:
-        return lambda members, t, board: None
-
-    def in_turn(members, t, board):
-        member = members[0]
-        for i in range(parts_of(member)):
-            score(part(member, i, board), t, board)
-        score_all(members[1:], t, board)
-
-    return in_turn
+def score_part(link, i, t, board):
+    """Part i of a linked store fills in row t of the board for its experts."""
+    score(part(link, i, board), t, board)
 
 
-@overload(learn_all, strict=False)
-def _learn_all(members, t, updates, clock, board):
-    if len(members) == 0:
-        return lambda members, t, updates, clock, board: None
+def learn_part(link, i, t, clock, board):
+    """Part i of a linked store learns from the label of example t."""
+    learn(part(link, i, board), t, board.updates[t], clock, board)
 
-    def in_turn(members, t, updates, clock, board):
-        member = members[0]
-        for i in range(parts_of(member)):
-            learn(part(member, i, board), t, updates, clock, board)
-        learn_all(members[1:], t, updates, clock, board)
 
-    return in_turn
+@overload(parts_in)
+def _parts_in(link):
+    return lambda link: link[PARTS]
+
+
+@overload(score_part)
+def _score_part(link, i, t, board):
+    def through(link, i, t, board):
+        if call(link[SCORE], link[WHERE], (i, t, 0, 0, 0)):
+            raise RuntimeError("a compiled verb has raised; `compiled = False` shows where")
+
+    return through
+
+
+@overload(learn_part)
+def _learn_part(link, i, t, clock, board):
+    def through(link, i, t, clock, board):
+        if call(link[LEARN], link[WHERE], (i, t, clock.seed, clock.round, clock.number)):
+            raise RuntimeError("a compiled verb has raised; `compiled = False` shows where")
+
+    return through
+
+
+def _score_step(linked, i, t, seed, now, number):
+    member, board = borrowed(linked)
+    score(part(member, i, board), t, board)
+
+
+def _learn_step(linked, i, t, seed, now, number):
+    member, board = borrowed(linked)
+    learn(part(member, i, board), t, board.updates[t], Clock(seed, now, number), board)
+
+
+score_step, learn_step = step(_score_step), step(_learn_step)
 
 
 @njit(cache=True, nogil=True)
-def rounds(choices, progress, members, board, decisions, asked):
+def link(member, board, out):
+    """Fill in `out`, (4,) int, the link of a store's compiled form to passes over a block.
+
+    Returns memory that must outlive the passes, as the arguments must.
+    """
+    linked = member, board
+    memory = np.empty(size_of(linked), np.uint8)
+    out[WHERE] = memory.ctypes.data
+    put(linked, out[WHERE])
+    out[SCORE], out[LEARN], out[PARTS] = score_step(linked), learn_step(linked), parts_of(member)
+    return memory
+
+
+@njit(cache=True, nogil=True)
+def rounds(choices, progress, links, board, decisions, asked):
     """One block of rounds.
 
     Parameters
     ----------
     choices, progress : what the run does and what it has learned
-    members : tuple of the stores' compiled forms, which score and learn in turn; an empty one
-        where `learner_pass` has done so already, and the board is filled in
+    links : to the stores, which score and learn in turn; none where `learner_pass` has done so
+        already, and the board is filled in
     board : the block
     decisions : (b, c) out, the combined vote before the label was seen
     asked : (b,) bool out, whose label was looked at
     """
-    progress, members, board = borrowed(progress), borrowed(members), borrowed(board)
+    progress, links, board = borrowed(progress), borrowed(links), borrowed(board)
     counters, labels = progress.counters, board.labels
     n_experts = board.scores.shape[1]
     weights, votes, losses = np.empty(n_experts), np.empty(n_experts), np.empty(n_experts)
@@ -90,7 +119,9 @@ def rounds(choices, progress, members, board, decisions, asked):
         relative_weights(choices, progress, weights)
         updates = board.updates[t]
         select(choices.selection, progress, weights, votes, updates)
-        score_all(members, t, board)
+        for k in range(len(links)):
+            for i in range(parts_in(links[k])):
+                score_part(links[k], i, t, board)
         scores, sizes, decision = board.scores[t], board.sizes[t], decisions[t]
         vote(progress.used, loss == MISTAKES, choices.mean, votes, scores, sizes, decision)
         wanted, variance = wants(
@@ -104,7 +135,10 @@ def rounds(choices, progress, members, board, decisions, asked):
             continue
         lose(loss, choices.strict, progress, board, t, decision, losses, counted)
         number = counters[ASKED] + 1
-        learn_all(members, t, updates, Clock(counters[SEED], counters[ROUND], number), board)
+        clock = Clock(counters[SEED], counters[ROUND], number)
+        for k in range(len(links)):
+            for i in range(parts_in(links[k])):
+                learn_part(links[k], i, t, clock, board)
         if not board.known[t].any():
             told = Told(
                 losses, counted, scores, sizes, decision, labels[t], board.importance[t], number,

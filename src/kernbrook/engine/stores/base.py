@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -42,7 +42,6 @@ class Pass(NamedTuple):
     """A store before a block: compiled forms on copies, of which it makes its state after it.
 
     members : compiled forms; each has parts, see `parts_of`
-    tasks : (member, first part, part after the last), for threads
     threads : how many are worth while
     finish : gives the state after the pass; NonFiniteError where something overflowed
     look : of experts from outside: fills in the board
@@ -50,7 +49,6 @@ class Pass(NamedTuple):
     """
 
     members: tuple[Any, ...]
-    tasks: Sequence[tuple[Any, int, int]]
     threads: int
     finish: Callable[[Board, Flags], Any]
     look: Callable[[Board], None] | None = None
@@ -148,7 +146,7 @@ def _score(part, t, board):
 def summed(experts: Labels, totals: Floats, sizes: Floats, state: Any) -> Pass:
     """Before rows are scored only, whose sums are known."""
     member = Summed(experts, totals, sizes)
-    return Pass((member,), [(member, 0, 1)], 1, lambda *_: state)
+    return Pass((member,), 1, lambda *_: state)
 
 
 def copied(arrays: Arrays) -> Arrays:

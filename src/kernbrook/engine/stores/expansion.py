@@ -303,7 +303,7 @@ class Expansion(Store):
                 held = held.appended(rows, added, own[added])
             return Held(held, sums.scale)
 
-        return Pass((member,), [(member, 0, 1)], 1, finish)
+        return Pass((member,), 1, finish)
 
     def _prepare_window(self, state: Held, rows: Rows) -> Pass:
         """Under a budget: the sums are over the last labelled examples, afresh."""
@@ -334,7 +334,7 @@ class Expansion(Store):
             after = held.kept(kept).with_coefficients(coefficients[kept])
             return Held(after.appended(rows, new - n, coefficients[new]), sums.scale)
 
-        return Pass((member,), [(member, 0, 1)], 1, finish)
+        return Pass((member,), 1, finish)
 
     def _block(
         self,

@@ -214,19 +214,13 @@ class Linear(Store):
             )  # fmt: skip
             members.append(OnFeatures(rule, block))
         threads = threads_for(b * int((self.dims * (self.rows + 1)).sum()))
-        each = max(1, m // (4 * threads)) if threads > 1 else m
-        tasks = [
-            (member, first, min(first + each, m))
-            for member in members
-            for first in range(0, m, each)
-        ]
 
         def finish(board: Board, asked: Flags) -> Learned:
             if not (np.isfinite(state.theta).all() and np.isfinite(state.extra).all()):
                 raise diverged()
             return state
 
-        return Pass(tuple(members), tasks, threads, finish)
+        return Pass(tuple(members), threads, finish)
 
     def _features(self, pool: PoolMap, rows: Rows) -> Floats:
         """The pool's features of a block."""

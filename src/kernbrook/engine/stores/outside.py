@@ -85,7 +85,7 @@ class OutsideModel(Store):
         return self._pass(state, raw, lambda *_: state, None)
 
     def _pass(self, state: Trained, raw: Any, finish: Any, go: Any) -> Pass:
-        return Pass((), [], 1, finish, lambda b: self._look(state.model, raw, b.scores), go)
+        return Pass((), 1, finish, lambda b: self._look(state.model, raw, b.scores), go)
 
     def _look(self, model: Any, X: Any, scores: Floats) -> None:
         """Fill in the (n, e, c) scores of some rows; 0 before it has learned."""
@@ -205,7 +205,7 @@ class Forecasts(Store):
             told = raw[:, self.columns]
             board.scores[:, self.experts, 0] = told.toarray() if sp.issparse(told) else told
 
-        return Pass((), [], 1, lambda *_: (), look, look)
+        return Pass((), 1, lambda *_: (), look, look)
 
     def arrays(self, state: tuple[()]) -> dict[str, NDArray[Any]]:
         return {}

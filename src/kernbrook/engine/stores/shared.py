@@ -131,7 +131,7 @@ class SharedExpansion(Store):
                 return state
             return state.appended(rows, added, member.coefficients[added])
 
-        return Pass((member,), [(member, 0, 1)], 1, finish)
+        return Pass((member,), 1, finish)
 
     def reading(self, state: SupportVectors, rows: Rows, raw: Any) -> Pass:
         totals, sizes = self.sums.sums(state, rows)

@@ -375,12 +375,7 @@ class SlotStore(Store):
                 return Kept(slots, state.points)
             return Kept(slots, self._used(state.points, slots, rows, len(stored)))
 
-        return Pass((member,), self._tasks(member, threads), threads, finish)
-
-    def _tasks(self, member: Budgeted, threads: int) -> list[tuple[Any, int, int]]:
-        m = len(self.kernels)
-        each = -(-m // threads)
-        return [(member, first, min(first + each, m)) for first in range(0, m, each)]
+        return Pass((member,), threads, finish)
 
     def _values(self, slots: Slots, stored: Rows, rows: Rows) -> Floats:
         """(m, b, B) kernel values of the slots with some rows, by threads."""
