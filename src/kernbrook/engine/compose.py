@@ -9,7 +9,7 @@ import numpy as np
 
 from kernbrook.engine.losses import SQUARED
 from kernbrook.engine.model import Model
-from kernbrook.engine.progress import Choices
+from kernbrook.engine.progress import Choices, Terms
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.engine.stores.expansion import Expansion
 from kernbrook.engine.stores.linear import Linear
@@ -50,13 +50,15 @@ def compose(
         stores = [SharedExpansion(kernels, typed(rule), setting)]
         strict, kernel_of = [False] * m, list(range(m))
     choices = Choices(
-        selection=typed(selection.rule()),
         combiner=typed(rule),
+        selection=typed(selection.rule()),
         policy=typed(policy.rule()),
-        loss=loss_of(combiner, setting.regression),
-        strict=np.array(strict, dtype=bool),
-        mean=len(learners) > 0,
-        given=False,
+        terms=Terms(
+            loss=loss_of(combiner, setting.regression),
+            strict=np.array(strict, dtype=bool),
+            mean=len(learners) > 0,
+            given=False,
+        ),
     )
     interferes = policy.asks or selection.draws_updates
     interferes |= not all(store.stands_alone for store in stores)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.engine.committee import expected_votes, relative_weights
 from kernbrook.engine.passes import COMPILED, PLAIN
 from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.engine.progress import (
@@ -24,13 +23,15 @@ from kernbrook.engine.progress import (
     Board,
     Choices,
     Progress,
+    Talk,
     begun,
     empty_board,
+    empty_talk,
 )
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied
 from kernbrook.engine.sums import share
-from kernbrook.engine.verbs import Clock, parts_of
+from kernbrook.engine.verbs import Clock, expect, lead_on, parts_of, weigh_all
 from kernbrook.errors import InputError, KernbrookWarning
 
 LARGE = 50_000  # examples kept
@@ -71,7 +72,7 @@ class Model:
         self.passes = COMPILED if compiled else PLAIN
         self.stores, self.choices, self.setting = tuple(stores), choices, setting
         self.interferes, self.asks, self.kernel_of = interferes, asks, kernel_of
-        self.n_experts = len(choices.strict)
+        self.n_experts = len(choices.terms.strict)
         self.together = min(store.together for store in stores)
         self.looks_outside = any(store.looks_outside for store in stores)
         if interferes and self.looks_outside:
@@ -124,8 +125,7 @@ class Model:
         raw : the rows as they were given, before they were scaled, for experts from outside
         others : attributes that change with it
         """
-        decisions, asked = self._answers(len(rows))
-        progress = copied(self.progress)
+        asked, progress = np.zeros(len(rows), dtype=bool), copied(self.progress)
         pairs = zip(self.stores, self.states, strict=True)
         passes = [store.prepare(state, rows, progress, raw) for store, state in pairs]
         board = self._board(len(rows), as_targets(labels), importance)
@@ -133,12 +133,14 @@ class Model:
             if own.look is not None and own.go is not None:
                 (own.look if self.interferes else own.go)(board)
         members = [member for own in passes for member in own.members]
-        links, kept = self.passes.links(members if self.interferes else (), board)
+        links, kept = self.passes.stores(members if self.interferes else (), board)
         if not self.interferes:
             self._learn_alone(passes, board, clock_of(self.progress))
-        choices = self.choices._replace(given=given)
-        self.passes.rounds(choices, progress, links, board, decisions, asked)
-        del kept  # until here
+        talk = self._talk(len(rows))
+        committee, seats = self.passes.committee(self.choices, progress, board, talk)
+        terms = self.choices.terms._replace(given=given)
+        self.passes.rounds(committee, terms, progress, links, board, talk, asked)
+        del kept, seats  # until here
         self._check(board)
         states = tuple(own.finish(board, asked) for own in passes)
         chosen = int(progress.counters[CHOSEN])
@@ -147,7 +149,10 @@ class Model:
         before = self._growing()
         self.__dict__.update(progress=progress, states=states, **others)  # no interruption between
         warn_of_growth(before, self._growing())
-        return decisions, asked
+        return talk.decisions, asked
+
+    def _talk(self, n: int) -> Talk:
+        return empty_talk(n, self.n_experts, self.setting.scores)
 
     def _board(self, n: int, labels: Any, importance: Floats) -> Board:
         numbers = self.setting.regression
@@ -201,9 +206,11 @@ class Model:
         """(n, scores) decisions on rows, without learning and without using up a draw."""
         decisions, progress = self._answers(len(rows))[0], writeable(self.progress)
         for where in slices(len(rows), self.together):
-            board = self._read(rows, raw, where)
-            said = decisions[where]
-            self.passes.decide(self.choices, progress, board.scores, board.sizes, said)
+            board, talk = self._read(rows, raw, where), self._talk(where.stop - where.start)
+            committee, seats = self.passes.committee(self.choices, progress, board, talk)
+            self.passes.decide(committee, self.choices.terms, board, talk)
+            decisions[where] = talk.decisions
+            del seats  # until here
         return decisions
 
     def would_ask(self, rows: Rows, raw: Any = None) -> Flags:
@@ -212,8 +219,10 @@ class Model:
         if self.asks:
             progress = copied(self.progress)
             for where in slices(len(rows), self.together):
-                board = self._read(rows, raw, where)
-                self.passes.would_ask(self.choices, progress, board, asked[where])
+                board, talk = self._read(rows, raw, where), self._talk(where.stop - where.start)
+                committee, seats = self.passes.committee(self.choices, progress, board, talk)
+                self.passes.would_ask(committee, board, talk, asked[where])
+                del seats  # until here
         return asked
 
     # -- what was learned -------------------------------------------------------------------
@@ -230,14 +239,16 @@ class Model:
 
     def relative_weights(self) -> Floats:
         """(e,) weights of the experts, as they count."""
-        weights = np.empty(self.n_experts)
-        relative_weights(self.choices, writeable(self.progress), weights)
+        weights, progress = np.empty(self.n_experts), writeable(self.progress)
+        weigh_all(self.choices.combiner, progress, weights)
+        lead_on(self.choices.selection, progress, weights)
         return weights
 
     def votes(self) -> Floats:
         """(e,) weight of each expert in a vote; draws count by their expectation."""
         votes = np.empty(self.n_experts)
-        expected_votes(self.choices, writeable(self.progress), votes)
+        progress = writeable(self.progress)
+        expect(self.choices.selection, progress, self.relative_weights(), votes)
         return votes
 
     def weights(self) -> Floats:

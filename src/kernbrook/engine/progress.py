@@ -33,23 +33,28 @@ class Progress(NamedTuple):
     asking: NDArray[np.float64]
 
 
-class Choices(NamedTuple):
-    """What a run does; fixed during it.
+class Terms(NamedTuple):
+    """What a run does, whatever its rules; fixed during it.
 
-    selection, combiner, policy : rules, whose types say what their verbs do
     loss : what the combiner looks at, a code of `losses`
     strict : (e,) bool, whether a margin of 0 is a mistake of the expert
     mean : whether a vote is a mean, or a sum
     given : whether labels that are there are learned from, whatever the policy
     """
 
-    selection: Any
-    combiner: Any
-    policy: Any
     loss: int
     strict: NDArray[np.bool_]
     mean: bool
     given: bool
+
+
+class Choices(NamedTuple):
+    """What a run does: rules, whose types say what their verbs do, and its terms."""
+
+    combiner: Any
+    selection: Any
+    policy: Any
+    terms: Terms
 
 
 class Board(NamedTuple):
@@ -74,6 +79,23 @@ class Board(NamedTuple):
     updates: NDArray[np.bool_]
 
 
+class Talk(NamedTuple):
+    """What is said in a round of a block of b examples; scratch but for the decisions.
+
+    weights, votes : (e,) of the experts, in relation to the greatest, and in the vote
+    losses, counted : (e,) and (e,) bool, what the combiner learns from, see `Told`
+    answers : (2,) of the last that was asked
+    decisions : (b, c) out, the combined vote before the label was seen
+    """
+
+    weights: NDArray[np.float64]
+    votes: NDArray[np.float64]
+    losses: NDArray[np.float64]
+    counted: NDArray[np.bool_]
+    answers: NDArray[np.float64]
+    decisions: NDArray[np.float64]
+
+
 def begun(n_experts: int, state_size: int, seed: int) -> Progress:
     """Progress before the first example."""
     counters = np.zeros(N_COUNTERS, dtype=np.int64)
@@ -96,4 +118,13 @@ def empty_board(
     return Board(
         np.zeros((*shape, scores)), np.zeros((*shape, scores)), np.zeros(shape),
         np.zeros(shape, dtype=bool), labels, importance, numbers, np.zeros(shape, dtype=bool),
+    )  # fmt: skip
+
+
+def empty_talk(n: int, experts: int, scores: int) -> Talk:
+    """Talk over n examples."""
+    m = experts
+    return Talk(
+        np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m, dtype=bool), np.zeros(2),
+        np.zeros((n, scores)),
     )  # fmt: skip

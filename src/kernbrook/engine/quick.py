@@ -20,7 +20,7 @@ from kernbrook._jit.storage import renumber
 from kernbrook._jit.values import fill_by_code
 from kernbrook.engine.model import Model, clock_of
 from kernbrook.engine.points import DenseRows, Floats, SupportVectors
-from kernbrook.engine.progress import empty_board
+from kernbrook.engine.progress import empty_board, empty_talk
 from kernbrook.engine.stores.linear import FeatureBlock, Learned, Linear, OnFeatures
 from kernbrook.engine.stores.slots import (
     Budgeted,
@@ -47,11 +47,15 @@ class QuickRows:
         m, c = model.n_experts, model.setting.scores
         self.label, self.importance = np.empty(1), np.empty(1)
         self.board = empty_board(1, m, c, self.label, self.importance, model.setting.regression)
-        self.decisions, self.asked = np.empty((1, c)), np.zeros(1, dtype=bool)
+        self.talk, self.asked = empty_talk(1, m, c), np.zeros(1, dtype=bool)
         self.progress = [copied(model.progress), copied(model.progress)]
+        self.committee = [
+            model.passes.committee(model.choices, progress, self.board, self.talk)
+            for progress in self.progress
+        ]
         kinds = {SlotStore: _QuickSlots, Linear: _QuickLinear}
         self.stores = [kinds[type(store)](store) for store in model.stores]
-        self.choices = model.choices._replace(given=True)
+        self.terms = model.choices.terms._replace(given=True)
         self.turn = 0
 
     @staticmethod
@@ -83,14 +87,15 @@ class QuickRows:
         row = x, norm, key
         pairs = zip(self.stores, model.states, strict=True)
         members = [store.prepare(state, row, turn) for store, state in pairs]
-        choices = self.choices
         those = [member for own in members for member in own]
-        links, kept = model.passes.links(those if model.interferes else (), board)
+        links, kept = model.passes.stores(those if model.interferes else (), board)
         if not model.interferes:
             clock = clock_of(model.progress)
             for member in those:
                 model.passes.learner_pass(member, board, 0, parts_of(member), clock)
-        model.passes.rounds(choices, progress, links, board, self.decisions, self.asked)
+        model.passes.rounds(
+            self.committee[turn][0], self.terms, progress, links, board, self.talk, self.asked
+        )
         del kept  # until here
         if not (np.isfinite(board.sizes).all() and np.isfinite(board.scores).all()):
             model._check(board)
@@ -98,7 +103,7 @@ class QuickRows:
         if model.chosen < 0 <= int(progress.counters[2]):
             states = model._only(states, int(progress.counters[2]))
         model.__dict__.update(progress=progress, states=states, **others)
-        return self.decisions[0]
+        return self.talk.decisions[0]
 
 
 def copied(arrays: Any) -> Any:
