@@ -156,13 +156,12 @@ def test_a_bad_row_changes_nothing(x, y, error, scaling):
 def test_an_overflow_changes_nothing():
     kernels = [kb.Polynomial(9), kb.Gaussian(sigma=1.0)]
     models = [
-        kb.OnlineMKClassifier(kernels, kb.BPAS(5, aggressiveness=1e9), scaling=None).partial_fit(
-            X[:10], TWO[:10], classes=[0, 1]
-        )
+        kb.OnlineMKClassifier(kernels, kb.BPAS(5, aggressiveness=1e9), scaling=None, random_state=0)
         for _ in "ab"
     ]
-    models[0].learn_one(X[10], TWO[10])
-    models[1].learn_one(X[10], TWO[10])
+    for model in models:
+        model.partial_fit(X[:10], TWO[:10], classes=[0, 1])
+        model.learn_one(X[10], TWO[10])
     with pytest.raises(NonFiniteError):
         models[0].learn_one(1e80 * X[11], TWO[11])
     for model in models:

@@ -17,7 +17,7 @@ from kernbrook.engine.committee import (
     weigh,
 )
 from kernbrook.engine.losses import MISTAKES
-from kernbrook.engine.progress import ASKED, ROUND, SEED, SKIPPED
+from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED
 from kernbrook.engine.verbs import Clock, learn, part, parts_of, score
 
 STORE = 3  # ints of a link to a store
@@ -82,7 +82,8 @@ def rounds(committee, terms, progress, stores, board, talk, asked):
         number = counters[ASKED] + 1
         for k in range(len(stores)):
             learn_step(stores[k], t, counters[SEED], counters[ROUND], number)
-        if not board.known[t].any():
+        known, chosen = board.known[t], counters[CHOSEN]
+        if not (known.any() if chosen < 0 else known[chosen]):
             learn_weights(combiner, t, number)
         note_answer(policy, t)
         counters[ASKED] = number

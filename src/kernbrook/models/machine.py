@@ -193,6 +193,8 @@ class OnlineMachine(BaseEstimator):
         label = self._number_of(y)
         if run is None or label is None or raw.shape != (1, run.setting.width):
             return None
+        if not np.isfinite(raw.sum()):  # to be refused, or of a size that is dealt with elsewhere
+            return None
         if quick is None or quick.model is not run:
             if not QuickRows.takes(run):
                 return None
