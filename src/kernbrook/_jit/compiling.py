@@ -80,5 +80,5 @@ def verb(default):
 
     overload(stub, strict=False, jit_options={"forceinline": True})(choose)
     stub.__name__, stub.__doc__ = default.__name__, default.__doc__
-    stub.of, stub.implementations = of, implementations
+    stub.of, stub.implementations, stub.default = of, implementations, default
     return stub

@@ -1,26 +1,128 @@
 """Calls through an address: what calls is compiled once, whatever is called.
 
-A compiled function that is handed tuples of some types is compiled for each combination of types
-that meet. A step is called by an address instead, with its tuple in memory, and whoever calls it
-knows the types of neither: what is compiled grows with the sum of the choices.
-
-A link is a row of ints: where the tuple is, then the addresses of its steps, one a column. Where
-steps run as Python, a link is the tuple itself.
+A compiled function that is handed a rule, a tuple whose class says what a verb does, is compiled
+anew for each class; one that is handed four, for each combination of classes that meet. A link to a
+rule has one type instead: a row of ints with the address of the rule in memory, then one address
+for each verb of its family. `through(verb, link, ...)` calls the verb. So what is compiled grows
+with the sum of the choices. Where verbs run as Python, a link to a rule is the rule itself.
 """
 
-from collections.abc import Callable
-from inspect import signature
-from typing import Any
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import from_dtype, types
 from numba.core import cgutils
+from numba.core.compiler import Flags
 from numba.extending import intrinsic, overload, register_jitable
+from numpy.typing import NDArray
 
 from kernbrook._jit.borrowing import uncounted
 
+# Arrays as verbs take them: C-contiguous, with so many axes.
+Vector = Annotated[NDArray[np.float64], 1]
+Matrix = Annotated[NDArray[np.float64], 2]
+Cube = Annotated[NDArray[np.float64], 3]
+Numbers = Annotated[NDArray[np.int64], 1]
+Marks = Annotated[NDArray[np.bool_], 1]
+MarkTable = Annotated[NDArray[np.bool_], 2]
+
+T = TypeVar("T")
+PINNED = "pinned"
+Pinned = Annotated[T, PINNED]  # what compiled code puts into memory once for many calls, by `pin`
+
+PIN = 96  # words for what is pinned
+LINK = 5  # ints of a link: a family has no more than four verbs
+INT = ir.IntType(32)
 WORD = ir.IntType(types.intp.bitwidth)
+POINTER = ir.IntType(8).as_pointer()
+STEP = ir.FunctionType(INT, [POINTER, POINTER, POINTER])  # of rule, message and answer; 0: done
+
+
+def numba_type(hint: Any) -> types.Type:
+    """The type that compiled code has for an annotation of a verb, or of a tuple's field."""
+    plain = {int: types.int64, float: types.float64, bool: types.boolean, NoneType: types.none}
+    if hint in plain:
+        return plain[hint]
+    if get_origin(hint) is Annotated:
+        array, axes, *_ = get_args(hint)
+        if axes == PINNED:
+            return numba_type(array)
+        return types.Array(from_dtype(np.dtype(get_args(get_args(array)[1])[0])), axes, "C")
+    if get_origin(hint) is tuple:
+        return types.BaseTuple.from_types([numba_type(part) for part in get_args(hint)])
+    hints = get_type_hints(hint, include_extras=True)
+    return types.BaseTuple.from_types([numba_type(hints[name]) for name in hint._fields], hint)
+
+
+@cache
+def types_of(verb: Any) -> tuple[list[types.Type], types.BaseTuple, types.Type]:
+    """What a verb takes beside the rule, by its annotations; how it comes; what it returns."""
+    hints = get_type_hints(verb.default, include_extras=True)
+    gives = numba_type(hints.pop("return"))
+    others = list(hints.values())[1:]
+    takes = [numba_type(hint) for hint in others]
+    comes = [
+        types.voidptr if PINNED in get_args(hint) else kind
+        for hint, kind in zip(others, takes, strict=True)
+    ]
+    return takes, types.BaseTuple.from_types(comes), gives
+
+
+def family(*verbs: Any) -> None:
+    """Verbs that one rule has: in a link, their addresses stand one after the other."""
+    for column, verb in enumerate(verbs, 1):
+        verb.column = column
+
+
+def through(verb: Any, link: Any, *others: Any) -> Any:
+    """Call a verb of the rule behind a link."""
+    return verb(link, *others)
+
+
+@overload(through, strict=False, jit_options={"forceinline": True})
+def _through(verb: Any, link: Any, *others: Any) -> Any:
+    def calling(verb, link, *others):  # type: ignore[no-untyped-def]
+        return call(verb, link, others)
+
+    return calling
+
+
+@register_jitable
+def place(rule, link):  # type: ignore[no-untyped-def]
+    """Put a rule into memory, which is returned, and its address into its link.
+
+    The memory, and arrays in the rule, must outlive all calls through the link.
+    """
+    memory = np.empty(size_of(rule), np.uint8)
+    link[0] = memory.ctypes.data
+    put(rule, link[0])
+    return memory
+
+
+def pin(value: Any, room: Any) -> Any:
+    """Put a tuple or an array into memory, (PIN,) int, that the caller keeps; say where."""
+    return value
+
+
+@overload(pin, strict=False, jit_options={"forceinline": True})
+def _pin(value: Any, room: Any) -> Any:
+    return lambda value, room: pinned(value, room.ctypes.data)
+
+
+@intrinsic
+def pinned(typing_context: Any, value: Any, where: Any) -> Any:
+    """`pin`, in compiled code, at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        held = uncounted(context, builder, value, arguments[0])
+        assert context.get_abi_sizeof(held.type) <= 8 * PIN, value
+        store(builder, held, builder.inttoptr(arguments[1], held.type.as_pointer()))
+        return builder.inttoptr(arguments[1], POINTER)
+
+    return types.voidptr(value, types.intp), generate
 
 
 @intrinsic
@@ -28,105 +130,105 @@ def size_of(typing_context: Any, value: Any) -> Any:
     """Bytes that a tuple takes in memory."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return WORD(context.get_abi_sizeof(arguments[0].type))
+        return WORD(max(context.get_abi_sizeof(arguments[0].type), 1))
 
     return types.intp(value), generate
 
 
 @intrinsic
-def put(typing_context: Any, value: Any, address: Any) -> Any:
-    """Put a tuple into memory, without the reference counts of its arrays."""
+def put(typing_context: Any, value: Any, where: Any) -> Any:
+    """Put a tuple at an address, without the reference counts of its arrays."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         held = uncounted(context, builder, value, arguments[0])
-        builder.store(held, builder.inttoptr(arguments[1], held.type.as_pointer()))
+        store(builder, held, builder.inttoptr(arguments[1], held.type.as_pointer()))
 
     return types.void(value, types.intp), generate
 
 
-@register_jitable
-def place(value, link):
-    """Put a tuple into memory that is returned, and its address into its link.
-
-    The memory and the arrays of the tuple must outlive all calls through the link.
-    """
-    memory = np.empty(size_of(value), np.uint8)
-    link[0] = memory.ctypes.data
-    put(value, link[0])
-    return memory
-
-
-_bodies: dict[Any, Callable[..., None]] = {}  # of steps
-
-
-def kind_of(count: int) -> ir.FunctionType:
-    """A function called by its address: of another one and some numbers; 0 unless it failed."""
-    return ir.FunctionType(WORD, [WORD] * (1 + count))
-
-
-def numbers_of(body: Callable[..., None]) -> int:
-    """How many numbers a step takes."""
-    return len(signature(body).parameters) - 1
-
-
 @intrinsic
-def address(typing_context: Any, step: Any, value: Any) -> Any:
-    """The address of a step, compiled for tuples like this one."""
-    body = _bodies[step.typing_key]
-    count = numbers_of(body)
-    inner = types.void(value, *[types.intp] * count)
+def address(typing_context: Any, verb: Any, rule: Any) -> Any:
+    """The address of a verb, compiled for the class of a rule."""
+    own = verb.typing_key
+    takes, comes, gives = types_of(own)
+    inner = gives(rule, *takes)
+    body = own.implementations.get(getattr(rule, "instance_class", None), own.default)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        compiled = context.compile_subroutine(builder, body, inner)
+        flags = Flags()
+        flags.nrt = flags.forceinline = True
+        compiled = context.compile_subroutine(builder, body, inner, flags=flags)
         name = builder.module.get_unique_name(f"step.{body.__name__}")
-        function = ir.Function(builder.module, kind_of(count), name)
+        function = ir.Function(builder.module, STEP, name)
         function.linkage = "internal"
         inside = ir.IRBuilder(function.append_basic_block())
-        where, *numbers = function.args
-        held = inside.load(inside.inttoptr(where, arguments[1].type.as_pointer()))
-        status, _ = context.call_internal_no_propagate(
-            inside, compiled.fndesc, inner, [held, *numbers]
-        )
-        inside.ret(inside.zext(status.is_error, WORD))
+        where, message, answer = function.args
+        held = uncounted(context, inside, rule, load(inside, where, arguments[1].type))
+        told = load(inside, message, context.get_value_type(comes))
+        given = [held]
+        for i, (kind, came) in enumerate(zip(takes, comes, strict=True)):
+            one = inside.extract_value(told, i)
+            if came is types.voidptr:
+                one = load(inside, one, context.get_value_type(kind))
+            given.append(uncounted(context, inside, kind, one))
+        status, result = context.call_internal_no_propagate(inside, compiled.fndesc, inner, given)
+        if gives is not types.none:
+            store(inside, result, inside.bitcast(answer, result.type.as_pointer()))
+        inside.ret(inside.zext(status.is_error, INT))
         return builder.ptrtoint(function, WORD)
 
-    return types.intp(step, value), generate
+    return types.intp(verb, rule), generate
 
 
 @intrinsic
-def call(typing_context: Any, step: Any, where: Any, numbers: Any) -> Any:
-    """Call the step of an address with the tuple of another; other than 0 where it failed."""
+def call(typing_context: Any, verb: Any, link: Any, others: Any) -> Any:
+    """`through`, in compiled code."""
+    own = verb.typing_key
+    _, comes, gives = types_of(own)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        count = len(numbers)
-        function = builder.inttoptr(arguments[0], kind_of(count).as_pointer())
-        given = cgutils.unpack_tuple(builder, arguments[2], count)
-        return builder.call(function, [arguments[1], *given])
+        row = context.make_array(link)(context, builder, arguments[1]).data
+        where, function = (
+            builder.load(cgutils.gep(builder, row, column)) for column in (0, own.column)
+        )
+        told = uncounted(context, builder, comes, arguments[2])
+        message = cgutils.alloca_once(builder, told.type)
+        store(builder, told, message)
+        answer = cgutils.alloca_once(builder, context.get_value_type(gives))
+        failed = builder.call(
+            builder.inttoptr(function, STEP.as_pointer()),
+            [
+                builder.inttoptr(where, POINTER),
+                builder.bitcast(message, POINTER),
+                builder.bitcast(answer, POINTER),
+            ],
+        )
+        with cgutils.if_unlikely(builder, cgutils.is_not_null(builder, failed)):
+            said = "a compiled verb raised an error; where it runs as Python it says which"
+            context.call_conv.return_user_exc(builder, RuntimeError, (said,))
+        return context.get_dummy_value() if gives is types.none else load(builder, answer, None)
 
-    ints = types.BaseTuple.from_types([types.intp] * len(numbers))
-    return types.intp(types.intp, types.intp, ints), generate
+    return gives(verb, link, comes), generate
 
 
-def step(column: int) -> Callable[[Callable[..., None]], Any]:
-    """Make a function of a tuple and some ints one that is called through a link.
+def store(builder: Any, value: Any, pointer: Any) -> None:
+    """Store a value number by number: one after the other can be left out where nobody looks."""
+    if isinstance(value.type, (ir.LiteralStructType, ir.ArrayType)):
+        for i in range(len(value.type)):
+            store(builder, builder.extract_value(value, i), cgutils.gep(builder, pointer, 0, i))
+    else:
+        builder.store(value, pointer)
 
-    column : of the links where its address stands
-    """
 
-    def decorate(body: Callable[..., None]) -> Any:
-        def run(link: Any, *numbers: int) -> None:
-            body(link, *numbers)
-
-        @overload(run, strict=False)
-        def _run(link: Any, *numbers: Any) -> Any:
-            def through(link, *numbers):  # type: ignore[no-untyped-def]
-                if call(link[column], link[0], numbers):
-                    raise RuntimeError("a compiled verb raised an error: see it as Python")
-
-            return through
-
-        _bodies[run] = body
-        run.__name__, run.__doc__ = body.__name__, body.__doc__
-        return run
-
-    return decorate
+def load(builder: Any, pointer: Any, kind: Any) -> Any:
+    """Load a value, number by number, of a type; None: the pointer's own."""
+    if kind is None:
+        kind = pointer.type.pointee
+    pointer = builder.bitcast(pointer, kind.as_pointer())
+    if not isinstance(kind, (ir.LiteralStructType, ir.ArrayType)):
+        return builder.load(pointer)
+    value = ir.Constant(kind, ir.Undefined)
+    for i in range(len(kind)):
+        part = load(builder, cgutils.gep(builder, pointer, 0, i), None)
+        value = builder.insert_value(value, part, i)
+    return value

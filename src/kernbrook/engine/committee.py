@@ -1,28 +1,14 @@
 """The vote of the experts, for learning and for prediction, and their losses."""
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from kernbrook._jit.classes import winner
 from kernbrook._jit.compiling import njit
-from kernbrook._jit.linking import address, place, step
+from kernbrook._jit.linking import through
 from kernbrook._jit.zero import zero_or
-from kernbrook.engine.losses import MISTAKES, loss_of, squared_error
-from kernbrook.engine.progress import CHOSEN, Board, Progress, Talk
-from kernbrook.engine.verbs import (
-    Opinions,
-    Told,
-    choose_next,
-    expect,
-    lead_on,
-    note_error,
-    note_round,
-    select,
-    update,
-    wants,
-    weigh_all,
-)
+from kernbrook.engine.losses import MISTAKES, loss_of
+from kernbrook.engine.progress import CHOSEN
+from kernbrook.engine.verbs import Opinions, expect, lead_on, select, wants, weigh_all
 
 
 @njit(cache=True, nogil=True)
@@ -70,9 +56,12 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
 
 
 @njit(cache=True, nogil=True)
-def lose(terms, progress, board, t, talk):
-    """Count the experts' mistakes on example t, and say what the combiner learns from."""
-    loss, decision, losses, counted = terms.loss, talk.decisions[t], talk.losses, talk.counted
+def lose(terms, progress, board, t, decision, losses, counted):
+    """Count the experts' mistakes on example t, and fill in what the combiner learns from.
+
+    decision : (c,) the combined vote; losses, counted : (e,) out, see `Told`
+    """
+    loss = terms.loss
     errors, chosen = progress.losses, progress.counters[CHOSEN]
     scores, sizes, updates = board.scores[t], board.sizes[t], board.updates[t]
     target, weight = board.labels[t], board.importance[t]
@@ -94,134 +83,41 @@ def lose(terms, progress, board, t, talk):
         losses[e] = weight * value
 
 
-class Seat(NamedTuple):
-    """What a combiner, a selection or a label policy is told of a block."""
-
-    rule: Any
-    loss: int
-    progress: Progress
-    board: Board
-    talk: Talk
-
-
-@step(1)
-def weigh(seat):
-    """The combiner's weights, into the talk."""
-    weigh_all(seat.rule, seat.progress, seat.talk.weights)
-
-
-@step(2)
-def learn_weights(seat, t, number):
-    """The combiner learns from example t, whose label is the number-th."""
-    board, talk = seat.board, seat.talk
-    told = Told(
-        talk.losses, talk.counted, board.scores[t], board.sizes[t], talk.decisions[t],
-        board.labels[t], board.importance[t], number, seat.loss,
-    )  # fmt: skip
-    update(seat.rule, told, seat.progress)
-
-
-@step(1)
-def pick(seat, t):
-    """The selection's experts for example t: their votes, into the talk, and who may learn."""
-    talk = seat.talk
-    lead_on(seat.rule, seat.progress, talk.weights)
-    select(seat.rule, seat.progress, talk.weights, talk.votes, seat.board.updates[t])
-
-
-@step(2)
-def pick_ahead(seat):
-    """The selection's experts for examples to come."""
-    choose_next(seat.rule, seat.progress)
-
-
-@step(3)
-def expect_votes(seat):
-    """Votes in expectation, into the talk; the first answer: does one vote alone?"""
-    talk = seat.talk
-    lead_on(seat.rule, seat.progress, talk.weights)
-    talk.answers[0] = 1.0 if expect(seat.rule, seat.progress, talk.weights, talk.votes) else 0.0
-
-
-@step(1)
-def ask(seat, t):
-    """Answers: does the policy want the label of example t; the variance of the opinions."""
-    board, talk = seat.board, seat.talk
-    opinions = Opinions(talk.votes, board.scores[t], board.sizes[t], board.variances[t], seat.loss)
-    wanted, variance = wants(seat.rule, seat.progress, opinions)
-    talk.answers[0], talk.answers[1] = 1.0 if wanted else 0.0, variance
-
-
-@step(2)
-def note_asking(seat):
-    """The policy is told that a round begins, and its last answers."""
-    note_round(seat.rule, seat.progress, seat.talk.answers[1])
-
-
-@step(3)
-def note_answer(seat, t):
-    """The policy is told how wrong the committee was."""
-    error = squared_error(seat.talk.decisions[t], seat.board.labels[t], seat.loss)
-    note_error(seat.rule, seat.progress, error)
-
-
-SEAT = 4  # ints of a link to a seat
-
-
 @njit(cache=True, nogil=True)
-def seat_combiner(seat, link):
-    """Fill in the link to a combiner; returns what must outlive it."""
-    link[1], link[2] = address(weigh, seat), address(learn_weights, seat)
-    return place(seat, link)
-
-
-@njit(cache=True, nogil=True)
-def seat_selection(seat, link):
-    """Fill in the link to a selection; returns what must outlive it."""
-    link[1], link[2], link[3] = (
-        address(pick, seat),
-        address(pick_ahead, seat),
-        address(expect_votes, seat),
-    )
-    return place(seat, link)
-
-
-@njit(cache=True, nogil=True)
-def seat_policy(seat, link):
-    """Fill in the link to a label policy; returns what must outlive it."""
-    link[1], link[2], link[3] = (
-        address(ask, seat),
-        address(note_asking, seat),
-        address(note_answer, seat),
-    )
-    return place(seat, link)
-
-
-@njit(cache=True, nogil=True)
-def decide(committee, terms, board, talk):
-    """Decisions on a block, into the talk, without learning and without using up a draw.
+def decide(committee, terms, progress, board, decisions):
+    """Decisions on a block, without learning and without using up a draw.
 
     Where experts vote for classes, one that votes alone decides by its score: the same class, and
     how sure it is.
 
     committee : links to the combiner, the selection and the label policy
+    decisions : (b, c) out
     """
-    weigh(committee[0])
-    expect_votes(committee[1])
-    everybody = np.ones(talk.votes.shape[0], dtype=np.bool_)
-    on_mistakes = terms.loss == MISTAKES and talk.answers[0] == 0.0
+    combiner, selection, _ = committee
+    n_experts = board.scores.shape[1]
+    weights, votes = np.empty(n_experts), np.empty(n_experts)
+    everybody = np.ones(n_experts, dtype=np.bool_)
+    through(weigh_all, combiner, progress, weights)
+    through(lead_on, selection, progress, weights)
+    alone = through(expect, selection, progress, weights, votes)
+    on_mistakes = terms.loss == MISTAKES and not alone
     for t in range(board.labels.shape[0]):
         vote(
-            everybody, on_mistakes, terms.mean, talk.votes, board.scores[t], board.sizes[t],
-            talk.decisions[t],
+            everybody, on_mistakes, terms.mean, votes, board.scores[t], board.sizes[t],
+            decisions[t],
         )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
-def would_ask(committee, board, talk, out):
+def would_ask(committee, terms, progress, board, out):
     """out[t] = is the label of example t wanted, if it came next? `progress.used` changes."""
-    weigh(committee[0])
-    pick(committee[1], 0)
+    combiner, selection, policy = committee
+    n_experts = board.scores.shape[1]
+    weights, votes = np.empty(n_experts), np.empty(n_experts)
+    updates = np.empty(n_experts, dtype=np.bool_)
+    through(weigh_all, combiner, progress, weights)
+    through(lead_on, selection, progress, weights)
+    through(select, selection, progress, weights, votes, updates)
     for t in range(board.labels.shape[0]):
-        ask(committee[2], t)
-        out[t] = talk.answers[0] != 0.0
+        opinions = Opinions(votes, board.scores[t], board.sizes[t], board.variances[t], terms.loss)
+        out[t] = through(wants, policy, progress, opinions)[0]

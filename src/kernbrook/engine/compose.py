@@ -15,7 +15,7 @@ from kernbrook.engine.stores.expansion import Expansion
 from kernbrook.engine.stores.linear import Linear
 from kernbrook.engine.stores.shared import SharedExpansion
 from kernbrook.engine.stores.slots import SlotStore
-from kernbrook.engine.verbs import typed
+from kernbrook.engine.verbs import kind_of, typed
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 
@@ -112,15 +112,10 @@ def stores_of(
             stores.append(Expansion(own, kernels, numbers, setting, budget))
     for learner, first, own in zip(learners, firsts, rules, strict=True):
         if learner.store == "slots":
-            for kind in dict.fromkeys(map(_kind, own)):
-                of = [k for k in range(m) if _kind(own[k]) == kind]
+            for kind in dict.fromkeys(map(kind_of, own)):
+                of = [k for k in range(m) if kind_of(own[k]) == kind]
                 some, numbers = tuple(kernels[k] for k in of), [first + k for k in of]
                 stores.append(SlotStore(learner, own[of[0]], some, numbers, setting))
         elif learner.store == "outside":
             stores.append(learner.make_store(first, setting))
     return stores
-
-
-def _kind(rule: Any) -> Any:
-    """What tells rules apart that are compiled apart: types, all the way down."""
-    return type(rule), *(_kind(part) for part in rule if isinstance(part, tuple))

@@ -23,10 +23,8 @@ from kernbrook.engine.progress import (
     Board,
     Choices,
     Progress,
-    Talk,
     begun,
     empty_board,
-    empty_talk,
 )
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied
@@ -70,6 +68,8 @@ class Model:
         compiled: bool = True,
     ):
         self.passes = COMPILED if compiled else PLAIN
+        for store in stores:
+            store.compiled = compiled
         self.stores, self.choices, self.setting = tuple(stores), choices, setting
         self.interferes, self.asks, self.kernel_of = interferes, asks, kernel_of
         self.n_experts = len(choices.terms.strict)
@@ -125,7 +125,8 @@ class Model:
         raw : the rows as they were given, before they were scaled, for experts from outside
         others : attributes that change with it
         """
-        asked, progress = np.zeros(len(rows), dtype=bool), copied(self.progress)
+        decisions, asked = self._answers(len(rows))
+        progress = copied(self.progress)
         pairs = zip(self.stores, self.states, strict=True)
         passes = [store.prepare(state, rows, progress, raw) for store, state in pairs]
         board = self._board(len(rows), as_targets(labels), importance)
@@ -136,11 +137,10 @@ class Model:
         links, kept = self.passes.stores(members if self.interferes else (), board)
         if not self.interferes:
             self._learn_alone(passes, board, clock_of(self.progress))
-        talk = self._talk(len(rows))
-        committee, seats = self.passes.committee(self.choices, progress, board, talk)
-        terms = self.choices.terms._replace(given=given)
-        self.passes.rounds(committee, terms, progress, links, board, talk, asked)
-        del kept, seats  # until here
+        committee, terms = self.passes.committee(self.choices), self.choices.terms
+        terms = terms._replace(given=given)
+        self.passes.rounds(committee, terms, progress, links, board, decisions, asked)
+        del kept  # until here
         self._check(board)
         states = tuple(own.finish(board, asked) for own in passes)
         chosen = int(progress.counters[CHOSEN])
@@ -149,10 +149,7 @@ class Model:
         before = self._growing()
         self.__dict__.update(progress=progress, states=states, **others)  # no interruption between
         warn_of_growth(before, self._growing())
-        return talk.decisions, asked
-
-    def _talk(self, n: int) -> Talk:
-        return empty_talk(n, self.n_experts, self.setting.scores)
+        return decisions, asked
 
     def _board(self, n: int, labels: Any, importance: Floats) -> Board:
         numbers = self.setting.regression
@@ -205,24 +202,21 @@ class Model:
     def decide(self, rows: Rows, raw: Any = None) -> Floats:
         """(n, scores) decisions on rows, without learning and without using up a draw."""
         decisions, progress = self._answers(len(rows))[0], writeable(self.progress)
+        committee = self.passes.committee(self.choices)
         for where in slices(len(rows), self.together):
-            board, talk = self._read(rows, raw, where), self._talk(where.stop - where.start)
-            committee, seats = self.passes.committee(self.choices, progress, board, talk)
-            self.passes.decide(committee, self.choices.terms, board, talk)
-            decisions[where] = talk.decisions
-            del seats  # until here
+            board = self._read(rows, raw, where)
+            self.passes.decide(committee, self.choices.terms, progress, board, decisions[where])
         return decisions
 
     def would_ask(self, rows: Rows, raw: Any = None) -> Flags:
         """(n,) bool: is the label of each row wanted, if it came next?"""
         asked = np.ones(len(rows), dtype=bool)
         if self.asks:
-            progress = copied(self.progress)
+            progress, terms = copied(self.progress), self.choices.terms
+            committee = self.passes.committee(self.choices)
             for where in slices(len(rows), self.together):
-                board, talk = self._read(rows, raw, where), self._talk(where.stop - where.start)
-                committee, seats = self.passes.committee(self.choices, progress, board, talk)
-                self.passes.would_ask(committee, board, talk, asked[where])
-                del seats  # until here
+                board = self._read(rows, raw, where)
+                self.passes.would_ask(committee, terms, progress, board, asked[where])
         return asked
 
     # -- what was learned -------------------------------------------------------------------

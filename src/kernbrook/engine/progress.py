@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kernbrook._jit.linking import Cube, Marks, MarkTable, Matrix, Numbers, Vector
 
 # What `counters` of a run's progress holds.
 SEED, ROUND, CHOSEN, ASKED, SKIPPED = 0, 1, 2, 3, 4
@@ -25,12 +26,12 @@ class Progress(NamedTuple):
     asking : (3,) what else the label policy keeps
     """
 
-    log_weights: NDArray[np.float64]
-    losses: NDArray[np.float64]
-    used: NDArray[np.bool_]
-    state: NDArray[np.float64]
-    counters: NDArray[np.int64]
-    asking: NDArray[np.float64]
+    log_weights: Vector
+    losses: Vector
+    used: Marks
+    state: Vector
+    counters: Numbers
+    asking: Vector
 
 
 class Terms(NamedTuple):
@@ -43,7 +44,7 @@ class Terms(NamedTuple):
     """
 
     loss: int
-    strict: NDArray[np.bool_]
+    strict: Marks
     mean: bool
     given: bool
 
@@ -69,31 +70,14 @@ class Board(NamedTuple):
     updates : (b, e) bool out, which experts might be updated
     """
 
-    scores: NDArray[np.float64]
-    sizes: NDArray[np.float64]
-    variances: NDArray[np.float64]
-    known: NDArray[np.bool_]
-    labels: NDArray[np.float64]
-    importance: NDArray[np.float64]
+    scores: Cube
+    sizes: Cube
+    variances: Matrix
+    known: MarkTable
+    labels: Vector
+    importance: Vector
     numbers: bool
-    updates: NDArray[np.bool_]
-
-
-class Talk(NamedTuple):
-    """What is said in a round of a block of b examples; scratch but for the decisions.
-
-    weights, votes : (e,) of the experts, in relation to the greatest, and in the vote
-    losses, counted : (e,) and (e,) bool, what the combiner learns from, see `Told`
-    answers : (2,) of the last that was asked
-    decisions : (b, c) out, the combined vote before the label was seen
-    """
-
-    weights: NDArray[np.float64]
-    votes: NDArray[np.float64]
-    losses: NDArray[np.float64]
-    counted: NDArray[np.bool_]
-    answers: NDArray[np.float64]
-    decisions: NDArray[np.float64]
+    updates: MarkTable
 
 
 def begun(n_experts: int, state_size: int, seed: int) -> Progress:
@@ -118,13 +102,4 @@ def empty_board(
     return Board(
         np.zeros((*shape, scores)), np.zeros((*shape, scores)), np.zeros(shape),
         np.zeros(shape, dtype=bool), labels, importance, numbers, np.zeros(shape, dtype=bool),
-    )  # fmt: skip
-
-
-def empty_talk(n: int, experts: int, scores: int) -> Talk:
-    """Talk over n examples."""
-    m = experts
-    return Talk(
-        np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m, dtype=bool), np.zeros(2),
-        np.zeros((n, scores)),
     )  # fmt: skip

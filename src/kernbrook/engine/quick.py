@@ -14,23 +14,23 @@ from kernbrook._jit.arithmetic import fma
 from kernbrook._jit.borrowing import borrowed
 from kernbrook._jit.compiling import njit
 from kernbrook._jit.keys import dense_keys
+from kernbrook._jit.linking import PIN
 from kernbrook._jit.pairs import dense_inner, dense_manhattan, dense_norms, dense_squared
 from kernbrook._jit.plan import FIRST_GIVEN, INNER, SQUARED
 from kernbrook._jit.storage import renumber
 from kernbrook._jit.values import fill_by_code
 from kernbrook.engine.model import Model, clock_of
 from kernbrook.engine.points import DenseRows, Floats, SupportVectors
-from kernbrook.engine.progress import empty_board, empty_talk
-from kernbrook.engine.stores.linear import FeatureBlock, Learned, Linear, OnFeatures
+from kernbrook.engine.progress import empty_board
+from kernbrook.engine.stores.linear import Learned, Linear
 from kernbrook.engine.stores.slots import (
     Budgeted,
     Kept,
-    Points,
     SlotBlock,
     SlotStore,
     own_diagonals,
 )
-from kernbrook.engine.verbs import parts_of
+from kernbrook.engine.verbs import Points, parts_of
 from kernbrook.errors import NonFiniteError
 
 
@@ -47,12 +47,9 @@ class QuickRows:
         m, c = model.n_experts, model.setting.scores
         self.label, self.importance = np.empty(1), np.empty(1)
         self.board = empty_board(1, m, c, self.label, self.importance, model.setting.regression)
-        self.talk, self.asked = empty_talk(1, m, c), np.zeros(1, dtype=bool)
+        self.decisions, self.asked = np.empty((1, c)), np.zeros(1, dtype=bool)
         self.progress = [copied(model.progress), copied(model.progress)]
-        self.committee = [
-            model.passes.committee(model.choices, progress, self.board, self.talk)
-            for progress in self.progress
-        ]
+        self.committee = model.passes.committee(model.choices)
         kinds = {SlotStore: _QuickSlots, Linear: _QuickLinear}
         self.stores = [kinds[type(store)](store) for store in model.stores]
         self.terms = model.choices.terms._replace(given=True)
@@ -94,7 +91,7 @@ class QuickRows:
             for member in those:
                 model.passes.learner_pass(member, board, 0, parts_of(member), clock)
         model.passes.rounds(
-            self.committee[turn][0], self.terms, progress, links, board, self.talk, self.asked
+            self.committee, self.terms, progress, links, board, self.decisions, self.asked
         )
         del kept  # until here
         if not (np.isfinite(board.sizes).all() and np.isfinite(board.scores).all()):
@@ -103,7 +100,7 @@ class QuickRows:
         if model.chosen < 0 <= int(progress.counters[2]):
             states = model._only(states, int(progress.counters[2]))
         model.__dict__.update(progress=progress, states=states, **others)
-        return self.talk.decisions[0]
+        return self.decisions[0]
 
 
 def copied(arrays: Any) -> Any:
@@ -133,7 +130,7 @@ class _QuickSlots:
         self.pairs = np.empty(len(channels) * most)
         self.own = np.empty((len(channels), 1, 1))
         self.diagonal, self.columns = np.empty((m, 1)), np.empty((m, 1))
-        self.values = np.empty((m, 1, room))
+        self.values, self.pins = np.empty((m, 1, room)), np.empty((m, PIN), dtype=np.int64)
         nothing = np.zeros((0, 0))
         self.points = Points(nothing, np.zeros(1), nothing, np.inf, 0.0)
         self.turn = 0
@@ -166,9 +163,9 @@ class _QuickSlots:
             known[0] = (points._keys[:n] == key[0]).any()
         block = SlotBlock(
             store.experts, store.parts, slots, keys, known, self.own, self.diagonal, self.values,
-            self.columns, self.points, store.gammas,
+            self.columns, self.points, store.gammas, self.pins,
         )  # fmt: skip
-        return [Budgeted(store.rule, block)]
+        return [Budgeted(store.link(), block)]
 
     def finish(self, row: Any) -> Kept:
         turn, before = self.turn, self.before
@@ -194,7 +191,7 @@ class _QuickLinear:
         begun = store.begin()
         self.theta = [begun.theta, begun.theta.copy()]
         self.extra = [begun.extra, begun.extra.copy()]
-        self.gains = np.zeros((len(store.kernels), int(store.dims.max())))
+        self.gains = np.zeros((len(store.experts), int(store.dims.max())))
 
     def prepare(self, state: Learned, row: Any, turn: int) -> list[Any]:
         x, norm, key = row
@@ -204,21 +201,9 @@ class _QuickLinear:
         np.copyto(theta, state.theta)
         np.copyto(extra, state.extra)
         self.after = state._replace(theta=theta, extra=extra)
-        store = self.store
         features = state.pool.empty(1)
         state.pool.fill(DenseRows(x, norm, key), features)
-        m = len(store.kernels)
-        tables = store.first, store.dims, store.at, store.more, store.rows
-        members = []
-        for rule, own in zip(store.rules, store.slices(m), strict=True):
-            block = FeatureBlock._make(
-                (
-                    store.experts[own], features, *(table[own] for table in tables), theta, extra,
-                    self.gains,
-                )
-            )  # fmt: skip
-            members.append(OnFeatures(rule, block))
-        return members
+        return [self.store.member(features, theta, extra, self.gains)]
 
     def finish(self, row: Any) -> Learned:
         if not (np.isfinite(self.after.theta).all() and np.isfinite(self.after.extra).all()):

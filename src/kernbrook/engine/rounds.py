@@ -1,54 +1,68 @@
 """The round, once: select, score, vote, ask, lose, learn, weigh, close; and passes over a block."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from kernbrook._jit.borrowing import borrowed
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.linking import address, place, step
-from kernbrook.engine.committee import (
-    ask,
-    learn_weights,
-    lose,
-    note_answer,
-    note_asking,
-    pick,
-    pick_ahead,
-    vote,
-    weigh,
+from kernbrook._jit.compiling import njit, verb
+from kernbrook._jit.linking import address, family, place, through
+from kernbrook.engine.committee import lose, vote
+from kernbrook.engine.losses import MISTAKES, squared_error
+from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, Board
+from kernbrook.engine.verbs import (
+    Clock,
+    Opinions,
+    Told,
+    choose_next,
+    lead_on,
+    learn,
+    note_error,
+    note_round,
+    part,
+    parts_of,
+    score,
+    select,
+    update,
+    wants,
+    weigh_all,
 )
-from kernbrook.engine.losses import MISTAKES
-from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED
-from kernbrook.engine.verbs import Clock, learn, part, parts_of, score
-
-STORE = 3  # ints of a link to a store
 
 
-@step(1)
-def score_step(store, t):
-    """A store's experts score example t."""
-    member, board = store
-    for i in range(parts_of(member)):
-        score(part(member, i, board), t, board)
+class Met(NamedTuple):
+    """A store's compiled form, and the block that it meets."""
+
+    member: Any
+    board: Board
 
 
-@step(2)
-def learn_step(store, t, seed, now, number):
-    """A store's experts learn from example t."""
-    member, board = store
-    clock = Clock(seed, now, number)
-    for i in range(parts_of(member)):
-        learn(part(member, i, board), t, board.updates[t], clock, board)
+@verb
+def score_all(met: Any, t: int) -> None:
+    """All experts of a store score example t."""
+    for i in range(parts_of(met.member)):
+        score(part(met.member, i, met.board), t, met.board)
 
 
-@njit(cache=True, nogil=True)
-def link_store(store, link):
-    """Fill in the link to a store's compiled form, with the block; returns what must outlive it."""
-    link[1], link[2] = address(score_step, store), address(learn_step, store)
-    return place(store, link)
+@verb
+def learn_all(met: Any, t: int, clock: Clock) -> None:
+    """All experts of a store learn from the label of example t."""
+    updates = met.board.updates[t]
+    for i in range(parts_of(met.member)):
+        learn(part(met.member, i, met.board), t, updates, clock, met.board)
+
+
+family(score_all, learn_all)
 
 
 @njit(cache=True, nogil=True)
-def rounds(committee, terms, progress, stores, board, talk, asked):
+def link_store(met, link):
+    """Fill in the link to a store that meets a block; returns what must outlive it."""
+    link[1], link[2] = address(score_all, met), address(learn_all, met)
+    return place(met, link)
+
+
+@njit(cache=True, nogil=True)
+def rounds(committee, terms, progress, stores, board, decisions, asked):
     """One block of rounds.
 
     Parameters
@@ -57,38 +71,47 @@ def rounds(committee, terms, progress, stores, board, talk, asked):
     terms, progress : what the run does and what it has learned
     stores : links to the stores, which score and learn in turn; none where `learner_pass` has done
         so already, and the board is filled in
-    board, talk : the block
+    board : the block
+    decisions : (b, c) out, the combined vote before the label was seen
     asked : (b,) bool out, whose label was looked at
     """
-    progress, board, talk = borrowed(progress), borrowed(board), borrowed(talk)
-    counters, labels = progress.counters, board.labels
-    combiner, selection, policy = committee[0], committee[1], committee[2]
+    combiner, selection, policy = committee
+    counters, labels, loss = progress.counters, board.labels, terms.loss
+    n_experts = board.scores.shape[1]
+    weights, votes, losses = np.empty(n_experts), np.empty(n_experts), np.empty(n_experts)
+    counted = np.empty(n_experts, dtype=np.bool_)
     for t in range(labels.shape[0]):
-        weigh(combiner)
-        pick(selection, t)
+        through(weigh_all, combiner, progress, weights)
+        through(lead_on, selection, progress, weights)
+        through(select, selection, progress, weights, votes, board.updates[t])
         for k in range(len(stores)):
-            score_step(stores[k], t)
-        scores, sizes, decision = board.scores[t], board.sizes[t], talk.decisions[t]
-        on_mistakes = terms.loss == MISTAKES
-        vote(progress.used, on_mistakes, terms.mean, talk.votes, scores, sizes, decision)
-        ask(policy, t)
-        asked[t] = labels[t] == labels[t] and (talk.answers[0] != 0.0 or terms.given)
-        note_asking(policy)
+            through(score_all, stores[k], t)
+        scores, sizes, decision = board.scores[t], board.sizes[t], decisions[t]
+        vote(progress.used, loss == MISTAKES, terms.mean, votes, scores, sizes, decision)
+        opinions = Opinions(votes, scores, sizes, board.variances[t], loss)
+        wanted, variance = through(wants, policy, progress, opinions)
+        through(note_round, policy, progress, variance)
+        asked[t] = labels[t] == labels[t] and (wanted or terms.given)
         if not asked[t]:
             counters[SKIPPED] += 1
             counters[ROUND] += 1
             continue
-        lose(terms, progress, board, t, talk)
+        lose(terms, progress, board, t, decision, losses, counted)
         number = counters[ASKED] + 1
+        clock = Clock(counters[SEED], counters[ROUND], number)
         for k in range(len(stores)):
-            learn_step(stores[k], t, counters[SEED], counters[ROUND], number)
+            through(learn_all, stores[k], t, clock)
         known, chosen = board.known[t], counters[CHOSEN]
         if not (known.any() if chosen < 0 else known[chosen]):
-            learn_weights(combiner, t, number)
-        note_answer(policy, t)
+            told = Told(
+                losses, counted, scores, sizes, decision, labels[t], board.importance[t], number,
+                loss,
+            )  # fmt: skip
+            through(update, combiner, told, progress)
+        through(note_error, policy, progress, squared_error(decision, labels[t], loss))
         counters[ASKED] = number
         counters[SKIPPED] = 0
-        pick_ahead(selection)
+        through(choose_next, selection, progress)
         counters[ROUND] += 1
 
 

@@ -12,12 +12,25 @@ policy says so, `compiled = False`, and all verbs of a model with it run as Pyth
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook._jit.compiling import verb
+from kernbrook._jit.compiling import njit, verb
+from kernbrook._jit.linking import (
+    LINK,
+    Marks,
+    Matrix,
+    Numbers,
+    Pinned,
+    Vector,
+    address,
+    family,
+    place,
+)
+from kernbrook.engine.progress import Progress
 
 
 def typed(rule: Any) -> Any:
@@ -79,6 +92,63 @@ class Change(NamedTuple):
     step: float
 
 
+class Slots(NamedTuple):
+    """What one expert holds; changed in place. B is the number of slots.
+
+    Of m experts together each array has an axis before, of length m.
+
+    alpha : (c, B) coefficients for c scores, see `classes`; scale : (1,) their common factor
+    diagonal : (B,) k(x, x); born : (B,) round of arrival
+    place : (B,) number of the point, block rows counted after the stored points
+    filled : (1,) slots in use; gram : (B, B) kernel values of slots, or (0, 0)
+    factor, order : (B, B) and (B,) as in `projection`, or (0, 0) and (0,)
+    points, norms : (B, d) and (B,) the points themselves and their squared norms, where points are
+        merged, or (0, 0) and (0,)
+    memory : (3,) what else a learner keeps
+    """
+
+    alpha: Matrix
+    diagonal: Vector
+    born: Numbers
+    place: Numbers
+    filled: Numbers
+    gram: Matrix
+    factor: Matrix
+    order: Numbers
+    memory: Vector
+    scale: Vector
+    points: Matrix
+    norms: Vector
+
+
+class Points(NamedTuple):
+    """The block's own features, for learners that merge points; else (0, 0) arrays.
+
+    features, norms, columns : (b, d), squared norms (b,), and the features' transpose
+    reach : squared distances beyond it give 0
+    gamma : of the Gaussian kernel
+    """
+
+    features: Matrix
+    norms: Vector
+    columns: Matrix
+    reach: float
+    gamma: float
+
+
+class Coefficients(NamedTuple):
+    """What one expert holds, for c scores of d features; changed in place.
+
+    theta : (c, d) coefficients
+    extra : (rows, d) what else the learner keeps: P of Ridge, sums of AdaGrad
+    gains : (d,) what is kept between predicting and learning
+    """
+
+    theta: Matrix
+    extra: Matrix
+    gains: Vector
+
+
 class Told(NamedTuple):
     """What a combiner learns from.
 
@@ -89,11 +159,11 @@ class Told(NamedTuple):
     loss : what the combiner looks at
     """
 
-    losses: NDArray[np.float64]
-    counted: NDArray[np.bool_]
-    scores: NDArray[np.float64]
-    sizes: NDArray[np.float64]
-    decision: NDArray[np.float64]
+    losses: Vector
+    counted: Marks
+    scores: Matrix
+    sizes: Matrix
+    decision: Vector
     target: float
     weight: float
     number: int
@@ -108,10 +178,10 @@ class Opinions(NamedTuple):
     loss : what the combiner looks at
     """
 
-    votes: NDArray[np.float64]
-    scores: NDArray[np.float64]
-    sizes: NDArray[np.float64]
-    variances: NDArray[np.float64]
+    votes: Vector
+    scores: Matrix
+    sizes: Matrix
+    variances: Vector
     loss: int
 
 
@@ -119,7 +189,7 @@ class Opinions(NamedTuple):
 
 
 @verb
-def expand(rule, seen, scores, sizes, change):
+def expand(rule: Any, seen: Seen, scores: Vector, sizes: Vector, change: Vector) -> float:
     """Of kernel expansions: fill in `change`, (c,), with which the example is added; zeros before.
 
     scores, sizes : (c,) of the expert
@@ -129,7 +199,7 @@ def expand(rule, seen, scores, sizes, change):
 
 
 @verb
-def fit_in(rule, slots, seen, rows):
+def fit_in(rule: Any, slots: Pinned[Slots], seen: Seen, rows: Matrix) -> Change:
     """Under a budget: the `Change` that an example makes; the slots may change already.
 
     slots : `Slots` of the expert
@@ -139,7 +209,9 @@ def fit_in(rule, slots, seen, rows):
 
 
 @verb
-def keep_within(rule, slots, seen, rows, points, t):
+def keep_within(
+    rule: Any, slots: Pinned[Slots], seen: Seen, rows: Matrix, points: Points, t: int
+) -> None:
     """Under a budget: upkeep after an example has joined; nothing by default.
 
     rows : (n, B) as for `fit_in`, of the examples to come alone
@@ -148,7 +220,7 @@ def keep_within(rule, slots, seen, rows, points, t):
 
 
 @verb
-def predict(rule, held, z, t, out):
+def predict(rule: Any, held: Pinned[Coefficients], z: Pinned[Matrix], t: int, out: Vector) -> float:
     """On features: fill in `out`, (c,), with the scores of z[t]. Returns the variance, or 0.
 
     held : `Held` of the expert; z : (b, d) features
@@ -157,13 +229,21 @@ def predict(rule, held, z, t, out):
 
 
 @verb
-def descend(rule, held, z, t, seen, scores, variance):
+def descend(
+    rule: Any,
+    held: Pinned[Coefficients],
+    z: Pinned[Matrix],
+    t: int,
+    seen: Seen,
+    scores: Vector,
+    variance: float,
+) -> None:
     """On features: learn from z[t], whose scores, (c,), and variance `predict` has given."""
     raise NotImplementedError
 
 
 @verb
-def after_label(rule, held, number):
+def after_label(rule: Any, held: Pinned[Coefficients], number: int) -> None:
     """On features: a label has passed, whether learned from or not; nothing by default."""
 
 
@@ -171,20 +251,22 @@ def after_label(rule, held, number):
 
 
 @verb
-def weigh_all(combiner, progress, weights):
+def weigh_all(combiner: Any, progress: Progress, weights: Vector) -> None:
     """Weights of the experts, (e,) out, the greatest 1 by default."""
     for e in range(weights.shape[0]):
         weights[e] = math.exp(progress.log_weights[e])
 
 
 @verb
-def update(combiner, told, progress):
+def update(combiner: Any, told: Told, progress: Progress) -> None:
     """Learn from one round: `progress.log_weights` and `progress.state`."""
     raise NotImplementedError
 
 
 @verb
-def select(selection, progress, weights, votes, updates):
+def select(
+    selection: Any, progress: Progress, weights: Vector, votes: Vector, updates: Marks
+) -> None:
     """The experts of a round: `progress.used`, and what follows.
 
     weights : (e,) of the combiner
@@ -195,7 +277,7 @@ def select(selection, progress, weights, votes, updates):
 
 
 @verb
-def expect(selection, progress, weights, votes):
+def expect(selection: Any, progress: Progress, weights: Vector, votes: Vector) -> bool:
     """votes : (e,) out, weight of each expert in the vote, in expectation over the draws.
 
     Returns whether one votes alone.
@@ -204,29 +286,107 @@ def expect(selection, progress, weights, votes):
 
 
 @verb
-def lead_on(selection, progress, weights):
+def lead_on(selection: Any, progress: Progress, weights: Vector) -> None:
     """weights : (e,) changed to what counts of them; nothing by default."""
 
 
 @verb
-def choose_next(selection, progress):
+def choose_next(selection: Any, progress: Progress) -> None:
     """After a label: choose experts for the rounds to come; nothing by default."""
 
 
 @verb
-def wants(policy, progress, opinions):
+def wants(policy: Any, progress: Progress, opinions: Opinions) -> tuple[bool, float]:
     """(is the label asked for, variance of the opinions). From what is known; nothing changes."""
     raise NotImplementedError
 
 
 @verb
-def note_round(policy, progress, variance):
+def note_round(policy: Any, progress: Progress, variance: float) -> None:
     """A round begins, whether its label will be seen or not; nothing by default."""
 
 
 @verb
-def note_error(policy, progress, error):
+def note_error(policy: Any, progress: Progress, error: float) -> None:
     """The combination's squared error on a label, for classes 1 or 0; nothing by default."""
+
+
+# -- links: what passes call verbs through ---------------------------------------------------------
+
+family(expand)
+family(fit_in, keep_within)
+family(predict, descend, after_label)
+family(weigh_all, update)
+family(select, expect, lead_on, choose_next)
+family(wants, note_round, note_error)
+
+
+@njit(cache=True)
+def link_expander(rule, link):
+    """Fill in the link to a rule of kernel expansions; returns what must outlive it."""
+    link[1] = address(expand, rule)
+    return place(rule, link)
+
+
+@njit(cache=True)
+def link_budgeted(rule, link):
+    """`link_expander`, of a rule under a budget."""
+    link[1], link[2] = address(fit_in, rule), address(keep_within, rule)
+    return place(rule, link)
+
+
+@njit(cache=True)
+def link_linear(rule, link):
+    """`link_expander`, of a rule on features."""
+    link[1], link[2] = address(predict, rule), address(descend, rule)
+    link[3] = address(after_label, rule)
+    return place(rule, link)
+
+
+@njit(cache=True)
+def link_combiner(rule, link):
+    """`link_expander`, of a combiner."""
+    link[1], link[2] = address(weigh_all, rule), address(update, rule)
+    return place(rule, link)
+
+
+@njit(cache=True)
+def link_selection(rule, link):
+    """`link_expander`, of a selection."""
+    link[1], link[2] = address(select, rule), address(expect, rule)
+    link[3], link[4] = address(lead_on, rule), address(choose_next, rule)
+    return place(rule, link)
+
+
+@njit(cache=True)
+def link_policy(rule, link):
+    """`link_expander`, of a label policy."""
+    link[1], link[2] = address(wants, rule), address(note_round, rule)
+    link[3] = address(note_error, rule)
+    return place(rule, link)
+
+
+_links: dict[Any, Any] = {}  # of this process: a link, and what must outlive it
+
+
+def linked(maker: Any, rule: Any) -> NDArray[np.int64]:
+    """The link to a rule, (5,) int; it lasts as long as the process."""
+    key = maker, kind_of(rule), rule
+    if key not in _links:
+        link = np.zeros(LINK, np.int64)
+        _links[key] = link, maker(rule, link)
+    found: NDArray[np.int64] = _links[key][0]
+    return found
+
+
+def links(maker: Any, rules: Sequence[Any], compiled: bool) -> Any:
+    """(r, 5) int, links to rules; the rules where verbs run as Python."""
+    return np.stack([linked(maker, rule) for rule in rules]) if compiled else tuple(rules)
+
+
+def kind_of(rule: Any) -> Any:
+    """What tells rules apart that are compiled apart: types, all the way down."""
+    return type(rule), *(kind_of(part) for part in rule if isinstance(part, tuple))
 
 
 # -- stores --------------------------------------------------------------------------------------

@@ -64,6 +64,7 @@ class Store:
     ----------
     experts : (m,) numbers of its experts in the pool
     together : examples of a block
+    compiled : whether all verbs of the model are; else they run as Python
     grows : whether nothing bounds what it holds
     stands_alone : whether its experts learn whatever the committee does
     looks_outside : whether its experts are not compiled, and look at the rows as they were given
@@ -72,6 +73,7 @@ class Store:
     setting: Setting
     experts: Labels
     together: int
+    compiled = True
     grows = False
     stands_alone = True
     looks_outside = False

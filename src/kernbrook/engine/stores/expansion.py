@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
 from kernbrook._jit.compiling import njit
+from kernbrook._jit.linking import through
 from kernbrook._jit.plan import Plan
 from kernbrook._jit.values import add_points
 from kernbrook._jit.zero import zero_or
@@ -17,7 +17,7 @@ from kernbrook.engine.points import Block, Flags, Floats, Labels, Rows, SupportV
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store, look, met, summed
 from kernbrook.engine.sums import BLOCK, KernelSums
-from kernbrook.engine.verbs import expand, learn, score, typed
+from kernbrook.engine.verbs import expand, learn, link_expander, links, score, typed
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import lay_out
@@ -131,50 +131,30 @@ def sum_window(sums, labelled, count, budget, t):
         sums.known[t] = held
 
 
-def expand_all(rules, r, sums, row, t, updates, clock, board):
+@njit(cache=True, nogil=True)
+def expand_all(rules, sums, row, t, updates, clock, board):
     """The experts of each rule learn from example t; whether one of them has added it.
 
-    r : number of the first of the rules; row : of the example in `sums.coefficients`
+    rules : links to them; row : of the example in `sums.coefficients`
     """
-    added = [
-        expand_experts(rule, r + i, sums, row, t, updates, clock, board)
-        for i, rule in enumerate(rules)
-    ]
-    return any(added)
-
-
-@overload(expand_all, strict=False)
-def _expand_all(rules, r, sums, row, t, updates, clock, board):
-    if len(rules) == 0:
-        return lambda rules, r, sums, row, t, updates, clock, board: False
-
-    def in_turn(rules, r, sums, row, t, updates, clock, board):
-        added = expand_experts(rules[0], r, sums, row, t, updates, clock, board)
-        others = expand_all(rules[1:], r + 1, sums, row, t, updates, clock, board)
-        return added or others
-
-    return in_turn
-
-
-@register_jitable
-def expand_experts(rule, r, sums, row, t, updates, clock, board):
-    """`expand_all` for one rule."""
     added, change = False, sums.change
     classes = board.scores.shape[2]
-    for e in range(sums.firsts[r], sums.firsts[r + 1]):
-        expert = sums.experts[e]
-        if not updates[expert]:
-            continue
-        for c in range(classes):
-            change[c] = 0.0
-        seen = look(board, t, expert, sums.diagonal[e, t], clock)
-        shrink = expand(rule, seen, board.scores[t, expert], board.sizes[t, expert], change)
-        if shrink != 1.0:
-            shrink_expert(sums, e, classes, shrink, row, t)
-        for c in range(classes):
-            if change[c] != 0.0:
-                sums.coefficients[row, e * classes + c] = change[c] / sums.scale[e]
-                added = True
+    for r in range(len(rules)):
+        for e in range(sums.firsts[r], sums.firsts[r + 1]):
+            expert = sums.experts[e]
+            if not updates[expert]:
+                continue
+            for c in range(classes):
+                change[c] = 0.0
+            seen = look(board, t, expert, sums.diagonal[e, t], clock)
+            scores, sizes = board.scores[t, expert], board.sizes[t, expert]
+            shrink = through(expand, rules[r], seen, scores, sizes, change)
+            if shrink != 1.0:
+                shrink_expert(sums, e, classes, shrink, row, t)
+            for c in range(classes):
+                if change[c] != 0.0:
+                    sums.coefficients[row, e * classes + c] = change[c] / sums.scale[e]
+                    added = True
     return added
 
 
@@ -196,10 +176,9 @@ def shrink_expert(sums, e, classes, factor, row, t):
 
 @learn.of(Growing)
 def _learn(part, t, updates, clock, board):
-    first = np.int64(0)
     if board.importance[t] <= 0.0:
         return
-    if expand_all(part.rules, first, part.sums, t, t, updates, clock, board):
+    if expand_all(part.rules, part.sums, t, t, updates, clock, board):
         add_example(part.sums, t)
 
 
@@ -217,12 +196,12 @@ def add_example(sums, t):
 
 @learn.of(Window)
 def _learn_window(part, t, updates, clock, board):
-    sums, first = part.sums, np.int64(0)
+    sums = part.sums
     row = sums.coefficients.shape[0] - sums.known.shape[0] + t
     part.labelled[part.seen[0]] = row
     part.seen[0] += 1
     if board.importance[t] > 0.0:
-        expand_all(part.rules, first, sums, row, t, updates, clock, board)
+        expand_all(part.rules, sums, row, t, updates, clock, board)
 
 
 @njit(cache=True, nogil=True)
@@ -290,7 +269,7 @@ class Expansion(Store):
         keys, known = met(self.setting.judges_stored, rows, support.rows.keys, inside=False)
         own = np.zeros((len(rows), support.coefficients.shape[1]))
         sums = self._block(state, pairs, totals, sizes, keys, known, own)
-        member = Growing(self.rules, sums)
+        member = Growing(self._links(), sums)
 
         def finish(board: Board, asked: Flags) -> Held:
             self._check(sums)
@@ -325,7 +304,7 @@ class Expansion(Store):
         labelled, count = np.arange(n + b), np.array([n])
         assert self.budget is not None
         budget = self.budget
-        member = Window(self.rules, sums, budget, labelled, count)
+        member = Window(self._links(), sums, budget, labelled, count)
 
         def finish(board: Board, asked: Flags) -> Held:
             self._check(sums)
@@ -356,6 +335,9 @@ class Expansion(Store):
             diagonal, coefficients, state.scale.copy(), np.zeros(m, dtype=np.int64),
             np.empty((2, b)), np.zeros(c),
         )  # fmt: skip
+
+    def _links(self) -> Any:
+        return links(link_expander, self.rules, self.compiled)
 
     def _check(self, sums: Sums) -> None:
         """Raise NonFiniteError where scores or coefficients have overflowed."""

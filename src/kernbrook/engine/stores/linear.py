@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit.compiling import njit
+from kernbrook._jit.linking import PIN, pin, through
 from kernbrook.checks import refusal
 from kernbrook.engine.feature_maps import PoolMap, draw, restore
 from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array, within
@@ -17,9 +18,12 @@ from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, look
 from kernbrook.engine.sums import share, threads_for
 from kernbrook.engine.verbs import (
+    Coefficients,
     after_label,
     descend,
     learn,
+    link_linear,
+    links,
     part,
     parts_of,
     predict,
@@ -34,19 +38,6 @@ from kernbrook.kernels.spectra import ShiftInvariant
 FEATURE_BLOCK = 256  # examples processed together: their features stay in the caches
 
 
-class Coefficients(NamedTuple):
-    """What one expert holds, for c scores of d features; changed in place.
-
-    theta : (c, d) coefficients
-    extra : (rows, d) what else the learner keeps: P of Ridge, sums of AdaGrad
-    gains : (d,) what is kept between predicting and learning
-    """
-
-    theta: NDArray[np.float64]
-    extra: NDArray[np.float64]
-    gains: NDArray[np.float64]
-
-
 class FeatureBlock(NamedTuple):
     """A block of b examples, as m experts meet it.
 
@@ -55,7 +46,7 @@ class FeatureBlock(NamedTuple):
     first, dim : (m,) of each expert the first of its features in the pool's, and how many, d
     at, more, rows : (m,) the first of its numbers in theta, in extra, and how many rows of these
     theta, extra : what the experts have learned, one after the other
-    gains : (m, greatest d) scratch
+    gains, pins : (m, greatest d) and (m, 2, PIN) scratch
     """
 
     experts: Labels
@@ -68,22 +59,24 @@ class FeatureBlock(NamedTuple):
     theta: Floats
     extra: Floats
     gains: Floats
+    pins: Labels
 
 
 class OnFeatures(NamedTuple):
-    """The compiled form: experts of one rule, and what they meet."""
+    """The compiled form: links to rules, of which each has `each` experts, and what these meet."""
 
-    rule: Any
+    rules: Any
+    each: int
     block: FeatureBlock
 
 
 class Place(NamedTuple):
-    """One part of it: a rule, the expert's number, its features (b, d) and coefficients."""
+    """One part of it: a link to the rule, a number, pinned features (b, d) and coefficients."""
 
     rule: Any
     expert: int
-    z: NDArray[np.float64]
-    held: Coefficients
+    z: Any
+    held: Any
 
 
 @parts_of.of(OnFeatures)
@@ -95,7 +88,9 @@ def _parts_of(member):
 def _part(member, i, board):
     b, c = board.scores.shape[0], board.scores.shape[2]
     z, held = place_of(member.block, i, b, c)
-    return Place(member.rule, member.block.experts[i], z, held)
+    block, pins = member.block, member.block.pins
+    rule = member.rules[i // member.each]
+    return Place(rule, block.experts[i], pin(z, pins[i, 0]), pin(held, pins[i, 1]))
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -111,7 +106,7 @@ def place_of(block, i, b, c):
 @score.of(Place)
 def _score(part, t, board):
     out = board.scores[t, part.expert]
-    board.variances[t, part.expert] = predict(part.rule, part.held, part.z, t, out)
+    board.variances[t, part.expert] = through(predict, part.rule, part.held, part.z, t, out)
 
 
 @learn.of(Place)
@@ -120,8 +115,8 @@ def _learn(part, t, updates, clock, board):
     if updates[expert] and board.importance[t] > 0.0:
         seen = look(board, t, expert, 0.0, clock)
         scores, variance = board.scores[t, expert], board.variances[t, expert]
-        descend(part.rule, part.held, part.z, t, seen, scores, variance)
-    after_label(part.rule, part.held, clock.number)
+        through(descend, part.rule, part.held, part.z, t, seen, scores, variance)
+    through(after_label, part.rule, part.held, clock.number)
 
 
 class Learned(NamedTuple):
@@ -203,16 +198,9 @@ class Linear(Store):
         return self._pass(state._replace(theta=theta, extra=extra), rows)
 
     def _pass(self, state: Learned, rows: Rows) -> Pass:
-        b, m = len(rows), len(self.kernels)
-        features = self._features(state.pool, rows)
-        members = []
-        for rule, own in zip(self.rules, self.slices(m), strict=True):
-            gains = np.zeros((m, int(self.dims.max())))
-            block = FeatureBlock(
-                self.experts[own], features, self.first[own], self.dims[own], self.at[own],
-                self.more[own], self.rows[own], state.theta, state.extra, gains,
-            )  # fmt: skip
-            members.append(OnFeatures(rule, block))
+        b = len(rows)
+        gains = np.zeros((len(self.experts), int(self.dims.max())))
+        member = self.member(self._features(state.pool, rows), state.theta, state.extra, gains)
         threads = threads_for(b * int((self.dims * (self.rows + 1)).sum()))
 
         def finish(board: Board, asked: Flags) -> Learned:
@@ -220,7 +208,16 @@ class Linear(Store):
                 raise diverged()
             return state
 
-        return Pass(tuple(members), threads, finish)
+        return Pass((member,), threads, finish)
+
+    def member(self, features: Floats, theta: Floats, extra: Floats, gains: Floats) -> OnFeatures:
+        """The compiled form; arrays as in `FeatureBlock`."""
+        block = FeatureBlock(
+            self.experts, features, self.first, self.dims, self.at, self.more, self.rows, theta,
+            extra, gains, np.empty((len(gains), 2, PIN), dtype=np.int64),
+        )  # fmt: skip
+        rules = links(link_linear, self.rules, self.compiled)
+        return OnFeatures(rules, len(self.kernels), block)
 
     def _features(self, pool: PoolMap, rows: Rows) -> Floats:
         """The pool's features of a block."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit.classes import add_step, margin_of
+from kernbrook._jit.linking import through
 from kernbrook._jit.plan import Plan
 from kernbrook._jit.values import add_points
 from kernbrook._jit.zero import zero_or
@@ -16,7 +17,7 @@ from kernbrook.engine.points import Block, Flags, Floats, Labels, Rows, SupportV
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store, summed
 from kernbrook.engine.sums import BLOCK, KernelSums
-from kernbrook.engine.verbs import learn, score, weigh_all
+from kernbrook.engine.verbs import learn, link_combiner, linked, score, weigh_all
 from kernbrook.errors import NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import lay_out
@@ -25,8 +26,8 @@ from kernbrook.kernels.planning import lay_out
 class Shared(NamedTuple):
     """The compiled form, of m kernels.
 
-    combiner, progress : by whose weights the kernels are combined; `progress.state` has the
-        squared norms of the m dual vectors
+    combiner, progress : by whose weights the kernels are combined, a link to it; `progress.state`
+        has the squared norms of the m dual vectors
     plan, pairs, totals, sizes : as for `Sums`
     coefficients : (b, c) out, zeros on entry: what each example was added with
     diagonal, spare : (m c, b) zeros; values : (2, b) scratch; ones : (b, c), the first column 1
@@ -63,7 +64,7 @@ def _learn(part, t, updates, clock, board):
     if board.importance[t] <= 0.0:
         return
     weights, total, size = np.empty(m), np.zeros(classes), np.zeros(classes)
-    weigh_all(part.combiner, part.progress, weights)
+    through(weigh_all, part.combiner, part.progress, weights)
     for j in range(m):
         for c in range(classes):
             total[c] += weights[j] * scores[j, c]
@@ -121,7 +122,8 @@ class SharedExpansion(Store):
         ones = np.zeros((b, c))
         ones[:, 0] = 1.0
         member = Shared(
-            self.combiner, progress, self.sums.layout.plan, pairs, totals, sizes, np.zeros((b, c)),
+            linked(link_combiner, self.combiner) if self.compiled else self.combiner,
+            progress, self.sums.layout.plan, pairs, totals, sizes, np.zeros((b, c)),
             np.zeros_like(totals), np.zeros_like(totals), np.empty((2, b)), ones,
         )  # fmt: skip
 

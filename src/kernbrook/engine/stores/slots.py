@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kernbrook._jit.classes import add_step
 from kernbrook._jit.compiling import njit
+from kernbrook._jit.linking import PIN, pin, through
 from kernbrook._jit.plan import Parts
 from kernbrook._jit.storage import renumber, spread_coefficients
 from kernbrook._jit.values import kernel_rows
@@ -33,9 +34,13 @@ from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied, look, met, summed
 from kernbrook.engine.sums import KernelSums, share
 from kernbrook.engine.verbs import (
+    Points,
+    Slots,
     fit_in,
     keep_within,
     learn,
+    link_budgeted,
+    linked,
     part,
     parts_of,
     score,
@@ -47,50 +52,6 @@ from kernbrook.kernels.planning import POLYNOMIAL, lay_out, one_by_one
 
 BUDGET_BLOCK = 128  # examples processed together: later ones see more of the block's own changes
 READ_BLOCK = 4 << 20  # numbers: kernel values of slots that are held together
-
-
-class Slots(NamedTuple):
-    """What one expert holds; changed in place. B is the number of slots.
-
-    Of m experts together each array has an axis before, of length m.
-
-    alpha : (c, B) coefficients for c scores, see `classes`; scale : (1,) their common factor
-    diagonal : (B,) k(x, x); born : (B,) round of arrival
-    place : (B,) number of the point, block rows counted after the stored points
-    filled : (1,) slots in use; gram : (B, B) kernel values of slots, or (0, 0)
-    factor, order : (B, B) and (B,) as in `projection`, or (0, 0) and (0,)
-    points, norms : (B, d) and (B,) the points themselves and their squared norms, where points are
-        merged, or (0, 0) and (0,)
-    memory : (3,) what else a learner keeps
-    """
-
-    alpha: NDArray[np.float64]
-    diagonal: NDArray[np.float64]
-    born: NDArray[np.int64]
-    place: NDArray[np.int64]
-    filled: NDArray[np.int64]
-    gram: NDArray[np.float64]
-    factor: NDArray[np.float64]
-    order: NDArray[np.int64]
-    memory: NDArray[np.float64]
-    scale: NDArray[np.float64]
-    points: NDArray[np.float64]
-    norms: NDArray[np.float64]
-
-
-class Points(NamedTuple):
-    """The block's own features, for learners that merge points; else (0, 0) arrays.
-
-    features, norms, columns : (b, d), squared norms (b,), and the features' transpose
-    reach : squared distances beyond it give 0
-    gamma : of the Gaussian kernel
-    """
-
-    features: NDArray[np.float64]
-    norms: NDArray[np.float64]
-    columns: NDArray[np.float64]
-    reach: float
-    gamma: float
 
 
 class SlotBlock(NamedTuple):
@@ -106,6 +67,7 @@ class SlotBlock(NamedTuple):
     values : (m, b, B) kernel values of the block with the slots
     columns : (m, b) scratch
     points : see `Points`, with a gamma for each expert in `gammas`, (m,)
+    pins : (m, PIN) scratch
     """
 
     experts: Labels
@@ -119,22 +81,24 @@ class SlotBlock(NamedTuple):
     columns: Floats
     points: Points
     gammas: Floats
+    pins: Labels
 
 
 class Budgeted(NamedTuple):
-    """The compiled form: experts of one rule, and what they meet."""
+    """The compiled form: experts of one rule, to which there is a link, and what they meet."""
 
     rule: Any
     block: SlotBlock
 
 
 class Seat(NamedTuple):
-    """Expert e of the block: its number in the pool, slots, (b, B) kernel values and points."""
+    """Expert e of the block: its number in the pool, slots, pinned too, (b, B) values, points."""
 
     block: SlotBlock
     e: int
     expert: int
     slots: Slots
+    pinned: Any
     values: NDArray[np.float64]
     points: Points
 
@@ -166,7 +130,7 @@ def seat_of(block, e):
         slots.points[e], slots.norms[e],
     )  # fmt: skip
     points = Points(points.features, points.norms, points.columns, points.reach, block.gammas[e])
-    return Seat(block, e, block.experts[e], own, block.values[e], points)
+    return Seat(block, e, block.experts[e], own, pin(own, block.pins[e]), block.values[e], points)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
@@ -204,14 +168,14 @@ def score_slots(seat, t, board):
 
 @learn.of(Seated)
 def _learn(part, t, updates, clock, board):
-    rule, seat, slots = part.rule, part.seat, part.seat.slots
+    rule, seat = part.rule, part.seat
     if not updates[seat.expert] or board.importance[t] <= 0.0:
         return
     seen = look(board, t, seat.expert, seat.block.diagonal[seat.e, t], clock)
-    change = fit_in(rule, slots, seen, seat.values[t:])
+    change = through(fit_in, rule, seat.pinned, seen, seat.values[t:])
     if change.slot >= 0:
         put(seat, change, seen, t)
-        keep_within(rule, slots, seen, seat.values[t + 1 :], seat.points, t)
+        through(keep_within, rule, seat.pinned, seen, seat.values[t + 1 :], seat.points, t)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -362,9 +326,9 @@ class SlotStore(Store):
         block = SlotBlock(
             self.experts, self.parts, slots, np.concatenate([stored.keys, keys]), known,
             own, diagonal, self._values(slots, stored, rows), np.empty((m, b)),
-            Points(*features), self.gammas,
+            Points(*features), self.gammas, np.empty((m, PIN), dtype=np.int64),
         )  # fmt: skip
-        member = Budgeted(self.rule, block)
+        member = Budgeted(self.link(), block)
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
 
         def finish(board: Board, asked: Flags) -> Kept:
@@ -376,6 +340,10 @@ class SlotStore(Store):
             return Kept(slots, self._used(state.points, slots, rows, len(stored)))
 
         return Pass((member,), threads, finish)
+
+    def link(self) -> Any:
+        """To the rule; the rule itself where verbs run as Python."""
+        return linked(link_budgeted, self.rule) if self.compiled else self.rule
 
     def _values(self, slots: Slots, stored: Rows, rows: Rows) -> Floats:
         """(m, b, B) kernel values of the slots with some rows, by threads."""
