@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import from_dtype, types
 from numba.core import cgutils
 from numba.core.compiler import Flags
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from kernbrook._jit.borrowing import uncounted
@@ -33,7 +33,7 @@ T = TypeVar("T")
 PINNED = "pinned"
 Pinned = Annotated[T, PINNED]  # what compiled code puts into memory once for many calls, by `pin`
 
-PIN = 96  # words for what is pinned
+ROOM = 512  # words for what is put into memory
 LINK = 5  # ints of a link: a family has no more than four verbs
 INT = ir.IntType(32)
 WORD = ir.IntType(types.intp.bitwidth)
@@ -71,6 +71,18 @@ def types_of(verb: Any) -> tuple[list[types.Type], types.BaseTuple, types.Type]:
     return takes, types.BaseTuple.from_types(comes), gives
 
 
+def new_link(maker: Any, rule: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The link to a rule, (LINK,) int, and what must outlive it beside arrays in the rule.
+
+    maker : compiled function of a rule and a link, which fills in the addresses of verbs, and puts
+        the rule at the address that stands first
+    """
+    link, memory = np.zeros(LINK, np.int64), np.empty(ROOM, np.int64)
+    link[0] = memory.ctypes.data
+    maker(rule, link)
+    return link, memory
+
+
 def family(*verbs: Any) -> None:
     """Verbs that one rule has: in a link, their addresses stand one after the other."""
     for column, verb in enumerate(verbs, 1):
@@ -90,60 +102,27 @@ def _through(verb: Any, link: Any, *others: Any) -> Any:
     return calling
 
 
-@register_jitable
-def place(rule, link):  # type: ignore[no-untyped-def]
-    """Put a rule into memory, which is returned, and its address into its link.
-
-    The memory, and arrays in the rule, must outlive all calls through the link.
-    """
-    memory = np.empty(size_of(rule), np.uint8)
-    link[0] = memory.ctypes.data
-    put(rule, link[0])
-    return memory
-
-
 def pin(value: Any, room: Any) -> Any:
-    """Put a tuple or an array into memory, (PIN,) int, that the caller keeps; say where."""
+    """Put a tuple or an array into memory, (ROOM,) int, that the caller keeps; say where."""
     return value
 
 
 @overload(pin, strict=False, jit_options={"forceinline": True})
 def _pin(value: Any, room: Any) -> Any:
-    return lambda value, room: pinned(value, room.ctypes.data)
-
-
-@intrinsic
-def pinned(typing_context: Any, value: Any, where: Any) -> Any:
-    """`pin`, in compiled code, at an address."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        held = uncounted(context, builder, value, arguments[0])
-        assert context.get_abi_sizeof(held.type) <= 8 * PIN, value
-        store(builder, held, builder.inttoptr(arguments[1], held.type.as_pointer()))
-        return builder.inttoptr(arguments[1], POINTER)
-
-    return types.voidptr(value, types.intp), generate
-
-
-@intrinsic
-def size_of(typing_context: Any, value: Any) -> Any:
-    """Bytes that a tuple takes in memory."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return WORD(max(context.get_abi_sizeof(arguments[0].type), 1))
-
-    return types.intp(value), generate
+    return lambda value, room: put(value, room.ctypes.data)
 
 
 @intrinsic
 def put(typing_context: Any, value: Any, where: Any) -> Any:
-    """Put a tuple at an address, without the reference counts of its arrays."""
+    """Put a tuple or an array at an address, without reference counts of arrays; the address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         held = uncounted(context, builder, value, arguments[0])
+        assert context.get_abi_sizeof(held.type) <= 8 * ROOM, f"no room for {value}"
         store(builder, held, builder.inttoptr(arguments[1], held.type.as_pointer()))
+        return builder.inttoptr(arguments[1], POINTER)
 
-    return types.void(value, types.intp), generate
+    return types.voidptr(value, types.intp), generate
 
 
 @intrinsic

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.linking import LINK
+from kernbrook._jit.linking import LINK, new_link
 from kernbrook.engine.committee import decide, would_ask
 from kernbrook.engine.progress import Board, Choices
 from kernbrook.engine.rounds import Met, learner_pass, link_store, rounds
@@ -40,9 +40,9 @@ def _committee(choices: Choices) -> tuple[Any, Any, Any]:
 
 
 def _stores(members: Sequence[Any], board: Board) -> tuple[Any, Any]:
-    links = np.empty((len(members), LINK), np.int64)
-    pairs = zip(members, links, strict=True)
-    return links, [link_store(Met(member, board), link) for member, link in pairs]
+    made = [new_link(link_store, Met(member, board)) for member in members]
+    links = np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
+    return links, made
 
 
 def _plain_committee(choices: Choices) -> tuple[Any, Any, Any]:

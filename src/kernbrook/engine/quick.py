@@ -14,7 +14,7 @@ from kernbrook._jit.arithmetic import fma
 from kernbrook._jit.borrowing import borrowed
 from kernbrook._jit.compiling import njit
 from kernbrook._jit.keys import dense_keys
-from kernbrook._jit.linking import PIN
+from kernbrook._jit.linking import ROOM
 from kernbrook._jit.pairs import dense_inner, dense_manhattan, dense_norms, dense_squared
 from kernbrook._jit.plan import FIRST_GIVEN, INNER, SQUARED
 from kernbrook._jit.storage import renumber
@@ -130,7 +130,7 @@ class _QuickSlots:
         self.pairs = np.empty(len(channels) * most)
         self.own = np.empty((len(channels), 1, 1))
         self.diagonal, self.columns = np.empty((m, 1)), np.empty((m, 1))
-        self.values, self.pins = np.empty((m, 1, room)), np.empty((m, PIN), dtype=np.int64)
+        self.values, self.pins = np.empty((m, 1, room)), np.empty((m, ROOM), dtype=np.int64)
         nothing = np.zeros((0, 0))
         self.points = Points(nothing, np.zeros(1), nothing, np.inf, 0.0)
         self.turn = 0

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernbrook._jit.borrowing import borrowed
 from kernbrook._jit.compiling import njit, verb
-from kernbrook._jit.linking import address, family, place, through
+from kernbrook._jit.linking import address, family, put, through
 from kernbrook.engine.committee import lose, vote
 from kernbrook.engine.losses import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, Board
@@ -56,9 +56,9 @@ family(score_all, learn_all)
 
 @njit(cache=True, nogil=True)
 def link_store(met, link):
-    """Fill in the link to a store that meets a block; returns what must outlive it."""
+    """Fill in the link to a store that meets a block."""
     link[1], link[2] = address(score_all, met), address(learn_all, met)
-    return place(met, link)
+    put(met, link[0])
 
 
 @njit(cache=True, nogil=True)

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from kernbrook._jit.compiling import njit, verb
 from kernbrook._jit.linking import (
-    LINK,
     Marks,
     Matrix,
     Numbers,
@@ -28,7 +27,8 @@ from kernbrook._jit.linking import (
     Vector,
     address,
     family,
-    place,
+    new_link,
+    put,
 )
 from kernbrook.engine.progress import Progress
 
@@ -323,16 +323,16 @@ family(wants, note_round, note_error)
 
 @njit(cache=True)
 def link_expander(rule, link):
-    """Fill in the link to a rule of kernel expansions; returns what must outlive it."""
+    """Fill in the link to a rule of kernel expansions."""
     link[1] = address(expand, rule)
-    return place(rule, link)
+    put(rule, link[0])
 
 
 @njit(cache=True)
 def link_budgeted(rule, link):
     """`link_expander`, of a rule under a budget."""
     link[1], link[2] = address(fit_in, rule), address(keep_within, rule)
-    return place(rule, link)
+    put(rule, link[0])
 
 
 @njit(cache=True)
@@ -340,14 +340,14 @@ def link_linear(rule, link):
     """`link_expander`, of a rule on features."""
     link[1], link[2] = address(predict, rule), address(descend, rule)
     link[3] = address(after_label, rule)
-    return place(rule, link)
+    put(rule, link[0])
 
 
 @njit(cache=True)
 def link_combiner(rule, link):
     """`link_expander`, of a combiner."""
     link[1], link[2] = address(weigh_all, rule), address(update, rule)
-    return place(rule, link)
+    put(rule, link[0])
 
 
 @njit(cache=True)
@@ -355,7 +355,7 @@ def link_selection(rule, link):
     """`link_expander`, of a selection."""
     link[1], link[2] = address(select, rule), address(expect, rule)
     link[3], link[4] = address(lead_on, rule), address(choose_next, rule)
-    return place(rule, link)
+    put(rule, link[0])
 
 
 @njit(cache=True)
@@ -363,7 +363,7 @@ def link_policy(rule, link):
     """`link_expander`, of a label policy."""
     link[1], link[2] = address(wants, rule), address(note_round, rule)
     link[3] = address(note_error, rule)
-    return place(rule, link)
+    put(rule, link[0])
 
 
 _links: dict[Any, Any] = {}  # of this process: a link, and what must outlive it
@@ -373,8 +373,7 @@ def linked(maker: Any, rule: Any) -> NDArray[np.int64]:
     """The link to a rule, (5,) int; it lasts as long as the process."""
     key = maker, kind_of(rule), rule
     if key not in _links:
-        link = np.zeros(LINK, np.int64)
-        _links[key] = link, maker(rule, link)
+        _links[key] = new_link(maker, rule)
     found: NDArray[np.int64] = _links[key][0]
     return found
 

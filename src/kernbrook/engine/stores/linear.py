@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook._jit.compiling import njit
-from kernbrook._jit.linking import PIN, pin, through
+from kernbrook._jit.linking import ROOM, pin, through
 from kernbrook.checks import refusal
 from kernbrook.engine.feature_maps import PoolMap, draw, restore
 from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array, within
@@ -46,7 +46,7 @@ class FeatureBlock(NamedTuple):
     first, dim : (m,) of each expert the first of its features in the pool's, and how many, d
     at, more, rows : (m,) the first of its numbers in theta, in extra, and how many rows of these
     theta, extra : what the experts have learned, one after the other
-    gains, pins : (m, greatest d) and (m, 2, PIN) scratch
+    gains, pins : (m, greatest d) and (m, 2, ROOM) scratch
     """
 
     experts: Labels
@@ -214,7 +214,7 @@ class Linear(Store):
         """The compiled form; arrays as in `FeatureBlock`."""
         block = FeatureBlock(
             self.experts, features, self.first, self.dims, self.at, self.more, self.rows, theta,
-            extra, gains, np.empty((len(gains), 2, PIN), dtype=np.int64),
+            extra, gains, np.empty((len(gains), 2, ROOM), dtype=np.int64),
         )  # fmt: skip
         rules = links(link_linear, self.rules, self.compiled)
         return OnFeatures(rules, len(self.kernels), block)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kernbrook._jit.classes import add_step
 from kernbrook._jit.compiling import njit
-from kernbrook._jit.linking import PIN, pin, through
+from kernbrook._jit.linking import ROOM, pin, through
 from kernbrook._jit.plan import Parts
 from kernbrook._jit.storage import renumber, spread_coefficients
 from kernbrook._jit.values import kernel_rows
@@ -67,7 +67,7 @@ class SlotBlock(NamedTuple):
     values : (m, b, B) kernel values of the block with the slots
     columns : (m, b) scratch
     points : see `Points`, with a gamma for each expert in `gammas`, (m,)
-    pins : (m, PIN) scratch
+    pins : (m, ROOM) scratch
     """
 
     experts: Labels
@@ -326,7 +326,7 @@ class SlotStore(Store):
         block = SlotBlock(
             self.experts, self.parts, slots, np.concatenate([stored.keys, keys]), known,
             own, diagonal, self._values(slots, stored, rows), np.empty((m, b)),
-            Points(*features), self.gammas, np.empty((m, PIN), dtype=np.int64),
+            Points(*features), self.gammas, np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         member = Budgeted(self.link(), block)
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
