@@ -5,6 +5,7 @@ it was compiled for. The index names the classes among them, so a class from som
 must never stand in it: a process that cannot import that module could not read the index at all.
 """
 
+from functools import update_wrapper
 from pathlib import Path
 
 import numba
@@ -56,29 +57,45 @@ def njit(**options):
     return decorate
 
 
-def verb(default):
-    """Make a function a verb: compiled code that calls it gets what the first argument's class has.
+class Verb:
+    """A function that compiled code calls; the class of its first argument says what runs.
 
-    `@default.of(Kind)` before a function makes it the implementation for the NamedTuple class
-    `Kind`; the function given is that of all other classes. Only implementations in use are
-    compiled. Outside of compiled code a verb does the same, as Python.
+    `@fit_in.of(Kind)` before a function makes it the verb `fit_in` for the NamedTuple class `Kind`;
+    the default is that of all other classes. Only implementations in use are compiled. Outside of
+    compiled code a verb does the same, as Python.
+
+    Attributes
+    ----------
+    default, implementations : functions; of classes
+    column : of the verb's address in links, see `linking`
     """
-    implementations = {}
 
-    def choose(first, *others):
-        return implementations.get(getattr(first, "instance_class", None), default)
+    column: int
 
-    def stub(*arguments):
-        return implementations.get(type(arguments[0]), default)(*arguments)
+    def __init__(self, default):
+        self.default, self.implementations = default, {}
+        update_wrapper(self, default)
 
-    def of(kind):
+        def choose(first, *others):
+            return self.implementation(getattr(first, "instance_class", None))
+
+        overload(self, strict=False, jit_options={"forceinline": True})(choose)
+
+    def __call__(self, first, *others):
+        return self.implementation(type(first))(first, *others)
+
+    def __repr__(self):  # part of the names of compiled functions: the same in all processes
+        return f"{self.__module__}.{self.__qualname__}"
+
+    def implementation(self, kind):
+        """What runs for a class."""
+        return self.implementations.get(kind, self.default)
+
+    def of(self, kind):
+        """Make a function the implementation for a class."""
+
         def register(function):
-            implementations[kind] = function
+            self.implementations[kind] = function
             return function
 
         return register
-
-    overload(stub, strict=False, jit_options={"forceinline": True})(choose)
-    stub.__name__, stub.__doc__ = default.__name__, default.__doc__
-    stub.of, stub.implementations, stub.default = of, implementations, default
-    return stub

@@ -131,7 +131,7 @@ def address(typing_context: Any, verb: Any, rule: Any) -> Any:
     own = verb.typing_key
     takes, comes, gives = types_of(own)
     inner = gives(rule, *takes)
-    body = own.implementations.get(getattr(rule, "instance_class", None), own.default)
+    body = own.implementation(getattr(rule, "instance_class", None))
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         flags = Flags()

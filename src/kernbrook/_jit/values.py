@@ -13,10 +13,10 @@ from numba.extending import overload
 
 from kernbrook._jit.arithmetic import fma
 from kernbrook._jit.borrowing import borrowed
-from kernbrook._jit.compiling import njit, verb
+from kernbrook._jit.compiling import Verb, njit
 
 
-@verb
+@Verb
 def fill(kind, source, values, lo, hi, parameter, offset, power):
     """Write a step's values of the examples lo..hi-1 in values[0]; False where all of them are 0.
 

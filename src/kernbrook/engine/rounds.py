@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernbrook._jit.borrowing import borrowed
-from kernbrook._jit.compiling import njit, verb
+from kernbrook._jit.compiling import Verb, njit
 from kernbrook._jit.linking import address, family, put, through
 from kernbrook.engine.committee import lose, vote
 from kernbrook.engine.losses import MISTAKES, squared_error
@@ -36,14 +36,14 @@ class Met(NamedTuple):
     board: Board
 
 
-@verb
+@Verb
 def score_all(met: Any, t: int) -> None:
     """All experts of a store score example t."""
     for i in range(parts_of(met.member)):
         score(part(met.member, i, met.board), t, met.board)
 
 
-@verb
+@Verb
 def learn_all(met: Any, t: int, clock: Clock) -> None:
     """All experts of a store learn from the label of example t."""
     updates = met.board.updates[t]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook._jit.compiling import njit, verb
+from kernbrook._jit.compiling import Verb, njit
 from kernbrook._jit.linking import (
     Marks,
     Matrix,
@@ -188,7 +188,7 @@ class Opinions(NamedTuple):
 # -- learners, by the store that they learn in ---------------------------------------------------
 
 
-@verb
+@Verb
 def expand(rule: Any, seen: Seen, scores: Vector, sizes: Vector, change: Vector) -> float:
     """Of kernel expansions: fill in `change`, (c,), with which the example is added; zeros before.
 
@@ -198,7 +198,7 @@ def expand(rule: Any, seen: Seen, scores: Vector, sizes: Vector, change: Vector)
     raise NotImplementedError
 
 
-@verb
+@Verb
 def fit_in(rule: Any, slots: Pinned[Slots], seen: Seen, rows: Matrix) -> Change:
     """Under a budget: the `Change` that an example makes; the slots may change already.
 
@@ -208,7 +208,7 @@ def fit_in(rule: Any, slots: Pinned[Slots], seen: Seen, rows: Matrix) -> Change:
     raise NotImplementedError
 
 
-@verb
+@Verb
 def keep_within(
     rule: Any, slots: Pinned[Slots], seen: Seen, rows: Matrix, points: Points, t: int
 ) -> None:
@@ -219,7 +219,7 @@ def keep_within(
     """
 
 
-@verb
+@Verb
 def predict(rule: Any, held: Pinned[Coefficients], z: Pinned[Matrix], t: int, out: Vector) -> float:
     """On features: fill in `out`, (c,), with the scores of z[t]. Returns the variance, or 0.
 
@@ -228,7 +228,7 @@ def predict(rule: Any, held: Pinned[Coefficients], z: Pinned[Matrix], t: int, ou
     raise NotImplementedError
 
 
-@verb
+@Verb
 def descend(
     rule: Any,
     held: Pinned[Coefficients],
@@ -242,7 +242,7 @@ def descend(
     raise NotImplementedError
 
 
-@verb
+@Verb
 def after_label(rule: Any, held: Pinned[Coefficients], number: int) -> None:
     """On features: a label has passed, whether learned from or not; nothing by default."""
 
@@ -250,20 +250,20 @@ def after_label(rule: Any, held: Pinned[Coefficients], number: int) -> None:
 # -- the committee ---------------------------------------------------------------------------------
 
 
-@verb
+@Verb
 def weigh_all(combiner: Any, progress: Progress, weights: Vector) -> None:
     """Weights of the experts, (e,) out, the greatest 1 by default."""
     for e in range(weights.shape[0]):
         weights[e] = math.exp(progress.log_weights[e])
 
 
-@verb
+@Verb
 def update(combiner: Any, told: Told, progress: Progress) -> None:
     """Learn from one round: `progress.log_weights` and `progress.state`."""
     raise NotImplementedError
 
 
-@verb
+@Verb
 def select(
     selection: Any, progress: Progress, weights: Vector, votes: Vector, updates: Marks
 ) -> None:
@@ -276,7 +276,7 @@ def select(
     raise NotImplementedError
 
 
-@verb
+@Verb
 def expect(selection: Any, progress: Progress, weights: Vector, votes: Vector) -> bool:
     """votes : (e,) out, weight of each expert in the vote, in expectation over the draws.
 
@@ -285,28 +285,28 @@ def expect(selection: Any, progress: Progress, weights: Vector, votes: Vector) -
     raise NotImplementedError
 
 
-@verb
+@Verb
 def lead_on(selection: Any, progress: Progress, weights: Vector) -> None:
     """weights : (e,) changed to what counts of them; nothing by default."""
 
 
-@verb
+@Verb
 def choose_next(selection: Any, progress: Progress) -> None:
     """After a label: choose experts for the rounds to come; nothing by default."""
 
 
-@verb
+@Verb
 def wants(policy: Any, progress: Progress, opinions: Opinions) -> tuple[bool, float]:
     """(is the label asked for, variance of the opinions). From what is known; nothing changes."""
     raise NotImplementedError
 
 
-@verb
+@Verb
 def note_round(policy: Any, progress: Progress, variance: float) -> None:
     """A round begins, whether its label will be seen or not; nothing by default."""
 
 
-@verb
+@Verb
 def note_error(policy: Any, progress: Progress, error: float) -> None:
     """The combination's squared error on a label, for classes 1 or 0; nothing by default."""
 
@@ -391,25 +391,25 @@ def kind_of(rule: Any) -> Any:
 # -- stores --------------------------------------------------------------------------------------
 
 
-@verb
+@Verb
 def parts_of(member):
     """In how many parts, which learn apart from each other, the experts of a store fall."""
     return 1
 
 
-@verb
+@Verb
 def part(member, i, board):
     """One of them."""
     return member
 
 
-@verb
+@Verb
 def score(part, t, board):
     """Fill in the board's row t for the experts of the part."""
     raise NotImplementedError
 
 
-@verb
+@Verb
 def learn(part, t, updates, clock, board):
     """Learn from the label of example t; updates : (e,) bool, which experts may."""
     raise NotImplementedError

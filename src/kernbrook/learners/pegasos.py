@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernbrook._jit.arithmetic import exp_negative, fma
-from kernbrook._jit.compiling import njit, verb
+from kernbrook._jit.compiling import Verb, njit
 from kernbrook._jit.merging import choose_partner, lost, smallest
 from kernbrook._jit.pairs import dense_inner, dense_squared
 from kernbrook._jit.projection import SMALLEST_PIVOT, append, project, reduce, remove
@@ -254,7 +254,7 @@ def drop(slots, p, later):
 # -- room within the budget ------------------------------------------------------------------------
 
 
-@verb
+@Verb
 def make_room(upkeep, slots, seen, rows, points, t):
     """Room for the example that comes next; arguments as for `keep_within`.
 
