@@ -74,6 +74,6 @@ def verb(stub):
 
         return register
 
-    overload(stub, strict=False)(choose)
+    overload(stub, strict=False, jit_options={"forceinline": True})(choose)
     stub.of = of
     return stub

@@ -97,9 +97,7 @@ class BudgetRun(ExpertRun):
         def meet(lo: int) -> None:
             """The slots' kernel values with a thread's share of the examples."""
             part = rows.part(lo, min(lo + lanes, b))
-            pairs = np.empty((len(own), n, len(part)))
-            Block(part, self.engine.layout).pairs(stored, pairs)
-            slot_values(self.parts, slots, pairs, lo, values)
+            slot_values(self.parts, slots, part.pairs(self.engine.layout, stored), lo, values)
 
         lanes = -(-b // (8 * threads)) * 8
         share(threads, meet, range(0, b, lanes))

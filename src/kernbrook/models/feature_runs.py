@@ -23,7 +23,7 @@ from kernbrook.checks import refusal
 from kernbrook.errors import NonFiniteError
 from kernbrook.kernels import Kernel, Monomials, RandomFeatures
 from kernbrook.kernels.features import Features
-from kernbrook.kernels.spectra import ShiftInvariant as SHIFT_INVARIANT
+from kernbrook.kernels.spectra import ShiftInvariant
 from kernbrook.models.committee import Committee
 from kernbrook.models.encoding import same
 from kernbrook.models.engine import share, threads_for
@@ -191,7 +191,7 @@ class FeatureRun(Seated, Run):
 def recipe_of(learner: Any, kernel: Kernel) -> Features:
     """The recipe for the features in which a learner learns with a kernel."""
     if isinstance(learner.features, str) and learner.features == "auto":
-        return RandomFeatures() if isinstance(kernel, SHIFT_INVARIANT) else Monomials()
+        return RandomFeatures() if isinstance(kernel, ShiftInvariant) else Monomials()
     if not isinstance(learner.features, Features):
         raise refusal(learner, "features", "be 'auto' or a map such as RandomFeatures()")
     return learner.features

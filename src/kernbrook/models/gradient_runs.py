@@ -69,9 +69,7 @@ class GradientRun(ExpertRun):
         block = Block(rows, layout)
         pairs = np.empty((len(layout.channels), n + b, b))
         if n:
-            stored = np.empty((len(layout.channels), n, b))
-            block.pairs(held.rows, stored)
-            pairs[:, :n] = stored
+            pairs[:, :n] = block.pairs_with(held.rows)
         pairs[:, n:] = block.own_pairs()
         scores = np.zeros((self.engine.outputs, b))
         sizes = np.zeros_like(scores)
