@@ -19,7 +19,7 @@ _folders: set[Path] = set()  # of the disk cache, met in this process
 
 def is_cold() -> bool:
     """Whether the disk cache holds no compiled function, in the folders that this process uses."""
-    return not any(True for folder in tuple(_folders) for _ in folder.glob("*.nbc"))
+    return not any(any(folder.glob("*.nbc")) for folder in _folders)
 
 
 def meet(folder: Path, source: Path) -> None:

@@ -38,7 +38,7 @@ def fill_by_code(kinds, code, source, values, lo, hi, parameter, offset, power):
     raise NotImplementedError
 
 
-@overload(fill_by_code, strict=False)
+@overload(fill_by_code, strict=False, jit_options={"forceinline": True})
 def _fill_by_code(kinds, code, source, values, lo, hi, parameter, offset, power):
     if len(kinds) == 1:
 

@@ -167,7 +167,7 @@ def predict(
     from kernbrook.evaluation.predicting import Tally, check_scores, load_learned
     from kernbrook.evaluation.predicting import predict as run
     from kernbrook.evaluation.sources import open_like
-    from kernbrook.evaluation.warming import Watch
+    from kernbrook.evaluation.warming import watched
     from kernbrook.models.tasks import task_of
     from kernbrook.reports.summary import ERROR_NAMES, error_value
     from kernbrook.streams.unlabelled import UnlabelledCsv
@@ -193,8 +193,7 @@ def predict(
                 file.write(_header(machine.classes_, written).encode())
             for X, y in stream.chunks():
                 if rows == 0:
-                    with Watch(bar.compiling) as watch:
-                        watch.run(partial(run, machine, X[:1], scores))
+                    watched(partial(run, machine, X[:1], scores), bar.compiling)
                 labels, decisions = run(machine, X, scores)
                 file.write(_lines(labels, decisions, written).encode())
                 if not isinstance(stream, UnlabelledCsv):

@@ -34,7 +34,7 @@ from kernbrook.evaluation.checkpoints import Checkpoint, RowDigest, save_checkpo
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.predicting import predict
 from kernbrook.evaluation.sources import Source
-from kernbrook.evaluation.warming import ROWS, Tell, Watch, try_out
+from kernbrook.evaluation.warming import ROWS, Tell, try_out, watched
 from kernbrook.labels import LabelBudget, MarginSampling
 from kernbrook.models.encoding import Writer
 from kernbrook.models.saving import save
@@ -208,8 +208,7 @@ def label(
         begin = work.place_of(begun)
         for X, _ in stream.chunks(ROWS):
             some = np.arange(X.shape[0]) if names is None else np.resize(names, X.shape[0])
-            with Watch(compiling) as watch:
-                watch.run(partial(try_out, model, X, some, names))
+            watched(partial(try_out, model, X, some, names), compiling)
             break
         last = time.monotonic()
         for x in work.new_rows(begin, begun.digest):

@@ -24,7 +24,7 @@ from kernbrook.evaluation.checkpoints import (
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.tasks import added, check_numbers, check_settings, classes_of, losses
-from kernbrook.evaluation.warming import ROWS, Tell, Watch, warm_up
+from kernbrook.evaluation.warming import ROWS, Tell, warm_up, watched
 from kernbrook.models.encoding import Writer
 from kernbrook.models.tasks import task_of
 from kernbrook.streams import Stream
@@ -152,8 +152,7 @@ def train(
         else:
             check_numbers(next(stream.chunks(1))[1])
         for X, y in stream.chunks(ROWS):
-            with Watch(compiling) as watch:
-                watch.run(partial(warm_up, estimator, X, y, labels))
+            watched(partial(warm_up, estimator, X, y, labels), compiling)
             break
         digest = RowDigest()
         pieces: Iterator[Piece] = stream.chunks(CHUNK)

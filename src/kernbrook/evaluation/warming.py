@@ -215,6 +215,12 @@ class Watch:
             self._tell(None)
 
 
+def watched(trial: Callable[[], Any], tell: Tell | None) -> None:
+    """Run one trial in this process; see `Watch`."""
+    with Watch(tell) as watch:
+        watch.run(trial)
+
+
 def heard(trial: Callable[[], Any], mark: Path) -> int:
     """Run a trial; how many of our functions it compiled. The first one leaves a mark, a file."""
     listener = _Listener(mark)

@@ -78,14 +78,8 @@ def lay_out(kernels: Sequence[Kernel], classes: int = 1, shared: bool = False) -
     used = sorted({step.channel for step in steps})
     if SQUARED in used and INNER not in used:
         used.insert(0, INNER)  # distances are made from inner products
-    kinds = _kinds(steps)
     plan = Plan(
-        kinds=tuple(kind() for kind in kinds),
-        code=np.array([kinds.index(step.kind) for step in steps]),
-        channel=np.array([used.index(step.channel) for step in steps]),
-        power=np.array([step.power for step in steps]),
-        parameter=np.array([step.parameter for step in steps], dtype=np.float64),
-        offset=np.array([step.offset for step in steps], dtype=np.float64),
+        **_columns(steps, tuple(kind() for kind in _kinds(steps)), used),
         chain_end=np.repeat(np.cumsum([*map(len, chains)]), [*map(len, chains)]),
         first_term=np.cumsum([0, *map(len, ordered)]),
         output=np.array([output for of_step in ordered for output, _, _ in of_step]),
@@ -99,23 +93,28 @@ def lay_out(kernels: Sequence[Kernel], classes: int = 1, shared: bool = False) -
 
 def one_by_one(kernels: Sequence[Kernel], layout: Layout) -> Parts:
     """Each kernel by itself, without ladders, in the channels of the layout of these kernels."""
-    kinds = tuple(map(type, layout.plan.kinds))
-    rows: list[tuple[Step, float]] = []
-    first = [0]
-    for kernel in kernels:
-        for factor, part in kernel.parts():
-            rows.append((_step(part, list(layout.given)), factor))
-        first.append(len(rows))
+    parts = [list(kernel.parts()) for kernel in kernels]
+    steps = [_step(part, list(layout.given)) for own in parts for _, part in own]
     return Parts(
-        kinds=layout.plan.kinds,
-        code=np.array([kinds.index(step.kind) for step, _ in rows]),
-        channel=np.array([layout.channels.index(step.channel) for step, _ in rows]),
-        power=np.array([step.power for step, _ in rows]),
-        parameter=np.array([step.parameter for step, _ in rows], dtype=np.float64),
-        offset=np.array([step.offset for step, _ in rows], dtype=np.float64),
-        factor=np.array([factor for _, factor in rows]),
-        first=np.array(first),
+        **_columns(steps, layout.plan.kinds, layout.channels),
+        factor=np.array([factor for own in parts for factor, _ in own]),
+        first=np.cumsum([0, *map(len, parts)]),
     )
+
+
+def _columns(
+    steps: Sequence[Step], kinds: tuple[Any, ...], channels: Sequence[int]
+) -> dict[str, Any]:
+    """What `Plan` and `Parts` say of steps: of each its place among the kinds and channels."""
+    classes = [type(kind) for kind in kinds]
+    return {
+        "kinds": kinds,
+        "code": np.array([classes.index(step.kind) for step in steps]),
+        "channel": np.array([channels.index(step.channel) for step in steps]),
+        "power": np.array([step.power for step in steps]),
+        "parameter": np.array([step.parameter for step in steps], dtype=np.float64),
+        "offset": np.array([step.offset for step in steps], dtype=np.float64),
+    }
 
 
 def _step(kernel: Kernel, given: list[Kernel]) -> Step:
