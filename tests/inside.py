@@ -75,7 +75,8 @@ def expert_slots(model, e):
     """The slots of one expert, and (n, d) the points that their `place` counts."""
     for store, state in zip(model._run.stores, model._run.states, strict=True):
         if e in store.experts:
-            own = slots.expert_slots.py_func(state.slots, int(np.argmax(store.experts == e)))
+            i = int(np.argmax(store.experts == e))
+            own = state.slots._make(array[i] for array in state.slots)
             return own, store._points(state).dense()
     raise IndexError(e)
 

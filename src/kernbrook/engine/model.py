@@ -324,7 +324,11 @@ class Model:
         yield tuple(self.choices)
         for store in self.stores:
             yield type(store).__name__
-            parts = [(name, part) for name, part in vars(store).items() if name != "parts"]
+            parts = [
+                (name, part)
+                for name, part in vars(store).items()
+                if name != "parts" and not name.startswith("_")
+            ]
             yield [part.kernels if name == "sums" else part for name, part in parts]
 
     # -- as arrays --------------------------------------------------------------------------

@@ -1,0 +1,135 @@
+"""Calls through links: the same values as Python, and errors that are not lost."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from kernbrook._jit.compiling import Verb, njit
+from kernbrook._jit.linking import (
+    ROOM,
+    Marks,
+    Matrix,
+    Pinned,
+    Vector,
+    address,
+    family,
+    new_link,
+    pin,
+    put,
+    through,
+)
+
+
+class Told(NamedTuple):
+    """What a verb is told: fields of several types, one of them a tuple."""
+
+    number: int
+    good: bool
+    inside: "Inside"
+    values: Vector
+
+
+class Inside(NamedTuple):
+    """A tuple in a tuple."""
+
+    factor: float
+    marks: Marks
+
+
+class Half(NamedTuple):
+    """A rule."""
+
+    power: float
+    table: Matrix
+
+
+class Double(NamedTuple):
+    """Another, without fields."""
+
+
+@Verb
+def say(rule: Any, told: Told, table: Pinned[Matrix], row: int, out: Vector) -> tuple[bool, float]:
+    """Fills in `out`, and answers."""
+    raise NotImplementedError
+
+
+@Verb
+def rest(rule: Any, out: Vector) -> None:
+    """Nothing by default."""
+
+
+family(say, rest)
+
+
+@say.of(Half)
+def _say_half(rule, told, table, row, out):
+    for i in range(out.shape[0]):
+        out[i] = rule.table[0, 0] * table[row, i] / 2.0**rule.power + told.values[i]
+    return told.good and told.inside.marks[1], told.inside.factor * told.number
+
+
+@say.of(Double)
+def _say_double(rule, told, table, row, out):
+    if told.number < 0:
+        raise ValueError("a number below 0")
+    for i in range(out.shape[0]):
+        out[i] = 2.0 * table[row, i]
+    return not told.good, 1.0
+
+
+@rest.of(Double)
+def _rest_double(rule, out):
+    out[0] = -out[0]
+
+
+@njit()
+def link_rule(rule, link):
+    link[1], link[2] = address(say, rule), address(rest, rule)
+    put(rule, link[0])
+
+
+@njit()
+def call_both(link, told, table, row, out, room):
+    answer = through(say, link, told, pin(table, room), row, out)
+    through(rest, link, out)
+    return answer
+
+
+def asked(rule, number=3, good=True):
+    """(answer, out) through a link, and as Python."""
+    told = Told(number, good, Inside(0.5, np.array([False, True])), np.arange(3.0))
+    table, room = np.arange(12.0).reshape(4, 3), np.empty(ROOM, np.int64)
+    outs = np.zeros(3), np.zeros(3)
+    link, kept = new_link(link_rule, rule)
+    answers = (
+        call_both(link, told, table, 2, outs[0], room),
+        call_both.py_func(rule, told, table, 2, outs[1], room),
+    )
+    del kept
+    return zip(answers, outs, strict=True)
+
+
+@pytest.mark.parametrize("rule", [Half(2.0, np.full((2, 2), 3.0)), Double()], ids=str)
+@pytest.mark.parametrize("good", [True, False])
+def test_a_link_says_what_python_says(rule, good):
+    (answer, out), (expected, by_python) = asked(rule, good=good)
+    assert answer == expected
+    np.testing.assert_array_equal(out, by_python)
+    assert out.any()
+
+
+def test_what_is_called_is_compiled_once_and_what_calls_not_again():
+    before = len(call_both.signatures)
+    for rule in (Half(1.0, np.ones((1, 1))), Double(), Half(3.0, np.ones((1, 1)))):
+        list(asked(rule))
+    assert len(call_both.signatures) <= max(before, 1)
+
+
+def test_an_error_is_not_lost():
+    with pytest.raises(RuntimeError, match="verb raised"):
+        list(asked(Double(), number=-1))
+
+
+def test_a_verb_has_the_same_name_in_every_process():
+    assert repr(say).endswith("test_linking.say")
