@@ -199,8 +199,8 @@ RUNS = {
         {"update": "drawn", "smoothing": 0.3},
     ),
     "disagreement": (
-        {"labels": kb.Disagreement(0.2, 3)},
-        {"policy": policies.disagreement(0.2, 3)},
+        {"labels": kb.Disagreement(1.0, 3)},
+        {"policy": policies.disagreement(1.0, 3)},
     ),
 }
 

@@ -8,6 +8,7 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
+from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV
 
 import kernbrook as kb
@@ -65,6 +66,8 @@ BESIDE = {  # without which a parameter is not looked at, or always refused
     (kb.AdaRaker, "cap"): {"levels": 2},
     (kb.Pegasos, "upkeep"): {"budget": 5},
     (kb.Pegasos, "merging"): {"budget": 5},
+    (kb.External, "every"): {"model": SGDClassifier()},
+    (kb.External, "window"): {"model": SGDClassifier()},
 }
 
 

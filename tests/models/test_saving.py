@@ -28,7 +28,8 @@ STORAGE = [np.asarray, sp.csr_matrix]
 def parts(module):
     """The learners, combiners and selections that a module has for everybody."""
     found = [getattr(module, name) for name in module.__all__]
-    return [c for c in found if inspect.isclass(c) and issubclass(c, BaseEstimator)]
+    whose = [c for c in found if inspect.isclass(c) and issubclass(c, BaseEstimator)]
+    return [c for c in whose if c not in (kb.Advice, kb.External)]  # these have no defaults
 
 
 def variants():
@@ -59,6 +60,9 @@ def variants():
             ),
         )
     rest = {
+        "advice": lambda: plain.classifier(
+            POOL, [kb.Perceptron(), kb.Advice(columns=[0, 2])], random_state=3
+        ),
         "prefix": lambda: plain.classifier(
             POOL, selection=kb.BestOfPrefix(rounds=70), random_state=3
         ),

@@ -108,7 +108,8 @@ def rounds(committee, terms, progress, stores, board, decisions, asked):
                 loss,
             )  # fmt: skip
             through(update, combiner, told, progress)
-        through(note_error, policy, progress, squared_error(decision, labels[t], loss))
+        if board.importance[t] > 0.0:
+            through(note_error, policy, progress, squared_error(decision, labels[t], loss))
         counters[ASKED] = number
         counters[SKIPPED] = 0
         through(choose_next, selection, progress)

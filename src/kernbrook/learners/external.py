@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
-from kernbrook.checks import whole_number
+from kernbrook.checks import shown, whole_number
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.engine.stores.outside import Forecasts, OutsideModel
 from kernbrook.errors import InputError
@@ -79,15 +79,17 @@ class External(_FromOutside):
         every = whole_number(self, "every")
         window = None if self.window is None else whole_number(self, "window")
         if isinstance(self.model, type):
-            raise InputError(f"External: model must be an object, got the class {self.model!r}")
+            raise InputError(
+                f"External: model must be an object, got the class {shown(self.model)}"
+            )
         learns = hasattr(self.model, "learn_one") or hasattr(self.model, "partial_fit")
         if window is None and not learns:
             raise InputError(
                 "External: model must have partial_fit or learn_one, or a window to be fitted on: "
-                f"External(model, every=500, window=2000); got {self.model!r}"
+                f"External(model, every=500, window=2000); got {shown(self.model)}"
             )
         if window is not None and not hasattr(self.model, "fit"):
-            raise InputError(f"External: a window needs a model with fit, got {self.model!r}")
+            raise InputError(f"External: a window needs a model with fit, got {shown(self.model)}")
         return OutsideModel(self.model, every, window, first, setting)
 
 
@@ -136,7 +138,9 @@ class Advice(_FromOutside):
     def _numbers(self) -> Any:
         columns = np.asarray(self.columns)
         if columns.ndim != 1 or not len(columns) or columns.dtype.kind not in "iu":
-            raise InputError(f"Advice: columns must be a list of numbers, got {self.columns!r}")
+            raise InputError(
+                f"Advice: columns must be a list of numbers, got {shown(self.columns)}"
+            )
         if columns.min() < 0:
             raise InputError(f"Advice: columns must be from 0, got {columns.min()}")
         return columns

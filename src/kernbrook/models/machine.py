@@ -221,10 +221,12 @@ class OnlineMachine(BaseEstimator):
 
         Nothing changes, and no draw is used up.
         """
-        return self._run.would_ask(*self._rows_of(X))
+        rows, raw = self._rows_of(X)
+        return self._run.would_ask(rows, raw)
 
     def _decide(self, X: Any) -> Floats:
-        return self._run.decide(*self._rows_of(X))
+        rows, raw = self._rows_of(X)
+        return self._run.decide(rows, raw)
 
     def _rows_of(self, X: Any) -> tuple[Rows, Any]:
         """Rows as the model takes them, and as they are given."""

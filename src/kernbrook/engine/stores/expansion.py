@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from kernbrook._jit.compiling import njit
@@ -131,7 +132,7 @@ def sum_window(sums, labelled, count, budget, t):
         sums.known[t] = held
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def expand_all(rules, sums, row, t, updates, clock, board):
     """The experts of each rule learn from example t; whether one of them has added it.
 

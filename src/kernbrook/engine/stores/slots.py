@@ -92,22 +92,22 @@ class Budgeted(NamedTuple):
 
 
 class Seat(NamedTuple):
-    """Expert e of the block: its number in the pool, slots, pinned too, (b, B) values, points."""
+    """Expert e of the block: its number in the pool, slots, (b, B) kernel values and points."""
 
     block: SlotBlock
     e: int
     expert: int
     slots: Slots
-    pinned: Any
     values: NDArray[np.float64]
     points: Points
 
 
 class Seated(NamedTuple):
-    """One part of the compiled form."""
+    """One part of the compiled form; `slots` are the seat's, pinned."""
 
     rule: Any
     seat: Seat
+    slots: Any
 
 
 @parts_of.of(Budgeted)
@@ -117,7 +117,8 @@ def _parts_of(member):
 
 @part.of(Budgeted)
 def _part(member, i, board):
-    return Seated(member.rule, seat_of(member.block, i))
+    seat = seat_of(member.block, i)
+    return Seated(member.rule, seat, pin(seat.slots, member.block.pins[i]))
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -130,7 +131,7 @@ def seat_of(block, e):
         slots.points[e], slots.norms[e],
     )  # fmt: skip
     points = Points(points.features, points.norms, points.columns, points.reach, block.gammas[e])
-    return Seat(block, e, block.experts[e], own, pin(own, block.pins[e]), block.values[e], points)
+    return Seat(block, e, block.experts[e], own, block.values[e], points)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
@@ -172,10 +173,10 @@ def _learn(part, t, updates, clock, board):
     if not updates[seat.expert] or board.importance[t] <= 0.0:
         return
     seen = look(board, t, seat.expert, seat.block.diagonal[seat.e, t], clock)
-    change = through(fit_in, rule, seat.pinned, seen, seat.values[t:])
+    change = through(fit_in, rule, part.slots, seen, seat.values[t:])
     if change.slot >= 0:
         put(seat, change, seen, t)
-        through(keep_within, rule, seat.pinned, seen, seat.values[t + 1 :], seat.points, t)
+        through(keep_within, rule, part.slots, seen, seat.values[t + 1 :], seat.points, t)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
