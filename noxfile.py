@@ -19,8 +19,8 @@ def tests(session: nox.Session) -> None:
 # Tests that take less than a minute together, on two cores and a warm cache.
 QUICK = [
     "tests/kernels", "tests/labels", "tests/streams", "tests/reports", "tests/test_atomic.py",
-    "tests/test_package.py", "tests/engine/test_twins.py", "tests/models/test_parameters.py",
-    "tests/models/test_recipes.py", "tests/evaluation/test_choosing.py",
+    "tests/test_package.py", "tests/engine/test_twins.py", "tests/estimators/test_parameters.py",
+    "tests/estimators/test_recipes.py", "tests/evaluation/test_choosing.py",
     "tests/evaluation/test_oracles.py", "tests/evaluation/test_warming.py",
     "tests/voted/test_penalties.py", "tests/voted/test_saving.py",
 ]  # fmt: skip

@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from numba import njit
 
 import kernbrook as kb
-from kernbrook._jit.arithmetic import exp_negative
+from kernbrook.numerics.arithmetic import exp_negative
 
 ROWS = 32_561
 CHUNK = 4096

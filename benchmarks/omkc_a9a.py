@@ -97,7 +97,7 @@ def compiled_exponential() -> Any:
     """exp of `source`, a tile at a time into `out`, `rounds` times over."""
     from numba import njit
 
-    from kernbrook._jit.arithmetic import exp_negative
+    from kernbrook.numerics.arithmetic import exp_negative
 
     @njit(nogil=True)
     def exponentials(source: Any, out: Any, rounds: int) -> None:
@@ -175,9 +175,9 @@ def sparse_task(points: Any, block: Any, pool: ThreadPoolExecutor) -> Any:
     """kernbrook's sparse inner products as the engine calls them, its lanes shared by threads."""
     import numpy as np
 
-    from kernbrook._jit import pairs
-    from kernbrook.engine.sums import LANES
-    from kernbrook.engine.sums import TILE as POINTS
+    from kernbrook.gram.sums import LANES
+    from kernbrook.gram.sums import TILE as POINTS
+    from kernbrook.numerics import pairs
 
     def csr(matrix: Any) -> tuple[Any, Any, Any]:
         return matrix.data, matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)

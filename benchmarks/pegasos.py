@@ -29,11 +29,11 @@ from typing import Any, NamedTuple
 
 import machine
 import numpy as np
-from kernbrook._jit.pegasos import AFRESH
 
 import kernbrook as kb
 from kernbrook.evaluation.held_out import GENERATORS, Permuted, Split, standardised
 from kernbrook.evaluation.published import PUBLISHED
+from kernbrook.learners.pegasos import AFRESH
 
 ROWS = {"checkerboard": 10_000_000, "waveform": 2_000_000, "covtype": 581_012}
 TOOLBOX = {"checkerboard": 240, "waveform": 825, "covtype": 1160}  # us an example at B = 100
@@ -85,7 +85,7 @@ def learn(model: Any, split: Split, rows: int, weight: float = 1.0) -> Cost:
 
 def counter(model: Any) -> int:
     """Examples learned from since the model last summed its norm afresh."""
-    return int(model._run.slots.memory[0, 2]) if hasattr(model, "_run") else 0
+    return int(model._run.states[0].slots.memory[0, 2]) if hasattr(model, "_run") else 0
 
 
 def resident() -> float:

@@ -21,9 +21,9 @@ import machine
 import numpy as np
 
 import kernbrook as kb
+from kernbrook.estimators.voted_grid import paper_folds, settings_of, solve_grid
 from kernbrook.evaluation.voted_tables import waveform01
-from kernbrook.models.voted_grid import paper_folds, settings_of, solve_grid
-from kernbrook.models.voted_recipes import POWERS
+from kernbrook.recipes.vkr import POWERS
 from kernbrook.voted import Columns, Examples, Program, complexities, penalties
 
 POINTS = [(1.0, 0.1), (0.1, 0.1), (0.01, 0.01), (0.001, 0.0001)]

@@ -8,8 +8,8 @@ def pytest_sessionstart(session):
     config = session.config
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         return
-    from kernbrook._jit.freshness import is_cold
     from kernbrook.evaluation.ahead import compile_ahead
+    from kernbrook.numerics.freshness import is_cold
 
     if is_cold():
         print("compiling what the recipes run on, once")

@@ -10,7 +10,7 @@ from naive.passive_aggressive import pa_step
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import kernbrook as kb
-from kernbrook.engine.feature_maps import draw
+from kernbrook.features.pools import draw
 
 SEED = 5
 B = 9

@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 from inside import sums_of, support_of
 
-from kernbrook.engine.points import DenseRows, SparseRows, SupportVectors
-from kernbrook.engine.sums import KernelSums
+from kernbrook.gram.points import DenseRows, SparseRows, SupportVectors
+from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels.planning import lay_out
 
 

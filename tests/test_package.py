@@ -25,7 +25,8 @@ def test_the_namespace_is_sorted_and_whole():
 
 
 def test_modules_name_what_they_have():
-    for module in (kb.kernels, kb.learners, kb.combiners, kb.labels, kb.streams, kb.evaluation):
+    factors = kb.kernels, kb.features, kb.learners, kb.combiners, kb.selection, kb.labels
+    for module in (*factors, kb.streams, kb.evaluation):
         for name in module.__all__:
             assert hasattr(module, name), f"{module.__name__}.{name}"
 

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit.classes import add_step
-from kernbrook._jit.draws import DRAW_LABEL, PURPOSE, uniform
-from kernbrook._jit.upkeep import random_slot
 from kernbrook.checks import number, positive, share, whole_number
 from kernbrook.combiners.hedge import discount_losses
 from kernbrook.engine.losses import MISTAKES
 from kernbrook.engine.progress import ASKED, ROUND, SEED
 from kernbrook.engine.verbs import Change, descend, expand, fit_in, predict, update, wants
-from kernbrook.labels.policies import lead, views, weights_in_use
+from kernbrook.labels.opinions import lead, views, weights_in_use
 from kernbrook.learners.steps import product
+from kernbrook.numerics.classes import add_step
+from kernbrook.numerics.draws import DRAW_LABEL, PURPOSE, uniform
+from kernbrook.numerics.upkeep import random_slot
 
 
 def of(record, name):

@@ -9,41 +9,52 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Imported on first use: `import kernbrook` stays light.
-_FACTORS = ("kernels", "learners", "combiners", "labels")  # all that they export is public here
+# Imported on first use: `import kernbrook` stays light. All that the factors export is public here.
+_FACTORS = ("kernels", "features", "learners", "combiners", "selection", "labels")
 _HOMES = {
-    "KernelFeatures": "kernbrook.models.transformer",
-    "OnlineMKClassifier": "kernbrook.models.classifier",
-    "OnlineMKRegressor": "kernbrook.models.regressor",
-    "VotedKernelClassifier": "kernbrook.models.voted",
-    "VotedKernelClassifierCV": "kernbrook.models.voted_grid",
+    "KernelFeatures": "kernbrook.estimators.transformer",
+    "OnlineMKClassifier": "kernbrook.estimators.classifier",
+    "OnlineMKRegressor": "kernbrook.estimators.regressor",
+    "VotedKernelClassifier": "kernbrook.estimators.voted",
+    "VotedKernelClassifierCV": "kernbrook.estimators.voted_grid",
     "compare": "kernbrook.evaluation.comparing",
-    "load": "kernbrook.models.saving",
+    "load": "kernbrook.persistence.saving",
     "open_stream": "kernbrook.streams",
     "prequential": "kernbrook.evaluation.prequential",
-    "save": "kernbrook.models.saving",
+    "save": "kernbrook.persistence.saving",
 }
 _MODULES = {
     **{name: f"kernbrook.{name}" for name in (*_FACTORS, "errors", "evaluation", "streams")},
-    "recipes": "kernbrook.models.recipes",
+    "recipes": "kernbrook.recipes",
     "testing": "kernbrook.testing",
 }
 
 if TYPE_CHECKING:
-    from kernbrook import combiners, errors, evaluation, kernels, labels, learners, streams, testing
+    from kernbrook import (
+        combiners,
+        errors,
+        evaluation,
+        kernels,
+        labels,
+        learners,
+        recipes,
+        streams,
+        testing,
+    )
     from kernbrook.combiners import *
+    from kernbrook.estimators.classifier import OnlineMKClassifier
+    from kernbrook.estimators.regressor import OnlineMKRegressor
+    from kernbrook.estimators.transformer import KernelFeatures
+    from kernbrook.estimators.voted import VotedKernelClassifier
+    from kernbrook.estimators.voted_grid import VotedKernelClassifierCV
     from kernbrook.evaluation.comparing import compare
     from kernbrook.evaluation.prequential import prequential
+    from kernbrook.features import *
     from kernbrook.kernels import *
     from kernbrook.labels import *
     from kernbrook.learners import *
-    from kernbrook.models import recipes
-    from kernbrook.models.classifier import OnlineMKClassifier
-    from kernbrook.models.regressor import OnlineMKRegressor
-    from kernbrook.models.saving import load, save
-    from kernbrook.models.transformer import KernelFeatures
-    from kernbrook.models.voted import VotedKernelClassifier
-    from kernbrook.models.voted_grid import VotedKernelClassifierCV
+    from kernbrook.persistence.saving import load, save
+    from kernbrook.selection import *
     from kernbrook.streams import open_stream
 
 

@@ -11,13 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 import kernbrook as kb
+from kernbrook import recipes
 from kernbrook.cli.main import app
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.evaluation import reproducing
 from kernbrook.evaluation.comparing import orders_of
 from kernbrook.evaluation.published import PUBLISHED
 from kernbrook.kernels import resolve
-from kernbrook.models import recipes
 
 Folder = Callable[..., Path]
 POOL = resolve("omkc16")

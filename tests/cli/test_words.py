@@ -15,12 +15,12 @@ import pytest
 from numpy._core._exceptions import _ArrayMemoryError
 
 import kernbrook as kb
+from kernbrook import recipes
 from kernbrook.cli import main
 from kernbrook.cli.common import parameters
 from kernbrook.cli.main import run
 from kernbrook.errors import KernbrookError, KernbrookWarning
 from kernbrook.evaluation.tasks import check_settings, make_online, recipes_for
-from kernbrook.models import recipes
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX locks and terminals")
 TYPED = [

@@ -13,8 +13,8 @@ from naive import regression, rounds
 from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
-from kernbrook.engine.feature_maps import draw
 from kernbrook.errors import InputError
+from kernbrook.features.pools import draw
 
 SEED = 5
 WAVES = kb.RandomFeatures(6)

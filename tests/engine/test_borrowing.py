@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.testing import assert_array_equal
 
-from kernbrook._jit.borrowing import borrowed
+from kernbrook.numerics.borrowing import borrowed
 
 
 class Pair(NamedTuple):

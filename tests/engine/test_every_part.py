@@ -28,7 +28,8 @@ def kinds(*lists):
 
 def test_every_export_is_on_its_list():
     assert exported(kb.learners) == kinds(LEARNERS)
-    assert exported(kb.combiners) == kinds(COMBINERS, SELECTIONS)
+    assert exported(kb.combiners) == kinds(COMBINERS)
+    assert exported(kb.selection) == kinds(SELECTIONS)
     assert exported(kb.labels) == kinds(POLICIES)
 
 

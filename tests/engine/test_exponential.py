@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numba import njit
 
 import kernbrook as kb
-from kernbrook._jit.arithmetic import exp_negative
 from kernbrook.kernels import amkl17, omkc16
+from kernbrook.numerics.arithmetic import exp_negative
 
 SMALLEST_NORMAL = np.finfo(float).tiny
 SMALLEST = 5e-324

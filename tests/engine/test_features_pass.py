@@ -14,7 +14,7 @@ from naive import regression, rounds
 from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
-from kernbrook.engine.feature_maps import draw
+from kernbrook.features.pools import draw
 
 SEED = 3
 WAVES = kb.RandomFeatures(6)

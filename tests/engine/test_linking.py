@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from kernbrook._jit.compiling import Verb, njit
-from kernbrook._jit.linking import (
+from kernbrook.numerics.compiling import Verb, njit
+from kernbrook.numerics.linking import (
     ROOM,
     Marks,
     Matrix,

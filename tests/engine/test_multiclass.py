@@ -15,9 +15,9 @@ from naive import kernels as naive_kernels
 from naive import multiclass as naive
 
 import kernbrook as kb
-from kernbrook.engine.points import DenseRows
 from kernbrook.engine.stores.base import Setting
-from kernbrook.models.making import make_model
+from kernbrook.estimators.making import make_model
+from kernbrook.gram.points import DenseRows
 
 SEED = 5
 B = 9

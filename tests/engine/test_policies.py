@@ -31,7 +31,7 @@ from safetensors import safe_open
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.labels.policies import spread
+from kernbrook.labels.opinions import spread
 from kernbrook.streams.scaling import OnlineScaler
 
 LEARNERS, OF_NUMBERS = with_twins(False), with_twins(True)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbrook._jit.projection import append, project, reduce, remove
+from kernbrook.numerics.projection import append, project, reduce, remove
 
 
 class Points:

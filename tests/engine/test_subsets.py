@@ -13,9 +13,9 @@ from naive import draws, rounds, subsets
 from scipy.stats import chi2
 
 import kernbrook as kb
-from kernbrook._jit.draws import uniform
-from kernbrook._jit.subsets import binomial, draw_subset
 from kernbrook.errors import InputError
+from kernbrook.numerics.draws import uniform
+from kernbrook.numerics.subsets import binomial, draw_subset
 
 
 def drawn(weights, ratio, seed, round_):

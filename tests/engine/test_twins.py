@@ -14,7 +14,7 @@ from naive import om2 as naive_om2
 from naive import omkc as naive
 
 import kernbrook as kb
-from kernbrook._jit import draws as compiled_draws
+from kernbrook.numerics import draws as compiled_draws
 
 VARIANTS = [("all", "all"), ("all", "drawn"), ("drawn", "all"), ("drawn", "drawn")]
 RECIPES = {

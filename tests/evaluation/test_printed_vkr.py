@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 import kernbrook as kb
 from kernbrook.cli.main import app
 from kernbrook.errors import DataFileError, InputError, UnknownNameError
+from kernbrook.estimators.voted_grid import paper_protocol
 from kernbrook.evaluation import voted_tables
 from kernbrook.evaluation.comparing import state_of
 from kernbrook.evaluation.held_out_tables import Plan
@@ -28,7 +29,6 @@ from kernbrook.evaluation.published import PUBLISHED
 from kernbrook.evaluation.reproducing import reproduce
 from kernbrook.evaluation.voted_records import VotedTable
 from kernbrook.evaluation.voted_tables import run_grids, waveform01
-from kernbrook.models.voted_grid import paper_protocol
 from kernbrook.reports import reproduction_json
 from kernbrook.voted import Program
 

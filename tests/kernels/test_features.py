@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from naive import features as naive
 
 import kernbrook as kb
-from kernbrook.engine.feature_maps import PoolMap, draw, restore
-from kernbrook.engine.points import DenseRows, SparseRows
 from kernbrook.errors import InputError
+from kernbrook.features.base import Features
+from kernbrook.features.pools import PoolMap, draw, restore
+from kernbrook.gram.points import DenseRows, SparseRows
 from kernbrook.kernels import amkl17
-from kernbrook.kernels.features import Features
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(70, 6))
@@ -165,7 +165,7 @@ def pool_maps(width=6, seed=4):
 
 def test_no_map_is_missing():
     """In the list that the tests of maps run over."""
-    ours = [getattr(kb.kernels, name) for name in kb.kernels.__all__]
+    ours = [getattr(kb.features, name) for name in kb.features.__all__]
     recipes = {one for one in ours if isinstance(one, type) and issubclass(one, Features)}
     assert recipes == {type(one.features) for one in pool_maps()}
 

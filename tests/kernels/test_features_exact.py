@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from naive import features as naive
 
 import kernbrook as kb
-from kernbrook.engine.feature_maps import draw
-from kernbrook.engine.points import DenseRows, SparseRows
 from kernbrook.errors import InputError
+from kernbrook.features.pools import draw
+from kernbrook.gram.points import DenseRows, SparseRows
 
 rng = np.random.default_rng(1)
 X = rng.normal(size=(25, 4))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbrook._jit.trigonometry import LARGEST
-from kernbrook.kernels.random_features import fill_waves
+from kernbrook.features.random_features import fill_waves
+from kernbrook.numerics.trigonometry import LARGEST
 
 
 def waves(angles):

@@ -13,13 +13,13 @@ import plain
 import pytest
 
 import kernbrook as kb
-from kernbrook._jit.compiling import from_outside
-from kernbrook._jit.plan import MANHATTAN, SQUARED
-from kernbrook._jit.values import fill
+from kernbrook.features.base import Features, Map
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.base import Step
-from kernbrook.kernels.features import Features, Map
 from kernbrook.kernels.spectra import ShiftInvariant, normal_frequencies
+from kernbrook.numerics.compiling import from_outside
+from kernbrook.numerics.plan import MANHATTAN, SQUARED
+from kernbrook.numerics.values import fill
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def test_the_cache_on_disk_serves_who_cannot_import_them(tmp_path):
         return done.stdout
 
     report = (
-        "from kernbrook._jit.values import kernel_values as f; "
+        "from kernbrook.numerics.values import kernel_values as f; "
         "print(sum(f.stats.cache_hits.values()), len(f.signatures))"
     )
     theirs = "import their_kernel; features(their_kernel.Quick(2.0)); "

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from models.test_model_files import at, put, rewrite, say
+from estimators.test_model_files import at, put, rewrite, say
 from sklearn.base import clone
 from voted_problems import POLYNOMIALS, clouds
 

@@ -70,10 +70,10 @@ def compare(
     Where a label is a number with a fraction, recipes for numbers are compared by their mean
     squared error. To take whole numbers as numbers, name such recipes: see `recipes`.
     """
+    from kernbrook import recipes as book
     from kernbrook.evaluation.choosing import settings_of, task_of_recipes
     from kernbrook.evaluation.comparing import compare as run
     from kernbrook.evaluation.comparing import load_orders
-    from kernbrook.models import recipes as book
     from kernbrook.reports import comparison_json, comparison_table, write_report
     from kernbrook.streams import open_stream
 

@@ -73,7 +73,7 @@ def recipes() -> None:
     Those marked batch learn from all data at once: they go with `reproduce`, and in Python with
     fit and predict, but not with `compare`, `train` and `label`.
     """
-    from kernbrook.models.catalogue import RECIPES
+    from kernbrook.recipes.catalogue import RECIPES
 
     for name, recipe in RECIPES.items():
         note = " (batch)" if recipe.batch else ""

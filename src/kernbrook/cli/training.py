@@ -83,11 +83,11 @@ def train(
     checkpoint, after a kill or a power cut too, and comes to the very file that it would have
     without. It also learns rows that were appended to the data since.
     """
+    from kernbrook import recipes as book
     from kernbrook.evaluation.sources import open_source
     from kernbrook.evaluation.tasks import OURS, check_settings, make_online, task_of_labels
     from kernbrook.evaluation.training import check_target
     from kernbrook.evaluation.training import train as run
-    from kernbrook.models import recipes as book
     from kernbrook.reports.training import training_json, training_table
 
     check_targets(json)
@@ -164,11 +164,11 @@ def predict(
     order; more labels have one score each, and the greatest wins.
     """
     from kernbrook.atomic import check_writable
+    from kernbrook.estimators.tasks import task_of
     from kernbrook.evaluation.predicting import Tally, check_scores, load_learned
     from kernbrook.evaluation.predicting import predict as run
     from kernbrook.evaluation.sources import open_like
     from kernbrook.evaluation.warming import watched
-    from kernbrook.models.tasks import task_of
     from kernbrook.reports.summary import ERROR_NAMES, error_value
     from kernbrook.streams.unlabelled import UnlabelledCsv
 
@@ -278,7 +278,7 @@ def _bar(data: str, hidden: bool = False) -> Iterator[_Bar]:
 
 def _so_far(name: str, state: Training) -> str:
     """Rows, online error, support vectors, and labels where not all were asked for, in a line."""
-    from kernbrook.models.tasks import task_of
+    from kernbrook.estimators.tasks import task_of
     from kernbrook.reports.summary import error_value
 
     if state.rows_read < state.resumed_at:

@@ -1,4 +1,4 @@
-"""Combiners, which weigh the experts, and kernel selection, which draws them."""
+"""Combiners, which weigh the experts."""
 
 from kernbrook.combiners.ada_raker import AdaRaker
 from kernbrook.combiners.adahedge import AdaHedge
@@ -7,20 +7,16 @@ from kernbrook.combiners.fixed_share import FixedShare
 from kernbrook.combiners.group_norm import GroupNorm
 from kernbrook.combiners.hedge import Hedge, theoretical_discount
 from kernbrook.combiners.ml_poly import MLPoly
-from kernbrook.combiners.selection import AdaptiveSelection, BestOfPrefix, Selection
 from kernbrook.combiners.uniform import Uniform
 
 __all__ = [
     "EXP",
     "AdaHedge",
     "AdaRaker",
-    "AdaptiveSelection",
-    "BestOfPrefix",
     "FixedShare",
     "GroupNorm",
     "Hedge",
     "MLPoly",
-    "Selection",
     "Uniform",
     "theoretical_discount",
 ]

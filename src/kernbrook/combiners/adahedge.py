@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook._jit.compiling import njit
 from kernbrook.combiners.losses import LossCombiner, cut
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
+from kernbrook.numerics.compiling import njit
 
 
 class AdaHedge(LossCombiner):

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.compiling import njit
 from kernbrook.checks import share
 from kernbrook.combiners.hedge import discount_losses
 from kernbrook.combiners.losses import LossCombiner, cut
 from kernbrook.engine.verbs import update
+from kernbrook.numerics.compiling import njit
 
 
 class FixedShare(LossCombiner):

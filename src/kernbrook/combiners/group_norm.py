@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit.compiling import njit
 from kernbrook.checks import number
 from kernbrook.engine.losses import LOGISTIC
 from kernbrook.engine.verbs import update, weigh_all
 from kernbrook.errors import InputError
+from kernbrook.numerics.compiling import njit
 
 
 class GroupNorm(BaseEstimator):

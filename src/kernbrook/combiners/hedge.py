@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from kernbrook._jit.compiling import njit
 from kernbrook.combiners.losses import LossCombiner, cut, lift
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
+from kernbrook.numerics.compiling import njit
 
 
 def theoretical_discount(horizon: int, n_experts: int) -> float:

@@ -6,10 +6,10 @@ import math
 
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit.compiling import njit
 from kernbrook.checks import one_of, positive, share
 from kernbrook.engine import losses
 from kernbrook.engine.losses import NO_CAP
+from kernbrook.numerics.compiling import njit
 
 LOSSES = {
     "mistakes": losses.MISTAKES,

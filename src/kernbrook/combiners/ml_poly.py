@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.compiling import njit
 from kernbrook.checks import flag
 from kernbrook.combiners.losses import LossCombiner, cut
 from kernbrook.engine.verbs import update
+from kernbrook.numerics.compiling import njit
 
 
 class MLPoly(LossCombiner):

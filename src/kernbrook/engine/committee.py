@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from kernbrook._jit.classes import winner
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.linking import through
-from kernbrook._jit.zero import zero_or
 from kernbrook.engine.losses import MISTAKES, loss_of
 from kernbrook.engine.progress import CHOSEN
 from kernbrook.engine.verbs import Opinions, expect, lead_on, select, wants, weigh_all
+from kernbrook.numerics.classes import winner
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.linking import through
+from kernbrook.numerics.zero import zero_or
 
 
 @njit(cache=True, nogil=True)

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.passes import COMPILED, PLAIN
-from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.engine.progress import (
     ASKED,
     CHOSEN,
@@ -28,9 +27,10 @@ from kernbrook.engine.progress import (
 )
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied
-from kernbrook.engine.sums import share
 from kernbrook.engine.verbs import Clock, expect, lead_on, parts_of, weigh_all
 from kernbrook.errors import InputError, KernbrookWarning
+from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
+from kernbrook.gram.sums import share
 
 LARGE = 50_000  # examples kept
 

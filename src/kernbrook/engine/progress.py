@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.linking import Cube, Marks, MarkTable, Matrix, Numbers, Vector
+from kernbrook.numerics.linking import Cube, Marks, MarkTable, Matrix, Numbers, Vector
 
 # What `counters` of a run's progress holds.
 SEED, ROUND, CHOSEN, ASKED, SKIPPED = 0, 1, 2, 3, 4

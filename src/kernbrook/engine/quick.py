@@ -10,17 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernbrook._jit.arithmetic import fma
-from kernbrook._jit.borrowing import borrowed
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.keys import dense_keys
-from kernbrook._jit.linking import ROOM
-from kernbrook._jit.pairs import dense_inner, dense_manhattan, dense_norms, dense_squared
-from kernbrook._jit.plan import FIRST_GIVEN, INNER, SQUARED
-from kernbrook._jit.storage import renumber
-from kernbrook._jit.values import fill_by_code
 from kernbrook.engine.model import Model, clock_of
-from kernbrook.engine.points import DenseRows, Floats, SupportVectors
 from kernbrook.engine.progress import empty_board
 from kernbrook.engine.stores.linear import Learned, Linear
 from kernbrook.engine.stores.slots import (
@@ -32,6 +22,16 @@ from kernbrook.engine.stores.slots import (
 )
 from kernbrook.engine.verbs import Points, parts_of
 from kernbrook.errors import NonFiniteError
+from kernbrook.gram.points import DenseRows, Floats, SupportVectors
+from kernbrook.numerics.arithmetic import fma
+from kernbrook.numerics.borrowing import borrowed
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.keys import dense_keys
+from kernbrook.numerics.linking import ROOM
+from kernbrook.numerics.pairs import dense_inner, dense_manhattan, dense_norms, dense_squared
+from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED
+from kernbrook.numerics.storage import renumber
+from kernbrook.numerics.values import fill_by_code
 
 
 class QuickRows:

@@ -4,9 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.borrowing import borrowed
-from kernbrook._jit.compiling import Verb, njit
-from kernbrook._jit.linking import address, family, put, through
 from kernbrook.engine.committee import lose, vote
 from kernbrook.engine.losses import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, Board
@@ -27,6 +24,9 @@ from kernbrook.engine.verbs import (
     wants,
     weigh_all,
 )
+from kernbrook.numerics.borrowing import borrowed
+from kernbrook.numerics.compiling import Verb, njit
+from kernbrook.numerics.linking import address, family, put, through
 
 
 class Met(NamedTuple):

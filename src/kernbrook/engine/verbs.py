@@ -18,8 +18,9 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook._jit.compiling import Verb, njit
-from kernbrook._jit.linking import (
+from kernbrook.engine.progress import Progress
+from kernbrook.numerics.compiling import Verb, njit
+from kernbrook.numerics.linking import (
     Marks,
     Matrix,
     Numbers,
@@ -30,7 +31,6 @@ from kernbrook._jit.linking import (
     new_link,
     put,
 )
-from kernbrook.engine.progress import Progress
 
 
 def typed(rule: Any) -> Any:
@@ -373,7 +373,7 @@ def linked(maker: Any, rule: Any) -> NDArray[np.int64]:
     """The link to a rule, (5,) int; it lasts as long as the process."""
     key = maker, kind_of(rule), rule
     if key not in _links:
-        _links[key] = new_link(maker, rule)
+        _links.setdefault(key, new_link(maker, rule))  # the first one stays, whatever the threads
     found: NDArray[np.int64] = _links[key][0]
     return found
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernbrook.engine.sums import available_cores
+from kernbrook import recipes as book
 from kernbrook.evaluation.processes import run_all
 from kernbrook.evaluation.warming import Family, Tell, family, try_out
-from kernbrook.models import recipes as book
+from kernbrook.gram.sums import available_cores
 from kernbrook.streams import open_stream
 from kernbrook.streams.scaling import LARGEST_FILLED
 

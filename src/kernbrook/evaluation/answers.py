@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kernbrook.atomic import write_text
 from kernbrook.errors import DataFileError, InputError
-from kernbrook.models.tasks import task_of
+from kernbrook.estimators.tasks import task_of
 
 EXACT = 2**53  # below it, integers stay apart as floats too
 

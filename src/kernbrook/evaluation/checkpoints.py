@@ -12,9 +12,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from kernbrook.errors import ModelFileError
+from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.sources import Source
-from kernbrook.models.saving import read, write
-from kernbrook.models.tasks import task_of
+from kernbrook.persistence.saving import read, write
 from kernbrook.streams.base import Features, Labels
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kernbrook import recipes as book
 from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.tasks import OURS, check_settings, make_online
-from kernbrook.models import recipes as book
-from kernbrook.models.tasks import Task
 
 # Where nobody names recipes: ours, one of each paper, a linear one, the trivial ones.
 SHORT_LISTS: dict[Task, tuple[str, ...]] = {

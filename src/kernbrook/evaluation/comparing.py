@@ -21,9 +21,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import stats
 
+from kernbrook import recipes as book
 from kernbrook.checks import is_whole
-from kernbrook.engine.sums import available_cores
 from kernbrook.errors import DataFileError, InputError, KernbrookWarning, NonFiniteError
+from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.choosing import SHORT_LISTS, named, settings_of, task_of_recipes
 from kernbrook.evaluation.prequential import prequential
 from kernbrook.evaluation.processes import Call, run_all
@@ -37,8 +38,7 @@ from kernbrook.evaluation.tasks import (
     task_of_labels,
 )
 from kernbrook.evaluation.warming import Family, Tell, Trials, family, trials_of
-from kernbrook.models import recipes as book
-from kernbrook.models.tasks import Task
+from kernbrook.gram.sums import available_cores
 from kernbrook.streams import Stream, open_stream
 
 Progress = Callable[[int], None]

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kernbrook.engine.sums import available_cores
+from kernbrook import recipes as book
 from kernbrook.evaluation.comparing import Progress, state_of
 from kernbrook.evaluation.held_out import HeldOut, Parts, Split, held_out, parts, standardised
 from kernbrook.evaluation.published import PrintedRow, Published
@@ -21,8 +21,8 @@ from kernbrook.evaluation.reproduction_records import (
     deviation,
 )
 from kernbrook.evaluation.warming import ROWS, Tell, Trials, Watch, trials_of
+from kernbrook.gram.sums import available_cores
 from kernbrook.kernels import Gaussian
-from kernbrook.models import recipes as book
 from kernbrook.streams.base import FirstRows, positive_integer
 
 Announce = Callable[[str, int], Progress]

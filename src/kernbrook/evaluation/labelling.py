@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from kernbrook.atomic import check_writable
 from kernbrook.engine.losses import HINGE, MISTAKES
 from kernbrook.errors import InputError
+from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.answers import (
     Answer,
     AnswerLog,
@@ -36,9 +37,8 @@ from kernbrook.evaluation.predicting import predict
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.warming import ROWS, Tell, try_out, watched
 from kernbrook.labels import LabelBudget, MarginSampling
-from kernbrook.models.encoding import Writer
-from kernbrook.models.saving import save
-from kernbrook.models.tasks import task_of
+from kernbrook.persistence.encoding import Writer
+from kernbrook.persistence.saving import save
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.base import Features
 from kernbrook.streams.text_files import file_format

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import as_labels, check_present, distinct
+from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.records import History, Record
 from kernbrook.evaluation.tasks import added, check_online, classes_of, losses
 from kernbrook.evaluation.warming import few_rows, warm_up
-from kernbrook.models.labelled import as_labels, check_present, distinct
-from kernbrook.models.tasks import task_of
 from kernbrook.sparse import as_csr
 from kernbrook.streams import Stream
 

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from kernbrook.engine.sums import available_cores
 from kernbrook.evaluation.warming import Family, Tell, Trials, Watch, next_family
+from kernbrook.gram.sums import available_cores
 
 THREADS = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.models.tasks import Task
+from kernbrook.estimators.tasks import Task
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook import recipes as book
 from kernbrook.evaluation.comparing import Progress, state_of
 from kernbrook.evaluation.held_out_tables import Plan, each, other_lengths
 from kernbrook.evaluation.prequential import prequential
@@ -27,7 +28,6 @@ from kernbrook.evaluation.tasks import losses
 from kernbrook.evaluation.warming import trials_of
 from kernbrook.kernels import Gaussian, Polynomial
 from kernbrook.labels import RandomLabels
-from kernbrook.models import recipes as book
 from kernbrook.streams import Stream
 
 TRIVIAL = ("mean", "last-value")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook import recipes as book
 from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.evaluation.comparing import (
     Progress,
@@ -41,7 +42,6 @@ from kernbrook.evaluation.voted_records import VotedTable
 from kernbrook.evaluation.voted_tables import run_grids, waveform01
 from kernbrook.evaluation.warming import Tell
 from kernbrook.kernels import resolve
-from kernbrook.models import recipes as book
 from kernbrook.streams import Stream, open_stream
 
 Result = (

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from kernbrook import recipes as book
 from kernbrook.errors import InputError
-from kernbrook.models import recipes as book
-from kernbrook.models.tasks import Task, is_batch, task_of
+from kernbrook.estimators.tasks import Task, is_batch, task_of
 from kernbrook.streams import Stream
 
 CHUNK = 4096  # rows read at a time

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError, ModelFileError, NonFiniteError
+from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.checkpoints import (
     Checkpoint,
     RowDigest,
@@ -25,8 +26,7 @@ from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.tasks import added, check_numbers, check_settings, classes_of, losses
 from kernbrook.evaluation.warming import ROWS, Tell, warm_up, watched
-from kernbrook.models.encoding import Writer
-from kernbrook.models.tasks import task_of
+from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream
 from kernbrook.streams.base import Piece
 

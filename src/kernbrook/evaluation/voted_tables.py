@@ -13,16 +13,16 @@ from scipy import stats
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
+from kernbrook import recipes as book
 from kernbrook.errors import InputError
+from kernbrook.estimators.voted import of_unit_length
+from kernbrook.estimators.voted_grid import FoldErrors, Parts, paper_folds, paper_run
 from kernbrook.evaluation.comparing import Progress, state_of
 from kernbrook.evaluation.held_out_tables import Plan, each, other_lengths
 from kernbrook.evaluation.published import PrintedRow
 from kernbrook.evaluation.voted_records import GridPoint, Setting, VotedCell, VotedTable
 from kernbrook.kernels import Gaussian, Kernel, Polynomial
-from kernbrook.models import recipes as book
-from kernbrook.models.voted import of_unit_length
-from kernbrook.models.voted_grid import FoldErrors, Parts, paper_folds, paper_run
-from kernbrook.models.voted_recipes import PATIENCE
+from kernbrook.recipes.vkr import PATIENCE
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.generators import Waveform
 

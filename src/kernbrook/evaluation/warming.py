@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kernbrook.errors import KernbrookError
-from kernbrook.models.machine import OnlineMachine
-from kernbrook.models.tasks import task_of
+from kernbrook.estimators.machine import OnlineMachine
+from kernbrook.estimators.tasks import task_of
 
 ROWS = 8  # that a trial learns at most
 

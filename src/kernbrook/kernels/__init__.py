@@ -8,13 +8,9 @@ from kernbrook.kernels.gaussian import Gaussian
 from kernbrook.kernels.laplacian import Laplacian
 from kernbrook.kernels.matern import Matern
 from kernbrook.kernels.mean import Mean
-from kernbrook.kernels.monomials import Monomials
-from kernbrook.kernels.nystroem import Nystroem
 from kernbrook.kernels.polynomial import Linear, Polynomial
 from kernbrook.kernels.precomputed import Precomputed
-from kernbrook.kernels.random_features import RandomFeatures
 from kernbrook.kernels.sigmoid import Sigmoid
-from kernbrook.kernels.tensor_sketch import TensorSketch
 
 __all__ = [
     "DICTIONARIES",
@@ -26,13 +22,9 @@ __all__ = [
     "Linear",
     "Matern",
     "Mean",
-    "Monomials",
-    "Nystroem",
     "Polynomial",
     "Precomputed",
-    "RandomFeatures",
     "Sigmoid",
-    "TensorSketch",
     "amkl17",
     "omkc16",
     "resolve",

@@ -75,8 +75,8 @@ class Step:
 
     Attributes
     ----------
-    kind : class of an empty NamedTuple, for which `kernbrook._jit.values.fill` is implemented
-    channel : INNER, SQUARED or MANHATTAN of `kernbrook._jit.plan`
+    kind : class of an empty NamedTuple, for which `kernbrook.numerics.values.fill` is implemented
+    channel : INNER, SQUARED or MANHATTAN of `kernbrook.numerics.plan`
     parameter, offset, power : numbers that `fill` is given
     reach : squared distance from which on the kernel is exactly 0; of the channel SQUARED only
     """

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.plan import SQUARED
-from kernbrook._jit.values import fill
 from kernbrook.kernels.base import Matrix, Step, Values, Width, squared_distances
 from kernbrook.kernels.spectra import Floats, ShiftInvariant, normal_frequencies
+from kernbrook.numerics.plan import SQUARED
+from kernbrook.numerics.values import fill
 
 
 class Cauchy(Width, ShiftInvariant):

@@ -5,8 +5,8 @@ Kernels whose widths are in an integer ratio share one exponential: the others a
 
 from typing import NamedTuple
 
-from kernbrook._jit.arithmetic import UNDERFLOW, exp_negative
-from kernbrook._jit.values import fill, raise_to
+from kernbrook.numerics.arithmetic import UNDERFLOW, exp_negative
+from kernbrook.numerics.values import fill, raise_to
 
 
 class ExponentialStep(NamedTuple):

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from kernbrook._jit.arithmetic import UNDERFLOW
-from kernbrook._jit.plan import SQUARED
 from kernbrook.kernels.base import Matrix, Step, Values, Width, squared_distances
 from kernbrook.kernels.exponential import ExponentialStep
 from kernbrook.kernels.spectra import Floats, ShiftInvariant, normal_frequencies
+from kernbrook.numerics.arithmetic import UNDERFLOW
+from kernbrook.numerics.plan import SQUARED
 
 
 class Gaussian(Width, ShiftInvariant):

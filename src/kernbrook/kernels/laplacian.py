@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernbrook._jit.plan import MANHATTAN
 from kernbrook.kernels.base import Matrix, Step, Values, Width, pairwise
 from kernbrook.kernels.exponential import ExponentialStep
 from kernbrook.kernels.spectra import Floats, ShiftInvariant, halton
+from kernbrook.numerics.plan import MANHATTAN
 
 
 class Laplacian(Width, ShiftInvariant):

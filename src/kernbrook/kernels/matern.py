@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.arithmetic import LOWEST, UNDERFLOW, exp_negative, fma
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.plan import SQUARED
-from kernbrook._jit.values import fill
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Matrix, Step, Values, Width, squared_distances
 from kernbrook.kernels.spectra import Floats, ShiftInvariant, normal_frequencies
+from kernbrook.numerics.arithmetic import LOWEST, UNDERFLOW, exp_negative, fma
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.plan import SQUARED
+from kernbrook.numerics.values import fill
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.plan import FIRST_GIVEN, INNER, SQUARED, Parts, Plan
-from kernbrook._jit.values import fill
 from kernbrook.kernels.base import Kernel, Step
 from kernbrook.kernels.exponential import ExponentialStep
 from kernbrook.kernels.polynomial import PolynomialStep
+from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Parts, Plan
+from kernbrook.numerics.values import fill
 
 AMPLIFICATION = 300  # times the 3e-16 of one exponential: every value is good to 1e-13
 LARGEST_RATIO = 16

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.plan import INNER
-from kernbrook._jit.values import fill, raise_to
 from kernbrook.checks import is_whole
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Matrix, Step, Values, check_finite, dense, number
+from kernbrook.numerics.plan import INNER
+from kernbrook.numerics.values import fill, raise_to
 
 LARGEST_DEGREE = 1000  # compiled loops, which nothing stops, go up to it
 

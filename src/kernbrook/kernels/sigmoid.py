@@ -8,9 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.arithmetic import fma
-from kernbrook._jit.plan import INNER
-from kernbrook._jit.values import fill
 from kernbrook.kernels.base import (
     Kernel,
     Matrix,
@@ -21,6 +18,9 @@ from kernbrook.kernels.base import (
     dense,
     number,
 )
+from kernbrook.numerics.arithmetic import fma
+from kernbrook.numerics.plan import INNER
+from kernbrook.numerics.values import fill
 
 
 @dataclass(frozen=True)

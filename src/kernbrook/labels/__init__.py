@@ -1,14 +1,12 @@
 """Label policies, which decide whose label is asked for, and oracles, which are asked."""
 
+from kernbrook.labels.all_labels import AllLabels
+from kernbrook.labels.disagreement import Disagreement
+from kernbrook.labels.label_budget import LabelBudget
+from kernbrook.labels.margin_sampling import MarginSampling
 from kernbrook.labels.oracles import JSONLines
-from kernbrook.labels.policies import (
-    AllLabels,
-    Disagreement,
-    LabelBudget,
-    MarginSampling,
-    RandomLabels,
-    VarianceSampling,
-)
+from kernbrook.labels.random_labels import RandomLabels
+from kernbrook.labels.variance_sampling import VarianceSampling
 
 __all__ = [
     "AllLabels",

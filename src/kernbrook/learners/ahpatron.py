@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.classes import add_step, copies
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.projection import SMALLEST_PIVOT, append, project, reduce
-from kernbrook._jit.upkeep import keep, scale, square_of
 from kernbrook.checks import non_negative, positive, whole_number
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL
+from kernbrook.numerics.classes import add_step, copies
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce
+from kernbrook.numerics.upkeep import keep, scale, square_of
 
 
 class Ahpatron(Budgeted):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kernbrook._jit.upkeep import random_slot, scale
 from kernbrook.checks import non_negative, positive
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import hinge_loss
+from kernbrook.numerics.upkeep import random_slot, scale
 
 
 class BOGD(Budgeted):

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.classes import copies
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.upkeep import least
 from kernbrook.checks import positive
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
+from kernbrook.numerics.classes import copies
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.upkeep import least
 
 
 class BPAS(Budgeted):

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.classes import add_step, copies
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.upkeep import oldest, scale, square_of
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import errs
+from kernbrook.numerics.classes import add_step, copies
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.upkeep import oldest, scale, square_of
 
 
 class Forgetron(BudgetPerceptron):

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit.classes import log_loss
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.zero import ZERO
 from kernbrook.checks import number, one_of, whole_number
 from kernbrook.engine.verbs import after_label, descend, expand, predict
 from kernbrook.errors import InputError
 from kernbrook.learners.steps import product, sign_of
+from kernbrook.numerics.classes import log_loss
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.zero import ZERO
 
 LOSSES = ("squared", "logistic", "hinge", "epsilon-insensitive")
 SQUARED, LOGISTIC, HINGE, EPSILON = range(4)

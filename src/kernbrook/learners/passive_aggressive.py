@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit.classes import add_step, copies
 from kernbrook.checks import flag, one_of, positive
 from kernbrook.engine.verbs import expand
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
+from kernbrook.numerics.classes import add_step, copies
 
 VARIANTS = ("PA", "PA-I", "PA-II")
 

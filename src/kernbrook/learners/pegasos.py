@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.arithmetic import exp_negative, fma
-from kernbrook._jit.compiling import Verb, njit
-from kernbrook._jit.merging import choose_partner, lost, smallest
-from kernbrook._jit.pairs import dense_inner, dense_squared
-from kernbrook._jit.projection import SMALLEST_PIVOT, append, project, reduce, remove
-from kernbrook._jit.upkeep import copy, random_slot, scale, square_of
-from kernbrook._jit.zero import ZERO, zero_or
 from kernbrook.checks import flag, one_of, positive
 from kernbrook.engine.verbs import Change, fit_in, keep_within
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL
+from kernbrook.numerics.arithmetic import exp_negative, fma
+from kernbrook.numerics.compiling import Verb, njit
+from kernbrook.numerics.merging import choose_partner, lost, smallest
+from kernbrook.numerics.pairs import dense_inner, dense_squared
+from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce, remove
+from kernbrook.numerics.upkeep import copy, random_slot, scale, square_of
+from kernbrook.numerics.zero import ZERO, zero_or
 
 UPKEEP = ("random", "smallest", "project", "merge")
 MERGING = ("exact", "printed")

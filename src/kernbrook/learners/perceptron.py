@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit.classes import add_step
 from kernbrook.checks import one_of
 from kernbrook.engine.verbs import expand
 from kernbrook.learners.steps import errs
+from kernbrook.numerics.classes import add_step
 
 TIES = ("margin", "label")
 

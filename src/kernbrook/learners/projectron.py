@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.classes import add_step, copies
-from kernbrook._jit.projection import SMALLEST_PIVOT, append, project, reduce
-from kernbrook._jit.zero import zero_or
 from kernbrook.checks import non_negative
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, errs, hinge_loss
+from kernbrook.numerics.classes import add_step, copies
+from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce
+from kernbrook.numerics.zero import zero_or
 
 
 class _Projecting(BudgetPerceptron):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kernbrook._jit.upkeep import random_slot
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import errs
+from kernbrook.numerics.upkeep import random_slot
 
 
 class RBP(BudgetPerceptron):

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook._jit.compiling import njit
 from kernbrook.checks import number
 from kernbrook.engine.verbs import descend, predict
 from kernbrook.errors import InputError
 from kernbrook.learners.steps import product, sign_of
+from kernbrook.numerics.compiling import njit
 
 LARGEST_GROWTH = 1e6  # of a variance in P under forgetting, beyond its first value
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kernbrook._jit.classes import add_step, copies
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.draws import DRAW_ADMISSION, PURPOSE, uniform
 from kernbrook.checks import flag, positive
 from kernbrook.engine.verbs import Change, expand, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.bpas import replace_cheapest
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
+from kernbrook.numerics.classes import add_step, copies
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.draws import DRAW_ADMISSION, PURPOSE, uniform
 
 
 class SparsePA(Budgeted):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.zero import ZERO
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.zero import ZERO
 
 SMALLEST_DIAGONAL = 1e-12  # an example with k(x, x) below it is a zero vector: nothing to add
 

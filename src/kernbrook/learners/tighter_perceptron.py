@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook._jit.classes import add_step
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.zero import ZERO
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import errs
+from kernbrook.numerics.classes import add_step
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.zero import ZERO
 
 
 class TighterPerceptron(BudgetPerceptron):

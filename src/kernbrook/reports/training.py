@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernbrook.errors import printable
-from kernbrook.models.tasks import task_of
+from kernbrook.estimators.tasks import task_of
 from kernbrook.reports.as_json import plain
 from kernbrook.reports.summary import ERROR_NAMES, error_value
 

@@ -10,7 +10,7 @@ import numpy as np
 from kernbrook.combiners import AdaRaker, GroupNorm, Hedge
 from kernbrook.engine.compose import loss_of
 from kernbrook.errors import InputError
-from kernbrook.kernels import RandomFeatures
+from kernbrook.features import RandomFeatures
 from kernbrook.labels import RandomLabels
 from kernbrook.learners import GradientDescent, Perceptron
 from kernbrook.testing.properties import (

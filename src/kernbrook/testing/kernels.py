@@ -14,16 +14,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from kernbrook._jit.values import add_points, kernel_rows
-from kernbrook.engine.feature_maps import draw
-from kernbrook.engine.points import DenseRows, Rows, SparseRows
 from kernbrook.errors import InputError
-from kernbrook.kernels import Gaussian, Kernel, Linear, Mean, Polynomial, RandomFeatures
+from kernbrook.estimators.classifier import OnlineMKClassifier
+from kernbrook.features import RandomFeatures
+from kernbrook.features.pools import draw
+from kernbrook.gram.points import DenseRows, Rows, SparseRows
+from kernbrook.kernels import Gaussian, Kernel, Linear, Mean, Polynomial
 from kernbrook.kernels.dictionaries import of_vectors
 from kernbrook.kernels.planning import lay_out, one_by_one
 from kernbrook.kernels.spectra import WAYS, ShiftInvariant
-from kernbrook.models.classifier import OnlineMKClassifier
-from kernbrook.models.saving import load, save
+from kernbrook.numerics.values import add_points, kernel_rows
+from kernbrook.persistence.saving import load, save
 from kernbrook.testing.properties import name_of
 
 Floats = NDArray[np.float64]

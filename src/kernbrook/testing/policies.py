@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from kernbrook.kernels import RandomFeatures
+from kernbrook.features import RandomFeatures
 from kernbrook.learners import Perceptron, Ridge
 from kernbrook.testing.properties import (
     Subject,

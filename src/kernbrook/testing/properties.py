@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kernbrook.errors import InputError
+from kernbrook.estimators.classifier import OnlineMKClassifier
+from kernbrook.estimators.regressor import OnlineMKRegressor
 from kernbrook.kernels import Gaussian
-from kernbrook.models.classifier import OnlineMKClassifier
-from kernbrook.models.regressor import OnlineMKRegressor
-from kernbrook.models.saving import load, save
+from kernbrook.persistence.saving import load, save
 
 Floats = NDArray[np.float64]
 

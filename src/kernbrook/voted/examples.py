@@ -9,15 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook._jit.pairs import (
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.kernels import Callable, Cauchy, Gaussian, Kernel, Polynomial
+from kernbrook.numerics.pairs import (
     dense_inner,
     dense_norms,
     dense_squared,
     sparse_norms,
     sparse_squared,
 )
-from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.kernels import Callable, Cauchy, Gaussian, Kernel, Polynomial
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook._jit.classes import margin_of
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.keys import met_before
-from kernbrook._jit.zero import zero_or
-from kernbrook.engine.points import Flags, Floats, Labels, Rows
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.verbs import Seen, score
 from kernbrook.errors import NonFiniteError
+from kernbrook.gram.points import Flags, Floats, Labels, Rows
+from kernbrook.numerics.classes import margin_of
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.keys import met_before
+from kernbrook.numerics.zero import zero_or
 
 Arrays = TypeVar("Arrays", bound=NamedTuple)
 

@@ -9,19 +9,19 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.linking import through
-from kernbrook._jit.plan import Plan
-from kernbrook._jit.values import add_points
-from kernbrook._jit.zero import zero_or
-from kernbrook.engine.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store, look, met, summed
-from kernbrook.engine.sums import BLOCK, KernelSums
 from kernbrook.engine.verbs import expand, learn, link_expander, links, score, typed
 from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
+from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import lay_out
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.linking import through
+from kernbrook.numerics.plan import Plan
+from kernbrook.numerics.values import add_points
+from kernbrook.numerics.zero import zero_or
 
 WINDOW_BLOCK = 128  # examples processed together by experts that sum over the last few
 SMALL = 2.0**-64  # a smaller scale moves into the coefficients: a power of 2, so exactly
@@ -69,7 +69,10 @@ class Sums(NamedTuple):
 
 
 class Growing(NamedTuple):
-    """The compiled form of experts that hold every example that they add: rules and sums."""
+    """The compiled form of experts that hold every example that they add.
+
+    rules : links to the learners' rules; sums : of the experts
+    """
 
     rules: Any
     sums: Sums

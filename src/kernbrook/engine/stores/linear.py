@@ -8,15 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.linking import ROOM, pin, through
 from kernbrook.checks import refusal
-from kernbrook.engine.feature_maps import PoolMap, draw, restore
-from kernbrook.engine.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, look
-from kernbrook.engine.sums import share, threads_for
 from kernbrook.engine.verbs import (
     Coefficients,
     after_label,
@@ -31,9 +26,15 @@ from kernbrook.engine.verbs import (
     typed,
 )
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.kernels import Kernel, Monomials, RandomFeatures
-from kernbrook.kernels.features import Features
+from kernbrook.features import Monomials, RandomFeatures
+from kernbrook.features.base import Features
+from kernbrook.features.pools import PoolMap, draw, restore
+from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
+from kernbrook.gram.sums import share, threads_for
+from kernbrook.kernels import Kernel
 from kernbrook.kernels.spectra import ShiftInvariant
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.linking import ROOM, pin, through
 
 FEATURE_BLOCK = 256  # examples processed together: their features stay in the caches
 

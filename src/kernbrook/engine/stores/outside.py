@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from kernbrook.engine.points import Flags, Floats, Rows
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store
 from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.gram.points import Flags, Floats, Rows
 
 OUTSIDE_BLOCK = 256  # examples of one transaction: a copy of the model is made for each
 

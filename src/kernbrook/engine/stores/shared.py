@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook._jit.classes import add_step, margin_of
-from kernbrook._jit.linking import through
-from kernbrook._jit.plan import Plan
-from kernbrook._jit.values import add_points
-from kernbrook._jit.zero import zero_or
-from kernbrook.engine.points import Block, Flags, Floats, Labels, Rows, SupportVectors
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store, summed
-from kernbrook.engine.sums import BLOCK, KernelSums
 from kernbrook.engine.verbs import learn, link_combiner, linked, score, weigh_all
 from kernbrook.errors import NonFiniteError
+from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors
+from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import lay_out
+from kernbrook.numerics.classes import add_step, margin_of
+from kernbrook.numerics.linking import through
+from kernbrook.numerics.plan import Plan
+from kernbrook.numerics.values import add_points
+from kernbrook.numerics.zero import zero_or
 
 
 class Shared(NamedTuple):

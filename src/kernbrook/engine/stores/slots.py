@@ -13,26 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook._jit.classes import add_step
-from kernbrook._jit.compiling import njit
-from kernbrook._jit.linking import ROOM, pin, through
-from kernbrook._jit.plan import Parts
-from kernbrook._jit.storage import renumber, spread_coefficients
-from kernbrook._jit.values import kernel_rows
-from kernbrook._jit.zero import zero_or
-from kernbrook.engine.points import (
-    Block,
-    DenseRows,
-    Flags,
-    Floats,
-    Labels,
-    Rows,
-    SupportVectors,
-    check_array,
-)
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied, look, met, summed
-from kernbrook.engine.sums import KernelSums, share
 from kernbrook.engine.verbs import (
     Points,
     Slots,
@@ -47,8 +29,26 @@ from kernbrook.engine.verbs import (
     typed,
 )
 from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.gram.points import (
+    Block,
+    DenseRows,
+    Flags,
+    Floats,
+    Labels,
+    Rows,
+    SupportVectors,
+    check_array,
+)
+from kernbrook.gram.sums import KernelSums, share
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import POLYNOMIAL, lay_out, one_by_one
+from kernbrook.numerics.classes import add_step
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.linking import ROOM, pin, through
+from kernbrook.numerics.plan import Parts
+from kernbrook.numerics.storage import renumber, spread_coefficients
+from kernbrook.numerics.values import kernel_rows
+from kernbrook.numerics.zero import zero_or
 
 BUDGET_BLOCK = 128  # examples processed together: later ones see more of the block's own changes
 READ_BLOCK = 4 << 20  # numbers: kernel values of slots that are held together

@@ -1,0 +1,294 @@
+"""The composed machine as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+
+from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, is_empty, present
+from kernbrook.estimators.machine import OnlineMachine, check_some_weight
+from kernbrook.gram.points import Flags, Floats, Labels
+from kernbrook.selection import BestOfPrefix
+
+
+class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
+    """Online learning with many kernels: kernels x learner x combiner x selection x labels.
+
+    One learner for each kernel learns from a stream; a combiner weighs their votes. Without
+    arguments it needs no settings: it scales the features as they come, and holds a fixed amount
+    of memory. The result never depends on how the stream is cut into chunks. With more than two
+    classes, an update goes to the label's class and to the best other one (Crammer and Singer,
+    2003).
+
+    Parameters
+    ----------
+    kernels : str, kernel, function or list of these
+        "omkc16" and "amkl17" are the papers' pools. A function takes two arrays, (n, d) and
+        (m, d), and gives an (n, m) array.
+    learner : learner of each kernel, or a list; `BPAS(budget=2500, aggressiveness=0.5)` by default
+        An expert is a pair of a learner and a kernel; those of the first learner come first.
+    combiner : what weighs the learners; `FixedShare()` by default
+    selection : which learners are updated and vote; all of them by default
+    labels : "all", or a policy such as `Disagreement()`: whose label is asked for
+    random_state : int, RandomState or None
+        Seeds all draws. They depend on the seed and the round alone.
+    scaling : "auto", "moments", "maximum" or None
+        "moments" takes off the mean of each feature so far and divides by its deviation so far,
+        "maximum" divides by its greatest size so far; both with the row itself, and never by what
+        comes later. "auto" is "moments", "maximum" for more than 4,096 features, and None where a
+        kernel takes row numbers.
+    judge_stored : bool
+        Whether the combiner learns from each row. By default it does not from a row that some
+        expert holds as a support vector: on those narrow kernels err never, so that a second pass
+        over the same rows would leave the weight to them. The papers judge on each.
+
+    Attributes
+    ----------
+    classes_ : (c,) labels; of two, the second is the positive class, and wins ties
+    kernels_ : (m,) tuple of kernels
+    kernel_weights_ : (m,) weights, summing to 1
+    expert_weights_ : (e,) the same, by expert
+    expert_mistakes_ : (e,) mistakes of each expert so far, each example by its weight
+    n_support_stored_ : sum over the kernels of the support vectors they hold
+    n_support_active_ : the same sum over the kernels that took part in the last vote
+    support_vectors_ : (s, d) distinct support vectors, in the order of their arrival
+    dual_coef_ : (s, e) their coefficients, one column an expert, (s, 1) under GroupNorm; for more
+        than two classes (s, e, c). Not there, as `support_vectors_`, for learners on features
+    labels_asked_ : labels looked at so far
+    n_rounds_ : examples met so far
+    memory_bytes_ : bytes held by what was learned
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    Hoi, Jin, Zhao, Yang (2013), Online multiple kernel classification, Machine Learning 90.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")  # signs
+    >>> model = kb.OnlineMKClassifier().fit(X, y)
+    >>> model.predict([[0.5, 0.5], [-0.5, 0.5]])
+    array(['same', 'other'], dtype='<U5')
+    >>> print(model.kernels_[model.kernel_weights_.argmax()])
+    exp(-||x-z||^2 / (2 * 0.5^2))
+    """
+
+    # -- learning ---------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKClassifier:
+        """Forget everything, then learn from X in the order given, one pass.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+        y : (n,) labels, two classes or more
+        sample_weight : (n,) or None; scales each example's step and loss
+
+        Raises
+        ------
+        InputError
+            A parameter, or the data, is not what was expected.
+        """
+        self._forget()
+        check_some_weight(sample_weight)
+        return self._learn_all(X, y, None, sample_weight)
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> OnlineMKClassifier:
+        """Learn from X in the order given, after what was learned before.
+
+        All labels given are learned from, whatever the policy in `labels`. A chunk without rows
+        changes nothing.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+        y : (n,) labels
+        classes : all labels; needed on the first call unless y has them
+        sample_weight : (n,) or None; scales each example's step and loss
+
+        Raises
+        ------
+        InputError
+            A parameter, or the data, is not what was expected.
+        """
+        return self if self._is_nothing(X, y) else self._learn_all(X, y, classes, sample_weight)
+
+    def _learn_all(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> OnlineMKClassifier:
+        with self._nothing_half_done():
+            X, y = self._validated(X, y)
+            self._set_classes(y, classes)
+            self._learn(X, y, sample_weight, given=True)
+        return self
+
+    def learn(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> tuple[NDArray[Any], Flags]:
+        """Test, ask, train: each label is predicted before it is looked at, if it is.
+
+        A chunk without rows changes nothing.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR matrix
+        y : (n,) labels, or an oracle, or None
+            None or NaN is a label that cannot be had; None instead of them all, that none can. An
+            oracle is called with a row of X, (d,) or if sparse (1, d), for each label that
+            `labels` asks for, and gives the label, or None.
+        classes : all labels; needed on the first call unless y has them
+        sample_weight : (n,) or None
+
+        Returns
+        -------
+        predictions : (n,) labels, each from the examples before its own
+        asked : (n,) bool, whose label was looked at
+        """
+        if self._is_nothing(X, y):
+            known = getattr(self, "classes_", classes)
+            return as_labels([] if known is None else known)[:0], np.zeros(0, dtype=bool)
+        with self._nothing_half_done():
+            X, y = self._checked(X, y)
+            self._set_classes(y, classes)
+            return self._learn(X, y, sample_weight)
+
+    def choose_kernel(self, X: Any, y: Any, classes: Any = None) -> int:
+        """Choose the kernel of `BestOfPrefix` on these examples, without learning from them.
+
+        Only before the first example is learned from. `prequential` calls it where
+        `BestOfPrefix(fraction=)` asks for it.
+
+        Returns
+        -------
+        index of the kernel with the fewest mistakes, the lowest if several
+        """
+        if hasattr(self, "_run"):
+            raise InputError("choose_kernel: the model has already learned from a stream")
+        if not isinstance(self.selection, BestOfPrefix):
+            raise InputError(
+                f"choose_kernel: needs selection=BestOfPrefix(), got {self.selection!r}"
+            )
+        if is_empty(X):
+            raise InputError("choose_kernel: X has no rows")
+        trial = clone(self).set_params(selection=None, labels="all")
+        trial.learn(X, y, classes=classes)
+        with self._nothing_half_done():
+            X = self._features(X)
+            self._set_classes(as_labels(y), classes)
+            self._start(X)
+        best = int(np.argmin(trial.expert_mistakes_))
+        self._run.choose(best)
+        return best
+
+    # -- prediction -------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Floats:
+        """What decides: the score f(x) of one expert, or the combined vote of several.
+
+        It is the score where the machine has one expert, or votes with one (`BestOfPrefix`).
+        Several vote for classes, or add their scores, as the loss of the combiner says: votes are
+        of size up to 1, scores unbounded. Drawn votes count by their expectation.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+
+        Returns
+        -------
+        (n,) for two classes, positive for classes_[1]; (n, c) for more, one number a class
+        """
+        decisions = self._decide(X)
+        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row of X, (n, d).
+
+        Of two classes, a decision of 0 gives classes_[1]; of more, equal votes give the first.
+        """
+        return self._predictions(self._decide(X))
+
+    @property
+    def expert_mistakes_(self) -> Floats:
+        return self._run.progress.losses.copy()
+
+    # -- labels -----------------------------------------------------------------------------
+
+    classes_: NDArray[Any]
+    _of_numbers = False
+    _learned = (*OnlineMachine._learned, "classes_", "_number")
+
+    @property
+    def _scores(self) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
+        if hasattr(self, "classes_"):
+            if classes is None:
+                return
+            found = distinct(as_labels(classes), "classes")
+            if found.tolist() != self.classes_.tolist():  # by Python: NumPy would compare floats
+                raise InputError(
+                    f"classes={found} is not the same as on last call to partial_fit, "
+                    f"was: {self.classes_}"
+                )
+            return
+        if classes is None and callable(y):
+            raise InputError("classes: name all of them before the first answer of an oracle")
+        named, name = (y, "y") if classes is None else (as_labels(classes), "classes")
+        there = present(named)
+        if classes is not None and not there.all():
+            raise InputError("classes: None and NaN are none, they stand for a missing label")
+        if len(there) > 0 and not there.any():
+            raise InputError("y: no row has a label yet; name all classes with classes=")
+        found = distinct(named[there], name)
+        if not all(isinstance(label, int) for label in found):  # which no type of NumPy holds
+            # Once each, many labels would look like the values of a number.
+            check_classification_targets(np.repeat(found, 3))
+        if len(found) < 2:
+            raise InputError(
+                f"y: expected two classes or more, found one class, {_some(found)}; name "
+                "all of them with classes="
+            )
+        self.classes_ = found
+
+    def _numbers(self, y: NDArray[Any]) -> Labels:
+        """The number of each label's class."""
+        there = present(y)
+        numbers = np.full(len(y), self._nothing(), dtype=np.int64)
+        numbers[there] = class_numbers(self.classes_, y[there])
+        unknown = there & (numbers < 0)
+        if unknown.any():
+            raise InputError(
+                f"y: label {y[unknown.argmax()]!s} (row {unknown.argmax()} of the chunk) is not "
+                f"one of the classes {_some(self.classes_)}"
+            )
+        return numbers
+
+    def _predictions(self, decisions: Floats) -> NDArray[Any]:
+        if decisions.shape[1] == 1:
+            return self.classes_[(decisions[:, 0] >= 0).astype(np.intp)]
+        return self.classes_[decisions.argmax(axis=1)]
+
+    def _nothing(self) -> int:
+        return -1
+
+    def _number_of(self, y: Any) -> float | None:
+        known = self.__dict__.get("_number")
+        if known is None and "classes_" in self.__dict__:
+            known = {label: float(i) for i, label in enumerate(self.classes_.tolist())}
+            self._number = {None: math.nan, **known}
+        return None if known is None else known.get(y)
+
+
+def _some(labels: NDArray[Any]) -> str:
+    shown = ", ".join(str(label) for label in labels[:10])
+    return shown + (", ..." if len(labels) > 10 else "")

@@ -1,0 +1,124 @@
+"""Labels as they are given: of any type, and some rows without one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from kernbrook.errors import InputError
+from kernbrook.gram.points import Flags, Labels
+
+LARGEST_EXACT = 2**53  # whole numbers beyond it are not all floats
+
+
+def is_empty(X: Any) -> bool:
+    """Whether a chunk of examples has no rows, as lists, arrays, frames and matrices tell it."""
+    if isinstance(X, (list, tuple)):
+        return len(X) == 0
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    return len(shape) > 0 and shape[0] == 0
+
+
+def as_labels(y: Any, warn: bool = False) -> NDArray[Any]:
+    """(n,) the labels given: whole numbers never by way of floats; see `present` for missing ones.
+
+    Parameters
+    ----------
+    y : array, list, series of pandas, or what else scikit-learn takes
+    warn : whether to warn of a column, (n, 1)
+
+    Examples
+    --------
+    >>> as_labels([1, None, 2**60 + 1])
+    array([1, None, 1152921504606846977], dtype=object)
+    """
+    if isinstance(y, np.ndarray) and y.ndim == 1:
+        return y
+    if hasattr(y, "isna") and getattr(y, "ndim", 0) == 1:  # pandas makes floats where one is lost
+        lost = np.asarray(y.isna())
+        if not lost.any():
+            return np.asarray(y)
+        labels = np.full(len(lost), None, dtype=object)
+        labels[~lost] = np.asarray(y[~lost])
+        return labels
+    if isinstance(y, (list, tuple)):
+        y = _array_of(y)
+    return np.asarray(column_or_1d(y, warn=warn))
+
+
+def present(labels: NDArray[Any]) -> Flags:
+    """(n,) bool: where there is a label, neither None nor NaN nor pandas' NA."""
+    if labels.dtype.kind == "f":
+        return ~np.isnan(labels)
+    if labels.dtype.kind == "O":
+        return np.array([_is_there(label) for label in labels], dtype=bool)
+    return np.ones(len(labels), dtype=bool)
+
+
+def check_present(labels: NDArray[Any], hint: str) -> None:
+    """InputError where a row has no label."""
+    there = present(labels)
+    if not there.all():
+        raise InputError(f"y: row {there.argmin()} has no label; {hint}")
+
+
+def plain(labels: NDArray[Any]) -> NDArray[Any]:
+    """Objects as numbers, where NumPy has a type that holds them all; all others as they are."""
+    if labels.dtype.kind != "O":
+        return labels
+    numbers = _array_of(labels.tolist())
+    return numbers if numbers.dtype.kind in "biuf" and numbers.ndim == 1 else labels
+
+
+def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
+    """(c,) the labels, each once and sorted.
+
+    Raises
+    ------
+    InputError
+        They have no order, as numbers and text have none.
+    """
+    try:
+        return np.unique(plain(labels))
+    except TypeError:
+        kinds = " and ".join(sorted({type(label).__name__ for label in labels}))
+        raise InputError(
+            f"{name}: expected labels of one kind, numbers or text, found {kinds}"
+        ) from None
+
+
+def class_numbers(classes: NDArray[Any], labels: NDArray[Any]) -> Labels:
+    """(n,) the number of each label among the sorted classes; -1 for what is none of them."""
+    if classes.dtype.kind == labels.dtype.kind != "O":
+        numbers = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+        return np.where(classes[numbers] == labels, numbers, -1)
+    # Python compares numbers of two types as they are; NumPy would make floats of both.
+    number = {label: i for i, label in enumerate(classes.tolist())}
+    return np.array([number.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+
+
+def _array_of(items: Sequence[Any]) -> NDArray[Any]:
+    """The array of a list; of objects, where NumPy would change a label's value or kind."""
+    array = np.asarray(items)
+    if array.dtype.kind == "f":
+        kept = not any(
+            isinstance(i, (int, np.integer)) and abs(int(i)) > LARGEST_EXACT for i in items
+        )
+    else:
+        kept = array.dtype.kind != "U" or all(isinstance(item, str) for item in items)
+    if kept or array.ndim != 1:
+        return array
+    objects = np.empty(len(items), dtype=object)
+    objects[:] = items
+    return objects
+
+
+def _is_there(label: Any) -> bool:
+    try:
+        return label is not None and bool(label == label)
+    except TypeError:  # pandas' NA is neither equal to itself nor not
+        return False

@@ -1,0 +1,423 @@
+"""What the composed machine's estimators share: everything but what a label is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernbrook.checks import flag, shown
+from kernbrook.engine.model import Model, slices
+from kernbrook.engine.quick import QuickRows
+from kernbrook.engine.stores.base import Setting
+from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import as_labels, check_present, is_empty
+from kernbrook.estimators.making import make_model
+from kernbrook.gram.points import (
+    DenseRows,
+    Flags,
+    Floats,
+    Rows,
+    SparseRows,
+    canonical,
+    keys_of,
+    sound,
+)
+from kernbrook.kernels import resolve
+from kernbrook.kernels.dictionaries import check_vectors, of_vectors
+from kernbrook.streams.scaling import LARGEST_FILLED, OnlineScaler
+
+LARGEST_WEIGHT = 1e100
+_SUCH_AS = {  # of the parts that have parameters
+    "learner": "BPAS()",
+    "combiner": "Hedge()",
+    "selection": "Selection()",
+    "labels": "LabelBudget()",
+}
+
+
+class OnlineMachine(BaseEstimator):
+    """Kernels x learner x combiner x selection x labels, as an estimator; see its two kinds."""
+
+    _run: Model
+    _of_numbers: bool
+    _learned: tuple[str, ...] = (
+        "_run", "_quick", "feature_names_in_", "kernels_", "n_features_in_",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        kernels: Any = "omkc16",
+        learner: Any = None,
+        combiner: Any = None,
+        selection: Any = None,
+        labels: Any = "all",
+        random_state: Any = None,
+        scaling: str | None = "auto",
+        judge_stored: bool = False,
+    ):
+        self.kernels = kernels
+        self.learner = learner
+        self.combiner = combiner
+        self.selection = selection
+        self.labels = labels
+        self.random_state = random_state
+        self.scaling = scaling
+        self.judge_stored = judge_stored
+
+    def set_params(self, **parameters: Any) -> Any:
+        """As in scikit-learn; a part must be an object before its parameters can be set."""
+        for name in parameters:
+            part, nested, _ = name.partition("__")
+            value = parameters.get(part, getattr(self, part, None))
+            if nested and part in self._get_param_names() and not hasattr(value, "set_params"):
+                found = "None, the default," if value is None else shown(value)
+                such = _SUCH_AS.get(part)
+                if such == "BPAS()" and self._of_numbers:
+                    such = "Ridge()"
+                hint = "" if such is None else f"; write {part}=kb.{such} first"
+                raise InputError(f"{name}: {part} is {found} and has no parameters{hint}")
+        return super().set_params(**parameters)
+
+    # -- what a label is, for the kinds to say ------------------------------------------------
+
+    @property
+    def _scores(self) -> int:
+        """Scores of each expert."""
+        raise NotImplementedError
+
+    def _numbers(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Labels as the run takes them, `_nothing()` where there is none."""
+        raise NotImplementedError
+
+    def _nothing(self) -> Any:
+        """What the run takes for a label that cannot be had."""
+        raise NotImplementedError
+
+    def _number_of(self, y: Any) -> float | None:
+        """One label as the run takes it; None where it has to be looked at more closely."""
+        raise NotImplementedError
+
+    def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
+        """Learn which labels there are, if they are classes."""
+
+    def _offset(self) -> Any:
+        """What is added to predictions."""
+        return 0.0
+
+    def _predictions(self, decisions: Floats) -> NDArray[Any]:
+        raise NotImplementedError
+
+    # -- learning ---------------------------------------------------------------------------
+
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False
+    ) -> tuple[NDArray[Any], Flags]:
+        """Test, ask, train on checked features and labels or an oracle."""
+        importance = _importance(sample_weight, X.shape[0])
+        labels = None if callable(y) else self._numbers(y)
+        if not hasattr(self, "_run"):
+            self._start(X)
+        run, rows = self._run, self._rows(X)  # checked before anything is learned
+        if not run.setting.judges_stored:
+            rows = replace(rows, keys=keys_of(X))  # as they are given: they are scaled anew
+        decisions = np.empty((X.shape[0], self._scores))
+        asked = np.zeros(X.shape[0], dtype=bool)
+        for where in slices(X.shape[0], run.together if labels is not None else 1):
+            part, scaler = self._next(X, rows, where)
+            if labels is not None:
+                told = labels[where]
+            else:
+                wanted = run.would_ask(part, X[where])[0]
+                told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
+            decisions[where], asked[where] = run.learn_block(
+                part, told, importance[where], given or labels is None, X[where], scaler=scaler
+            )
+        return self._predictions(decisions), asked
+
+    def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Rows, OnlineScaler | None]:
+        """Some of the rows as the run takes them next, and the scaler once it has met them."""
+        part, scaler = rows.part(where.start, where.stop), self._run.scaler
+        if scaler is None:
+            return part, None
+        scaler = scaler.copy()
+        return replace(self._rows(scaler.learn(X[where])), keys=part.keys), scaler
+
+    def _answer(self, oracle: Any, X: Any, i: int) -> Any:
+        """The oracle's label of a row, as the run takes it."""
+        label = oracle(X[i : i + 1] if sp.issparse(X) else X[i])
+        if isinstance(label, (list, tuple, dict, set)) or np.ndim(label) > 0:
+            raise InputError(f"oracle: expected one label, or None, got {label!r:.60}")
+        return self._numbers(as_labels([label]))[0]
+
+    def learn_one(
+        self, x: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Any:
+        """Test, then train on one row, given as (d,) numbers: much quicker than a chunk of one.
+
+        The label is learned from, whatever the policy in `labels`.
+
+        Parameters
+        ----------
+        x : (d,) float array
+        y : its label; None or NaN where there is none
+        classes : all labels, on the first call of a classifier
+        sample_weight : float or None
+
+        Returns
+        -------
+        the prediction made before the label was looked at
+        """
+        weight = 1.0 if sample_weight is None else float(sample_weight)
+        if classes is None and 0.0 <= weight < LARGEST_WEIGHT:
+            decision = self._learn_quickly(x, y, weight)
+            if decision is not None:
+                return self._predictions(decision[None])[0] + self._offset()
+        with self._nothing_half_done():
+            X, labels = self._checked(np.asarray(x)[None], [y])
+            self._set_classes(labels, classes)
+            return self._learn(X, labels, sample_weight, given=True)[0][0]
+
+    def _learn_quickly(self, x: Any, y: Any, weight: float) -> Floats | None:
+        """(c,) the decision before the label; None where nothing is learned yet, or so quickly."""
+        run, quick = self.__dict__.get("_run"), self.__dict__.get("_quick")
+        raw = np.array(x, dtype=np.float64, ndmin=2)
+        label = self._number_of(y)
+        if run is None or label is None or raw.shape != (1, run.setting.width):
+            return None
+        if not np.isfinite(raw.sum()):  # to be refused, or of a size that is dealt with elsewhere
+            return None
+        if quick is None or quick.model is not run:
+            if not QuickRows.takes(run):
+                return None
+            self._quick = quick = QuickRows(run)
+        if run.scaler is None:
+            return quick.learn(raw, raw, label, weight)
+        scaler = run.scaler.copy()
+        return quick.learn(scaler.learn(raw), raw, label, weight, scaler=scaler)
+
+    def predict_one(self, x: Any) -> Any:
+        """The prediction for one row, given as (d,) numbers; see `learn_one`."""
+        check_is_fitted(self)
+        X = self._features(np.array(x, dtype=np.float64, ndmin=2))
+        rows, scaler = self._rows(X), self._run.scaler
+        rows = rows if scaler is None else self._rows(scaler.transform(X))
+        return self._predictions(self._run.decide(rows, X))[0] + self._offset()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_quick"}
+
+    def should_ask(self, X: Any) -> Flags:
+        """(n,) bool: does the model want the label of each row of X, (n, d), if it came next?
+
+        Nothing changes, and no draw is used up.
+        """
+        rows, raw = self._rows_of(X)
+        return self._run.would_ask(rows, raw)
+
+    def _decide(self, X: Any) -> Floats:
+        rows, raw = self._rows_of(X)
+        return self._run.decide(rows, raw)
+
+    def _rows_of(self, X: Any) -> tuple[Rows, Any]:
+        """Rows as the model takes them, and as they are given."""
+        check_is_fitted(self)
+        if is_empty(X):
+            nothing = np.empty((0, self._run.setting.width))
+            return self._rows(nothing), nothing
+        X = validate_data(
+            self, sound(X), reset=False, accept_sparse="csr", dtype=np.float64, order="C"
+        )
+        X = canonical(X)
+        rows, scaler = self._rows(X), self._run.scaler
+        return (rows if scaler is None else self._rows(scaler.transform(X))), X
+
+    # -- what was learned -------------------------------------------------------------------
+
+    @property
+    def n_support_stored_(self) -> int:
+        return int(self._run.counts.sum())
+
+    @property
+    def n_support_active_(self) -> int:
+        return self._run.n_active
+
+    @property
+    def support_vectors_(self) -> Floats:
+        return self._run.expansion()[0].copy()
+
+    @property
+    def dual_coef_(self) -> Floats:
+        coefficients = self._run.expansion()[1].copy()
+        return coefficients[:, :, 0] if self._scores == 1 else coefficients
+
+    @property
+    def labels_asked_(self) -> int:
+        return self._run.asked
+
+    @property
+    def n_rounds_(self) -> int:
+        return self._run.rounds
+
+    @property
+    def expert_weights_(self) -> Floats:
+        return self._run.weights()
+
+    @property
+    def kernel_weights_(self) -> Floats:
+        of, weights = self._run.kernel_of, self._run.weights()
+        return np.asarray(np.bincount(of[of >= 0], weights[of >= 0], len(self.kernels_)))
+
+    @property
+    def memory_bytes_(self) -> int:
+        return self._run.nbytes
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        for name in self._learned:
+            self.__dict__.pop(name, None)
+
+    @contextmanager
+    def _nothing_half_done(self) -> Iterator[None]:
+        """A first call that fails before it has learned anything leaves no trace."""
+        try:
+            yield
+        except BaseException:
+            if not hasattr(self, "_run") or self._run.rounds == 0:
+                self._forget()
+            raise
+
+    def _is_nothing(self, X: Any, y: Any) -> bool:
+        """Whether a chunk has no rows, so that nothing changes. A new model's parameters are
+        checked nevertheless."""
+        if not is_empty(X):
+            return False
+        if not (y is None or callable(y)) and len(y := as_labels(y)) > 0:
+            raise InputError(f"X has 0 rows but y has {len(y)} labels")
+        if not hasattr(self, "_run"):
+            trial: Any = clone(self)
+            trial.classes_ = np.arange(2)
+            trial._start(np.empty((0, max((1, *np.shape(X)[1:2])))))
+        return True
+
+    def _start(self, X: Any) -> None:
+        """Set everything up for the first example."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        kernels = resolve(self.kernels)
+        scaling = self._scaling(X.shape[1])
+        sparse = sp.issparse(X) and scaling != "moments"
+        self._run = self._new_run(X.shape[1], sparse, seed)
+        if scaling is not None:
+            self._run.scaler = OnlineScaler(scaling, X.shape[1])
+        self.kernels_ = kernels
+        self.n_features_in_ = X.shape[1]
+
+    def _scaling(self, width: int) -> str | None:
+        """The method of scaling rows of so many features, or None."""
+        kernels = resolve(self.kernels)
+        if self.scaling is None or (self.scaling == "auto" and not of_vectors(kernels)):
+            return None
+        check_vectors("scaling", kernels)
+        if not isinstance(self.scaling, str) or self.scaling != "auto":
+            return self.scaling
+        return "moments" if width <= LARGEST_FILLED else "maximum"
+
+    def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
+        """The run that the parameters ask for, before its first example."""
+        return make_model(
+            resolve(self.kernels), self.learner, self.combiner, self.selection, self.labels,
+            self._setting(width, sparse, seed),
+        )  # fmt: skip
+
+    def _setting(self, width: int, sparse: bool, seed: int) -> Setting:
+        judges = flag(self, "judge_stored")
+        return Setting(width, sparse, self._scores, seed, self._of_numbers, judges)
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Features and labels, with all of scikit-learn's checks."""
+        hint = "`learn` takes rows without labels, `fit` and `partial_fit` do not"
+        if y is None:
+            name = type(self).__name__
+            raise InputError(f"{name} requires y to be passed, but the target y is None; {hint}")
+        y = as_labels(y, warn=True)
+        check_present(y, hint)
+        X, y = validate_data(
+            self, sound(X), y, reset=not hasattr(self, "_run"), accept_sparse="csr",
+            dtype=np.float64, order="C", y_numeric=self._of_numbers,
+        )  # fmt: skip
+        return self._features(X), y
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Features, and labels or an oracle, with checks that are quick on short chunks too."""
+        X = self._features(X)
+        if callable(y):
+            return X, y
+        y = np.full(X.shape[0], np.nan) if y is None else as_labels(y)
+        if X.shape[0] != len(y):
+            raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
+        return X, y
+
+    def _features(self, X: Any) -> Any:
+        """X as a C-ordered float64 array or a canonical CSR matrix, of the right width."""
+        if not (isinstance(X, np.ndarray) or sp.issparse(X)):
+            X = validate_data(
+                self, X, reset=not hasattr(self, "n_features_in_"), accept_sparse="csr",
+                dtype=np.float64, order="C",
+            )  # fmt: skip
+        if np.iscomplexobj(X):
+            raise InputError("X: complex data not supported, expected real numbers")
+        if X.ndim != 2:
+            raise InputError(f"X: expected an array of shape (n, d), got {X.ndim} dimension(s)")
+        width = getattr(self, "n_features_in_", X.shape[1])
+        if X.shape[1] != width:
+            raise InputError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} "
+                f"is expecting {width} features as input"
+            )
+        return canonical(X)
+
+    def _rows(self, X: Any) -> Rows:
+        """X in the form that the run keeps rows in."""
+        if self._run.sparse:
+            return SparseRows.of(X if sp.issparse(X) else sp.csr_matrix(X))
+        return DenseRows.of(np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def check_some_weight(sample_weight: Any) -> None:
+    if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+        raise InputError("sample_weight: all weights are zero, there is nothing to learn")
+
+
+def _importance(sample_weight: Any, rows: int) -> Floats:
+    if sample_weight is None:
+        return np.ones(rows)
+    weights = np.array(sample_weight, dtype=np.float64)  # read-only would be compiled for anew
+    weights = np.full(rows, float(weights)) if weights.ndim == 0 else weights
+    if weights.shape != (rows,):
+        raise InputError(
+            f"sample_weight: got an array of shape {weights.shape}, expected ({rows},)"
+        )
+    allowed = (weights >= 0) & (weights < LARGEST_WEIGHT)
+    if not allowed.all():
+        wrong = weights[int(np.argmin(allowed))]
+        found = "NaN" if np.isnan(wrong) else f"{wrong:g}"
+        raise InputError(
+            "sample_weight: negative values, infinity, NaN and numbers from 1e100 are not allowed, "
+            f"got {found}"
+        )
+    return weights

@@ -1,0 +1,224 @@
+"""The composed machine as a scikit-learn regressor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from kernbrook.engine.model import Model
+from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import plain, present
+from kernbrook.estimators.machine import OnlineMachine, check_some_weight
+from kernbrook.gram.points import Flags, Floats
+from kernbrook.learners import Advice
+
+
+class OnlineMKRegressor(RegressorMixin, OnlineMachine):
+    """Online regression with many kernels: kernels x learner x combiner x selection x labels.
+
+    One learner for each kernel learns from a stream; a combiner weighs their predictions. Without
+    arguments it is the recipe "kernbrook-regression" and needs no settings: it scales the features
+    as they come, and has a fixed size. The result never depends on how the stream is cut into
+    chunks.
+
+    Parameters
+    ----------
+    kernels : str, kernel, function or list of these; see `OnlineMKClassifier`
+    learner : learner of each kernel, or a list of them
+        By default `GradientDescent(0.5, "normalized")` and `Ridge()`, the learners for numbers. An
+        expert is a pair of a learner and a kernel; those of the first learner come first.
+    combiner : what weighs the experts, on losses of numbers
+        `MLPoly("linearized", scale_free=True)` by default.
+    selection : which experts are updated and form the prediction; all of them by default
+    labels : "all", or a policy such as `Disagreement()`: whose label is asked for
+    random_state : int, RandomState or None
+        Seeds all draws. They depend on the seed and the round alone.
+    scaling : "auto", "moments", "maximum" or None; see `OnlineMKClassifier`
+    center : bool
+        Learn the differences from the first label seen, which is added to all predictions after
+        it: kernels of x - z fit a constant only slowly.
+    judge_stored : bool; see `OnlineMKClassifier`
+
+    Attributes
+    ----------
+    kernels_ : (m,) tuple of kernels
+    kernel_weights_ : (m,) weights, summing to 1
+    expert_weights_ : (e,) the same, by expert
+    expert_errors_ : (e,) squared error of each expert before each label was seen, times its sample
+        weight; mean over the labels seen
+    n_support_stored_, n_support_active_ : as for `OnlineMKClassifier`; 0 on features
+    labels_asked_ : labels looked at so far
+    n_rounds_ : examples met so far
+    memory_bytes_ : bytes held by what was learned
+    offset_ : the first label, where `center` asks for it
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    Shen, Chen, Giannakis (2019), Random feature-based online multi-kernel learning in environments
+    with unknown dynamics. Hong and Chae (2020), Active learning with multiple kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> X = np.random.default_rng(0).uniform(0, 6, size=(300, 1))
+    >>> model = kb.OnlineMKRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.05)
+    True
+    """
+
+    offset_: float
+    _of_numbers = True
+    _scores = 1
+    _learned = (*OnlineMachine._learned, "offset_")
+
+    def __init__(
+        self,
+        kernels: Any = "amkl17",
+        learner: Any = None,
+        combiner: Any = None,
+        selection: Any = None,
+        labels: Any = "all",
+        random_state: Any = None,
+        scaling: str | None = "auto",
+        center: bool = True,
+        judge_stored: bool = False,
+    ):
+        super().__init__(
+            kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored
+        )
+        self.center = center
+
+    def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
+        pool = self.learner if isinstance(self.learner, (list, tuple)) else [self.learner]
+        if self.center and any(isinstance(one, Advice) for one in pool):
+            raise InputError("learner: Advice gives forecasts of the labels; set center=False")
+        return super()._new_run(width, sparse, seed)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
+        """Forget everything, then learn from X in the order given, one pass.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+        y : (n,) numbers
+        sample_weight : (n,) or None; scales each example's loss
+
+        Raises
+        ------
+        InputError
+            A parameter, or the data, is not what was expected.
+        """
+        self._forget()
+        check_some_weight(sample_weight)
+        return self._learn_all(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
+        """Learn from X in the order given, after what was learned before.
+
+        All labels given are learned from, whatever the policy in `labels`. A chunk without rows
+        changes nothing.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+        y : (n,) numbers
+        sample_weight : (n,) or None; scales each example's loss
+        """
+        return self if self._is_nothing(X, y) else self._learn_all(X, y, sample_weight)
+
+    def _learn_all(self, X: Any, y: Any, sample_weight: Any) -> OnlineMKRegressor:
+        with self._nothing_half_done():
+            X, y = self._validated(X, y)
+            self._learn(X, y, sample_weight, given=True)
+        return self
+
+    def learn(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Floats, Flags]:
+        """Test, ask, train: each label is predicted before it is looked at, if it is.
+
+        A chunk without rows changes nothing.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR matrix
+        y : (n,) numbers, or an oracle, or None
+            None or NaN is a label that cannot be had; None instead of them all, that none can. An
+            oracle is called with a row of X, (d,) or if sparse (1, d), for each label that
+            `labels` asks for, and gives the label, or None.
+        sample_weight : (n,) or None
+
+        Returns
+        -------
+        predictions : (n,) each from the examples before its own
+        asked : (n,) bool, whose label was looked at
+        """
+        if self._is_nothing(X, y):
+            return np.empty(0), np.zeros(0, dtype=bool)
+        with self._nothing_half_done():
+            X, y = self._checked(X, y)
+            return self._learn(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Floats:
+        """(n,) the number expected for each row of X, (n, d)."""
+        return self._predictions(self._decide(X)) + self._offset()
+
+    @property
+    def expert_errors_(self) -> Floats:
+        return self._run.progress.losses / max(self._run.asked, 1)
+
+    # -- labels -----------------------------------------------------------------------------
+
+    def _numbers(self, y: NDArray[Any]) -> Floats:
+        there = present(y)
+        given = plain(y[there])
+        if given.dtype.kind not in "biuf":
+            raise InputError(f"y: expected numbers, got {given.dtype}")
+        numbers = np.full(len(y), self._nothing())
+        numbers[there] = given
+        wrong = there & ~(np.abs(numbers) < 1e100)
+        if wrong.any():
+            raise InputError(
+                f"y: expected numbers of size below 1e100, found {numbers[wrong][0]:g} "
+                f"(row {wrong.argmax()} of the chunk)"
+            )
+        if self.center:
+            if not hasattr(self, "offset_") and there.any():
+                self.offset_ = float(numbers[there][0])
+            numbers -= self._offset()
+        return numbers
+
+    def _offset(self) -> float:
+        return getattr(self, "offset_", 0.0)
+
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False
+    ) -> tuple[NDArray[Any], Flags]:
+        centred = hasattr(self, "offset_")
+        try:
+            predictions, asked = super()._learn(X, y, sample_weight, given)
+        except BaseException:
+            if not centred and hasattr(self, "_run") and self._run.asked == 0:
+                self.__dict__.pop("offset_", None)  # the label that it came from was not learned
+            raise
+        since = 0 if centred or not asked.any() else int(asked.argmax()) + 1
+        predictions[since:] += self._offset()
+        return predictions, asked
+
+    def _number_of(self, y: Any) -> float | None:
+        if y is None or not isinstance(y, (int, float)) or (self.center and not self._centred()):
+            return None
+        number = float(y) - self._offset()
+        return number if abs(number) < 1e100 else None
+
+    def _centred(self) -> bool:
+        return "offset_" in self.__dict__
+
+    def _nothing(self) -> float:
+        return float("nan")
+
+    def _predictions(self, decisions: Floats) -> Floats:
+        return decisions[:, 0].copy()

@@ -1,0 +1,333 @@
+"""Voted kernel regularization as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Number
+from reprlib import repr as shortened
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from kernbrook.checks import is_number, is_whole
+from kernbrook.errors import InputError
+from kernbrook.gram.points import canonical, sound
+from kernbrook.kernels import Kernel, Polynomial, resolve
+from kernbrook.kernels.dictionaries import check_vectors
+from kernbrook.voted import Columns, Program, Solution, complexities, descend, penalties
+from kernbrook.voted.examples import Examples, Floats
+from kernbrook.voted.expansion import Expansion
+
+SOLVERS = ("lp", "cd")
+
+
+class VotedClassifier(ClassifierMixin, BaseEstimator):
+    """What the classifiers of voted kernel regularization share: input, scores, attributes."""
+
+    kernels: Any
+    unit_length: bool
+    kernels_: tuple[Kernel, ...]
+    dual_: Floats
+    _expansion: Expansion
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores of the rows of X, (n, d), or of n objects.
+
+        Returns
+        -------
+        (n,) scores of `classes_[1]`, or (n, c) for c > 2 classes
+        """
+        check_is_fitted(self)
+        examples = self._examples(X, fitting=False)
+        scores = self._expansion.scores(examples)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(n,) labels; a score of 0 counts as positive."""
+        decisions = self.decision_function(X)
+        return self.classes_[chosen(decisions)]
+
+    # -- what was learned -------------------------------------------------------------------
+
+    @property
+    def support_(self) -> NDArray[np.intp]:
+        return self._expansion.support.copy()
+
+    @property
+    def support_vectors_(self) -> Any:
+        items = self._expansion.points.items
+        return items.copy()
+
+    @property
+    def dual_coef_(self) -> Floats:
+        coefficients = self._expansion.coefficients.copy()
+        return coefficients[:, :, 0] if coefficients.shape[2] == 1 else coefficients
+
+    @property
+    def n_support_stored_(self) -> int:
+        return len(self._expansion.support)
+
+    @property
+    def n_terms_(self) -> int:
+        return int(np.count_nonzero(self._expansion.coefficients))
+
+    @property
+    def kernel_weights_(self) -> Floats:
+        return self._expansion.weights
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _pool(self) -> tuple[Kernel, ...]:
+        check_flags(unit_length=self.unit_length)
+        if self.kernels is None:
+            return tuple(Polynomial(degree, offset=1) for degree in range(1, 11))
+        pool = resolve(self.kernels)
+        if self.unit_length:
+            check_vectors("unit_length", pool)
+        return pool
+
+    def _labelled(self, X: Any, y: Any) -> tuple[Examples, NDArray[np.intp]]:
+        """The training examples, and the numbers of their classes; sets `classes_`."""
+        if y is None:
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        examples = self._examples(X, fitting=True)
+        y = column_or_1d(y, warn=True)
+        if len(examples) != len(y):
+            raise InputError(f"X has {len(examples)} rows but y has {len(y)} labels")
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError(f"y: expected two classes or more, found one class: {self.classes_}")
+        return examples, codes
+
+    def _examples(self, X: Any, fitting: bool) -> Examples:
+        objects = as_objects(X)
+        if fitting:
+            self.__dict__.pop("n_features_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
+        elif self._expansion.points.are_objects != (objects is not None):
+            expected = "a list of objects" if objects is None else "an array of numbers"
+            raise InputError(f"X: expected what `fit` was given, {expected}, got {shortened(X)}")
+        if objects is not None:
+            if self.unit_length:
+                raise InputError("unit_length: is for vectors, but X is a list of objects")
+            return Examples(objects)
+        X = validate_data(
+            self, sound(X), reset=fitting, accept_sparse="csr", dtype=np.float64, order="C"
+        )
+        X = canonical(X)
+        if not fitting and sp.issparse(X) != sp.issparse(self._expansion.points.items):
+            X = X.toarray() if sp.issparse(X) else sp.csr_matrix(X)  # as the support vectors are
+        return Examples(of_unit_length(X) if self.unit_length else X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class VotedKernelClassifier(VotedClassifier):
+    """Voted kernel regularization: f(x) = sum_kj alpha_kj K_k(x, x_j), with few alpha_kj.
+
+    Minimises (1/n) sum_i max(0, 1 - y_i f(x_i)) + sum_kj (lam r_k + beta) |alpha_kj|, where r_k is
+    the complexity of kernel k: complex kernels may be used, at a price. Of more than two classes
+    each has a function of its own, against the rest.
+
+    Parameters
+    ----------
+    kernels : str, kernel, function or list of these
+        As `kernels` of `OnlineMKClassifier`; by default the polynomials (x.z + 1)^k, k = 1 ... 10.
+        They need not be positive definite, nor symmetric. Where X is a list of objects, functions
+        of two lists, which give an (n, m) array. Of matrices of kernel values, one or several
+        `Precomputed(matrix)`: X is then one column, the row numbers of the examples.
+    complexity : "trace", "pdim", "local", "max", (p,) numbers, or function
+        "trace": kappa_k sqrt(Tr K_k) / n, with kappa_k^2 = max K_k(x, x). "pdim", for polynomials:
+        kappa_k^2 sqrt(C(d + k, k)). "local": sqrt((2/n) sum_j min(s lambda_1, lambda_j)) with the
+        eigenvalues of K_k / n. These three bound positive definite kernels; "max", which is
+        max |K_k| / sqrt(n), is for any. A function takes a kernel and the training X.
+    lam, beta : float, 0 or more, not both 0
+        lam = 0 is the norm-1 SVM.
+    s : float in (0, 1], for "local"
+    solver : "lp" or "cd"
+        Linear programming by column generation, or greedy coordinate descent, which may end above
+        the optimum: `gap_` says by how much at most.
+    tol : float
+        "lp" stops at a duality gap of `tol` times the objective.
+    max_iter : int
+        Steps of "cd", for each class.
+    unit_length : bool
+        Divide every example by its length first, as in the paper's tables.
+    cache_size : float, megabytes
+        Kernel values to keep; the others are computed again when needed.
+
+    Attributes
+    ----------
+    classes_ : (c,) labels; a score is that of `classes_[1]`, or of each class where c > 2
+    kernels_ : (p,) tuple of kernels
+    complexities_, penalties_ : (p,) r_k and lam r_k + beta
+    support_ : (q,) numbers of the training points in use; support_vectors_ : these points
+    dual_coef_ : (q, p) coefficients alpha, or (q, p, c) for c > 2 classes
+    n_support_stored_, n_terms_ : points in use, and nonzero coefficients
+    kernel_weights_ : (p,) share of each kernel in the sum of |alpha|
+    objective_, gap_ : the objective, and its distance to the dual: floats, or (c,) for c > 2
+    dual_ : (n,) u, or (n, c): 0 <= u_i <= 1/n and |sum_i u_i y_i K_k(x_i, x_j)| <= penalties_[k]
+        for all k, j, so that no alpha has an objective below sum u
+    n_iter_ : linear programs solved, or steps
+    n_features_in_, feature_names_in_ : as in scikit-learn; not for objects
+
+    Raises
+    ------
+    InputError
+        A parameter is not what was expected, y has one class, kernel values are not finite or
+        beyond the solver's precision: the message names the kernel and how to scale.
+
+    References
+    ----------
+    Cortes, Goyal, Kuznetsov, Mohri (2015), Voted Kernel Regularization: equation 1, lemmas 3 and
+    4, section 5, appendix C. In equation 1 y_j belongs inside the sum over j, and the linear
+    program needs xi >= 0.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = kb.VotedKernelClassifier(lam=0.01, beta=0.001, unit_length=True).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9), model.n_support_stored_ < 20, bool(model.gap_ < 1e-6)
+    (True, True, True)
+    """
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        complexity: Any = "trace",
+        lam: float = 0.01,
+        beta: float = 0.01,
+        s: float = 0.1,
+        solver: str = "lp",
+        tol: float = 1e-7,
+        max_iter: int = 1000,
+        unit_length: bool = False,
+        cache_size: float = 1000,
+    ):
+        self.kernels = kernels
+        self.complexity = complexity
+        self.lam = lam
+        self.beta = beta
+        self.s = s
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.unit_length = unit_length
+        self.cache_size = cache_size
+
+    def fit(self, X: Any, y: Any) -> VotedKernelClassifier:
+        """Solve for all coefficients.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix, or list of n objects
+        y : (n,) labels
+        """
+        if self.solver not in SOLVERS:
+            raise InputError(f"solver: expected 'lp' or 'cd', got {self.solver!r}")
+        check_positive(tol=self.tol)
+        if not (is_whole(self.max_iter) and self.max_iter > 0):
+            raise InputError(f"max_iter: expected an integer from 1, got {self.max_iter!r}")
+        examples, codes = self._labelled(X, y)
+        columns = Columns(self._pool(), examples, cache_bytes(self.cache_size))
+        sizes = complexities(self.complexity, columns, self.s)
+        prices = penalties(sizes, self.lam, self.beta)
+        solutions = [self._solve(columns, sign, prices) for sign in signs(codes)]
+        self.kernels_ = columns.kernels
+        self.complexities_, self.penalties_ = sizes, prices
+        self._expansion = Expansion.of(columns, solutions)
+        self.objective_ = single([solution.objective for solution in solutions])
+        self.gap_ = single([solution.gap for solution in solutions])
+        self.dual_ = single([solution.dual for solution in solutions])
+        self.n_iter_ = max(solution.rounds for solution in solutions)
+        return self
+
+    def _solve(self, columns: Columns, sign: Floats, prices: Floats) -> Solution:
+        if self.solver == "cd":
+            return descend(columns, sign, prices, self.max_iter)
+        return Program(columns, sign, self.tol).solve(prices)
+
+
+def as_objects(X: Any) -> list[Any] | None:
+    """A list of objects that are no vectors: a list of anything but numbers and sequences of
+    them, or an array of one dimension of strings or objects. None for everything else."""
+    if hasattr(X, "to_numpy") and getattr(X, "ndim", 2) == 1:
+        X = X.to_numpy()
+    if isinstance(X, np.ndarray):
+        return X.tolist() if X.ndim == 1 and X.dtype.kind in "OUST" else None
+    if not isinstance(X, (list, tuple)) or len(X) == 0:
+        return None
+    first = X[0]
+    numeric = isinstance(first, Number) or hasattr(first, "__array__")
+    if numeric or (isinstance(first, Sequence) and not isinstance(first, (str, bytes))):
+        return None
+    return list(X)
+
+
+def of_unit_length(X: Any) -> Any:
+    """The rows of X divided by their lengths; rows of zeros stay."""
+    if sp.issparse(X):
+        X = X.copy()
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        sizes = np.zeros(X.shape[0])
+        np.maximum.at(sizes, row, np.abs(X.data))
+        X.data /= np.where(sizes > 0, sizes, 1.0)[row]
+        lengths = np.sqrt(np.bincount(row, X.data**2, minlength=X.shape[0]))
+        X.data /= np.where(lengths > 0, lengths, 1.0)[row]
+        return X
+    largest = np.abs(X).max(axis=1, initial=0.0, keepdims=True)
+    X = X / np.where(largest > 0, largest, 1.0)  # no overflow, and no underflow, in the squares
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(lengths > 0, lengths, 1.0)
+
+
+def signs(codes: NDArray[np.intp]) -> list[Floats]:
+    """The labelling by +1 and -1 for two classes, or that of each class against the rest."""
+    count = int(codes.max()) + 1
+    positive = [1] if count == 2 else range(count)
+    return [np.where(codes == c, 1.0, -1.0) for c in positive]
+
+
+def chosen(decisions: Floats) -> NDArray[np.intp]:
+    """The number of the class that scores choose."""
+    if decisions.ndim == 1:
+        return (decisions >= 0).astype(np.intp)
+    return decisions.argmax(axis=1)
+
+
+def single(values: Sequence[Any]) -> Any:
+    """One value, or the last axis of an array of several."""
+    return values[0] if len(values) == 1 else np.stack(values, axis=-1)
+
+
+def cache_bytes(cache_size: float) -> float:
+    if not (is_number(cache_size) and cache_size >= 0):
+        raise InputError(f"cache_size: expected megabytes from 0, got {cache_size!r}")
+    return float(cache_size) * 1e6
+
+
+def check_flags(**parameters: Any) -> None:
+    for name, value in parameters.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise InputError(f"{name}: expected True or False, got {value!r}")
+
+
+def check_positive(**parameters: Any) -> None:
+    for name, value in parameters.items():
+        if not (is_number(value) and 0 < value < np.inf):
+            raise InputError(f"{name}: expected a positive number, got {value!r}")

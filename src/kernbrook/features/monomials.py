@@ -1,0 +1,110 @@
+"""The exact features of polynomial kernels: all their monomials."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import combinations_with_replacement
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.errors import InputError
+from kernbrook.features.base import Arrays, Features, Floats, Map, Rows
+from kernbrook.kernels.base import Kernel
+from kernbrook.kernels.polynomial import Polynomial, polynomial_variables
+from kernbrook.numerics.compiling import njit
+
+MOST = 65_536  # monomials: a row of them is half a megabyte
+
+
+@njit(cache=True, nogil=True)
+def fill_monomials(rows, chosen, factors, out):
+    """out[s, f] = factors[f] times the product of the inputs chosen[f]; input d stands for 1.
+
+    rows : (b, d); chosen : (f, degree) int from 0 to d; factors : (f,); out : (b, f)
+    """
+    b, d = rows.shape
+    inputs = np.ones(d + 1)
+    for s in range(b):
+        for k in range(d):
+            inputs[k] = rows[s, k]
+        for f in range(chosen.shape[0]):
+            value = factors[f]
+            for k in range(chosen.shape[1]):
+                value *= inputs[chosen[f, k]]
+            out[s, f] = value
+
+
+class MonomialMap(Map):
+    """The monomials of a polynomial kernel, each a product of inputs."""
+
+    def __init__(self, kernel: Kernel, features: Features, width: int, arrays: Arrays):
+        super().__init__(kernel, features, width, arrays)
+        assert isinstance(kernel, Polynomial)
+        self._chosen, self._factors = monomials(kernel, width)
+
+    def fill(self, rows: Rows, out: Floats) -> None:
+        fill_monomials(rows.dense(), self._chosen, self._factors, out)
+
+
+class Monomials(Features):
+    """The exact features of a polynomial kernel: <z(x), z(x')> = (x . x' + offset)^degree.
+
+    By the multinomial theorem: a feature for each product of `degree` of the inputs and of
+    sqrt(offset), repetitions allowed, times the root of the number of its orders. C(d + p - 1, p)
+    features for d inputs, degree p and offset 0; C(d + p, p) with an offset.
+
+    Raises
+    ------
+    InputError
+        The kernel is not a polynomial, its offset is negative, or there would be more than 65,536
+        features.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> kb.Monomials().dim(kb.Polynomial(2, offset=1), 3)
+    10
+    """
+
+    map = MonomialMap
+
+    def dim(self, kernel: Kernel, width: int) -> int:
+        n = polynomial_variables("Monomials", kernel, width)
+        assert isinstance(kernel, Polynomial)
+        size = math.comb(n + kernel.degree - 1, int(kernel.degree))
+        if size > MOST:
+            raise InputError(
+                f"Monomials: {kernel} of {width} features has {size:,} monomials, more than "
+                f"{MOST:,}; take TensorSketch or Nystroem"
+            )
+        return size
+
+    def draw(self, kernel: Kernel, width: int, generator: np.random.Generator) -> Arrays:
+        return {}
+
+
+def monomials(kernel: Polynomial, width: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """What the f monomials multiply: (f, degree) numbers of inputs, `width` for none; (f,) factors.
+
+    Powers of sqrt(offset) are in the factors.
+    """
+    n = polynomial_variables("Monomials", kernel, width)
+    degree = int(kernel.degree)
+    chosen = list(combinations_with_replacement(range(n), degree))
+    try:
+        factors = [
+            math.sqrt(_orders(one)) * math.sqrt(kernel.offset) ** one.count(width) for one in chosen
+        ]
+    except OverflowError as error:
+        raise InputError(f"Monomials: factors of {kernel} overflow; lower its offset") from error
+    return np.array(chosen, dtype=np.int64).reshape(-1, degree), np.array(factors)
+
+
+def _orders(chosen: tuple[int, ...]) -> int:
+    """The multinomial coefficient: in how many orders these can be written."""
+    total = math.factorial(len(chosen))
+    for times in Counter(chosen).values():
+        total //= math.factorial(times)
+    return total

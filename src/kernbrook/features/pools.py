@@ -1,0 +1,118 @@
+"""The feature maps of a pool of kernels at work: from rows to features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.errors import InputError
+from kernbrook.features.base import TILE, Features, Floats, Map, Panel, Rows
+from kernbrook.gram.points import check_array
+from kernbrook.kernels import Kernel
+
+PANEL = 1024  # features of a row computed together, where a map has no more: what the caches hold
+
+
+def draw(kernel: Kernel, features: Features, width: int, seed: int, index: int = 0) -> Map:
+    """A map with fresh draws, which depend on the seed and the index alone.
+
+    Parameters
+    ----------
+    kernel : the kernel
+    features : the recipe
+    width : number of input features
+    seed : int from 0
+    index : int from 0; the kernel's number in its pool, so that each has its own draws
+
+    Raises
+    ------
+    InputError
+        The recipe has no features for this kernel, or a parameter is not what was expected.
+    """
+    if width < 1:
+        raise InputError(f"{type(features).__name__}: expected examples with features, got none")
+    generator = np.random.default_rng([seed, index])
+    return features.map(kernel, features, width, features.draw(kernel, width, generator))
+
+
+def restore(kernel: Kernel, features: Features, width: int, arrays: Mapping[str, Any]) -> Map:
+    """The map whose `arrays()` these are.
+
+    Raises
+    ------
+    InputError
+        An array is missing or can be none of this map; compiled code trusts them later.
+    """
+    features.dim(kernel, width)
+    expected = features.shapes(kernel, width)
+    for name, (shape, kind) in expected.items():
+        check_array(name, arrays.get(name), shape, kind)
+    own = {name: arrays[name] for name in expected}
+    features.check(own)
+    return features.map(kernel, features, width, own)
+
+
+class PoolMap:
+    """The features of several maps of one width, for blocks of rows.
+
+    The features of b rows are one flat array of b * offsets[m] numbers, map after map: those of
+    map i begin at b * offsets[i], a C-contiguous (b, dims[i]) block.
+
+    Parameters
+    ----------
+    maps : the m maps
+
+    Attributes
+    ----------
+    dims : (m,) int, features of each map
+    offsets : (m + 1,) int, sums of the dims before each
+    """
+
+    def __init__(self, maps: Sequence[Map]):
+        self.maps = tuple(maps)
+        self.dims = np.array([one.dim for one in maps], dtype=np.int64)
+        self.offsets = np.concatenate([[0], np.cumsum(self.dims)])
+        self._panels: list[tuple[NDArray[np.int64], Panel]] = []
+        for kind in {one.panel for one in maps if one.panel is not None}:
+            held: list[int] = []
+            for i, one in enumerate(maps):
+                if one.panel is kind:
+                    held.append(i)
+                if held and (one is maps[-1] or self.dims[held].sum() >= PANEL):
+                    self._panels.append((np.array(held), kind([maps[j] for j in held])))
+                    held = []
+
+    def empty(self, b: int) -> Floats:
+        """Room for the features of b rows."""
+        return np.empty(b * int(self.offsets[-1]))
+
+    def views(self, out: Floats) -> list[Floats]:
+        """The block (b, dim) of each map in a flat array."""
+        b = len(out) // int(self.offsets[-1])
+        edges = b * self.offsets
+        return [
+            out[edges[i] : edges[i + 1]].reshape(b, int(dim)) for i, dim in enumerate(self.dims)
+        ]
+
+    def blocks(self, rows: Rows) -> list[Floats]:
+        """(n, dim) features of the rows by each map: parts of one array."""
+        out = self.empty(len(rows))
+        self.fill(rows, out)
+        return self.views(out)
+
+    def fill(self, rows: Rows, out: Floats, start: int = 0) -> None:
+        """Write the features of the rows, which are start.. of the block that `out` is for.
+
+        Several threads may do so at once, each with its own part of the block's rows.
+        """
+        b = len(out) // int(self.offsets[-1])
+        for which, panel in self._panels:
+            panel.fill(rows, b * self.offsets[which] + start * self.dims[which], out)
+        for one, block in zip(self.maps, self.views(out), strict=True):
+            if one.panel is None:
+                for lo in range(0, len(rows), TILE):
+                    part = rows.part(lo, min(lo + TILE, len(rows)))
+                    one.fill(part, block[start + lo : start + lo + len(part)])

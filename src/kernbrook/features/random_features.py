@@ -1,0 +1,170 @@
+"""Random Fourier features, for kernels that have a spectrum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.checks import whole_number
+from kernbrook.errors import InputError
+from kernbrook.features.base import TILE, Arrays, Features, Floats, Map, Rows, Shapes
+from kernbrook.kernels.base import Kernel
+from kernbrook.kernels.spectra import WAYS, ShiftInvariant
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.trigonometry import LARGEST, sine_cosine
+
+
+@njit(cache=True, nogil=True)
+def fill_waves(angles, first, scale, starts, out):
+    """The features [sin, cos] * scale of several kernels, from the angles of a few examples.
+
+    Angles beyond `LARGEST` are done once more, by the library; infinity and NaN give NaN.
+
+    Parameters
+    ----------
+    angles : (b, f) of the examples, all kernels' side by side
+    first : (m+1,) kernel i's angles are first[i] .. first[i+1]-1
+    scale : (m,)
+    starts : (m,) where kernel i's features of the first example go in `out`; those of the others
+        follow, 2 (first[i+1] - first[i]) numbers each
+    out : (any,) filled in
+    """
+    for s in range(np.uintp(angles.shape[0])):
+        for i in range(len(scale)):
+            lo = np.uintp(first[i])
+            d = np.uintp(first[i + 1]) - lo
+            sines = np.uintp(starts[i]) + s * (d + d)
+            cosines = sines + d
+            beyond = 0
+            for k in range(d):
+                x = angles[s, lo + k]
+                beyond += not abs(x) <= LARGEST
+                sine, cosine = sine_cosine(x)
+                out[sines + k] = scale[i] * sine
+                out[cosines + k] = scale[i] * cosine
+            if beyond > 0:
+                for k in range(d):
+                    x = angles[s, lo + k]
+                    if not abs(x) <= LARGEST:
+                        out[sines + k] = scale[i] * math.sin(x)
+                        out[cosines + k] = scale[i] * math.cos(x)
+
+
+class WavePanel:
+    """Random features of several kernels, whose angles are inner products computed together."""
+
+    def __init__(self, maps: Sequence[WaveMap]):
+        frequencies = [one.arrays()["frequencies"] for one in maps]
+        self._columns = np.ascontiguousarray(np.concatenate(frequencies).T)
+        self._dims = np.array([one.dim for one in maps])
+        self._first = np.concatenate([[0], np.cumsum(self._dims // 2)])
+        self._scale = np.array([one.features.scale() for one in maps])
+        self._place = np.arange(len(self._columns))
+
+    def fill(self, rows: Rows, starts: NDArray[np.int64], out: Floats) -> None:
+        memory = np.empty((min(TILE, len(rows)), self._columns.shape[1]))
+        for lo in range(0, len(rows), TILE):
+            part = rows.part(lo, min(lo + TILE, len(rows)))
+            angles = memory[: len(part)]
+            part.inner(self._columns, self._place, angles)
+            fill_waves(angles, self._first, self._scale, starts + lo * self._dims, out)
+
+
+class WaveMap(Map):
+    """[sin V x, cos V x], which a pool computes for all its kernels together."""
+
+    panel = WavePanel
+
+    def fill(self, rows: Rows, out: Floats) -> None:
+        WavePanel([self]).fill(rows, np.zeros(1, dtype=np.int64), out.reshape(-1))
+
+
+class RandomFeatures(Features):
+    """z(x) = [sin V x, cos V x] / sqrt(D), D frequencies V drawn from the kernel's own spectrum.
+
+    For the shift-invariant kernels Gaussian, Laplacian, Cauchy and Matern. z(x) . z(x') is then
+    the mean of cos v . (x - x') over the frequencies, whose expectation is k(x, x'); its error
+    falls like 1 / sqrt(D).
+
+    Parameters
+    ----------
+    n_components : int, D
+        Frequencies; there are 2 D features, the sines first.
+    frequencies : "random", "orthogonal" or "halton"
+        Independent; orthogonal in blocks of as many as there are input features, each of the
+        length that an independent one has; or from a scrambled Halton sequence. The last two are
+        nearer to the kernel with as many frequencies. A Laplacian has no orthogonal ones.
+    normalize : bool
+        Divide by sqrt(D). Without, as in the tables of Chae and Hong (2021), z(x) . z(x') is near
+        D k(x, x'), and gradient steps are D times as long.
+
+    Notes
+    -----
+    Frequencies v with E exp(i v . delta) = k(delta): for a Gaussian, normal with variance
+    2 gamma; for the Laplacian, of the distance ||x - z||_1, Cauchy with scale gamma in each
+    coordinate; Cauchy and Matern kernels are mixtures of Gaussians over gamma, so theirs are
+    normal ones, each lengthened by a random factor: sqrt(e), e exponential with mean 1, for the
+    Cauchy kernel, sqrt(nu / g), g of the gamma distribution with shape nu, for Matern. Beside
+    orthogonal directions these factors are stratified, which the paper, of Gaussians, has no need
+    for; it lowers the error by a tenth.
+
+    Which are nearest depends on the inputs. Root mean square error of a Gaussian with 50
+    frequencies (random, orthogonal, Halton; 20 draws): 2 inputs .065, .050, .019; 5 inputs .070,
+    .049, .042; 20 inputs .085, .055, .080; 96 inputs .084, .067, .084.
+
+    References
+    ----------
+    Rahimi and Recht (2007), Random features for large-scale kernel machines. Yu, Suresh,
+    Choromanski, Holtmann-Rice, Kumar (2016), Orthogonal random features, section 3. Avron,
+    Sindhwani, Yang, Mahoney (2016), Quasi-Monte Carlo feature maps for shift-invariant kernels,
+    section 3.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> kb.RandomFeatures(100, frequencies="orthogonal")
+    RandomFeatures(frequencies='orthogonal', n_components=100)
+    """
+
+    FREQUENCIES: ClassVar = WAYS
+    map = WaveMap
+
+    def __init__(self, n_components: int = 50, frequencies: str = "random", normalize: bool = True):
+        self.n_components = n_components
+        self.frequencies = frequencies
+        self.normalize = normalize
+
+    def scale(self) -> float:
+        """What sines and cosines are multiplied by."""
+        return 1.0 / math.sqrt(self.n_components) if self.normalize else 1.0
+
+    def dim(self, kernel: Kernel, width: int) -> int:
+        if not isinstance(kernel, ShiftInvariant):
+            names = ", ".join(sorted(kind.__name__ for kind in ShiftInvariant.__subclasses__()))
+            raise InputError(
+                f"RandomFeatures: expected a shift-invariant kernel ({names}), got {kernel!r}; "
+                "Nystroem has features for any kernel, Monomials and TensorSketch for polynomials"
+            )
+        if self.frequencies not in WAYS:
+            raise InputError(
+                f"RandomFeatures: frequencies must be one of {', '.join(WAYS)}, "
+                f"got {self.frequencies!r}"
+            )
+        if self.frequencies == "orthogonal" and not kernel.isotropic:
+            raise InputError(
+                f"RandomFeatures: a {type(kernel).__name__} has no orthogonal frequencies, its "
+                "spectrum is not the same in every direction; take 'random' or 'halton'"
+            )
+        return 2 * whole_number(self, "n_components")
+
+    def shapes(self, kernel: Kernel, width: int) -> Shapes:
+        return {"frequencies": ((self.n_components, width), np.float64)}
+
+    def draw(self, kernel: Kernel, width: int, generator: np.random.Generator) -> Arrays:
+        n = self.dim(kernel, width) // 2
+        assert isinstance(kernel, ShiftInvariant)
+        return {"frequencies": kernel.frequencies(n, width, self.frequencies, generator)}

@@ -1,0 +1,1 @@
+"""Kernel values between points and blocks of examples."""

@@ -1,0 +1,112 @@
+"""Sums of kernels between support vectors and a block, by threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable as Function
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from kernbrook.errors import NonFiniteError
+from kernbrook.gram.points import Block, Floats, Rows, SupportVectors
+from kernbrook.kernels import Kernel
+from kernbrook.kernels.planning import Layout
+from kernbrook.numerics.values import add_points
+
+BLOCK = 512  # examples processed together
+LANES = 256  # the most that a thread takes at a time: its sums stay in its caches
+TILE = 256  # support vectors processed together: with the lanes, what a second-level cache holds
+WORTH_A_THREAD = 1 << 17  # pairs in a block below which threads cost more than they save
+
+
+@cache
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """Threads for the kernel sums; a forked process makes its own."""
+    return ThreadPoolExecutor(threads)
+
+
+def _wished_threads() -> int:
+    """OMP_NUM_THREADS if set, else one a core."""
+    wished = os.environ.get("OMP_NUM_THREADS", "")
+    return int(wished) if wished.isdigit() and int(wished) > 0 else available_cores()
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def threads_for(work: int) -> int:
+    """Threads for so many kernel values, or what takes as long."""
+    return 1 if work < WORTH_A_THREAD else _wished_threads()
+
+
+def share(threads: int, work: Function[[Any], Any], parts: Sequence[Any]) -> list[Any]:
+    """[work(part) for part in parts], by several threads."""
+    if threads == 1 or len(parts) == 1:
+        return [work(part) for part in parts]
+    return list(_pool(os.getpid(), threads).map(work, parts))
+
+
+class KernelSums:
+    """The kernels between support vectors and a block.
+
+    Parameters
+    ----------
+    kernels : (o,) the kernel of each output, for error messages
+    layout : of these kernels
+    """
+
+    def __init__(self, kernels: tuple[Kernel, ...], layout: Layout):
+        self.kernels = kernels
+        self.outputs = int(layout.plan.output.max()) + 1
+        self.layout = layout
+
+    def sums(self, support: SupportVectors, rows: Rows) -> tuple[Floats, Floats]:
+        """Kernel sums of the support vectors, and of their terms' sizes, (o, b) each."""
+        b = len(rows)
+        threads = self.threads(support.n * b)
+        lanes = min(-(-b // (16 * threads)) * 16, LANES)  # whole vectors
+        parts = [rows.part(lo, min(lo + lanes, b)) for lo in range(0, b, lanes)]
+        results = share(threads, partial(self._lane_sums, support), parts)
+        scores, sizes = (np.concatenate(sums, axis=1) for sums in zip(*results, strict=True))
+        return scores, sizes
+
+    def threads(self, pairs: int) -> int:
+        """Threads for work on so many pairs; Python kernels are computed in turn."""
+        return 1 if self.layout.given else threads_for(pairs)
+
+    def _lane_sums(self, support: SupportVectors, rows: Rows) -> tuple[Floats, Floats]:
+        """`sums` for the examples that one thread takes."""
+        b = len(rows)
+        block = Block(rows, self.layout)
+        n, points, coefficients = support.n, support.rows, support.coefficients
+        scores = np.zeros((self.outputs, b))
+        sizes = np.zeros_like(scores)
+        channels = len(self.layout.channels)
+        memory = np.empty(channels * min(n, TILE) * b)
+        values = np.empty((2, b))
+        for start in range(0, n, TILE):
+            part = points.part(start, min(start + TILE, n))
+            tile = memory[: channels * len(part) * b].reshape(channels, len(part), b)
+            block.pairs(part, tile)
+            add_points(
+                self.layout.plan, tile, 0, len(part), 0, b,
+                coefficients[start : start + len(part)], scores, sizes, values,
+            )  # fmt: skip
+        return scores, sizes
+
+    def check_finite(self, sizes: Floats) -> None:
+        """Raise NonFiniteError, naming the kernel, where sums of sizes (o, b) have overflowed."""
+        finite = np.isfinite(sizes).all(axis=1)
+        if not np.all(finite):
+            kernel = self.kernels[int(np.argmin(finite)) * len(self.kernels) // self.outputs]
+            raise NonFiniteError(
+                f"kernel {kernel}: its sums overflowed; scale the features, or lower its degree"
+            )

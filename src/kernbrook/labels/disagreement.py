@@ -1,0 +1,88 @@
+"""Labels where the experts differ: Hong and Chae (2020)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from kernbrook.checks import one_of, whole_number
+from kernbrook.engine.progress import ASKED, SKIPPED
+from kernbrook.engine.verbs import wants
+from kernbrook.labels.base import Policy
+from kernbrook.labels.opinions import spread, views, weights_in_use
+
+
+class Disagreement(Policy):
+    """A label is asked for where the experts disagree, the criterion of AMKL.
+
+    With experts f_i of weights p_i that sum to 1, the label of x is not asked for if one of the
+    last `window` labels was, and max_j sum_i p_i |f_i(x) - f_j(x)|^2 <= threshold.
+
+    Experts that vote with signs count as 1 or -1, or 1 for their class and 0 for the others;
+    scores under the hinge loss are cut at -1 and 1.
+
+    Parameters
+    ----------
+    threshold : non-negative float, eta_c of the paper; in the unit of the squared label
+    window : int, 1 or more; M of the paper. At least one label in window + 1 is asked for.
+    weights : "used" or "all"
+        p over the experts that form the prediction, or over all of them, as printed.
+    compared : "used" or "all"
+        j over the experts that form the prediction, or over all of them, as printed.
+
+    References
+    ----------
+    Hong and Chae (2020), Active learning with multiple kernels, algorithm 2.
+
+    Examples
+    --------
+    >>> Disagreement(window=2)
+    Disagreement(window=2)
+    """
+
+    of_opinions = True
+
+    def __init__(
+        self,
+        threshold: float = 0.0005,
+        window: int = 1,
+        weights: str = "used",
+        compared: str = "used",
+    ):
+        self.threshold = threshold
+        self.window = window
+        self.weights = weights
+        self.compared = compared
+
+    def rule(self) -> Spread:
+        """The parameters as compiled code reads them."""
+        names = (one_of(self, name, ("used", "all")) for name in ("weights", "compared"))
+        whole = (name == "all" for name in names)
+        return Spread(self._number("threshold", 0), whole_number(self, "window"), *whole)
+
+
+class Spread(NamedTuple):
+    """threshold, window : as for `Disagreement`; weigh_all, compare_all : not only those in use."""
+
+    threshold: float
+    window: int
+    weigh_all: bool
+    compare_all: bool
+
+
+@wants.of(Spread)
+def _wants_where_spread(policy, progress, opinions):
+    weights, total = weights_in_use(progress, opinions)
+    compared = progress.used.copy()
+    if policy.weigh_all:
+        total = 0.0
+        for e in range(weights.shape[0]):
+            weights[e] = math.exp(progress.log_weights[e])
+            total += weights[e]
+    if policy.compare_all:
+        for e in range(weights.shape[0]):
+            compared[e] = True
+    variance, farthest = spread(weights, total, compared, views(opinions))
+    counters = progress.counters
+    due = counters[ASKED] == 0 or counters[SKIPPED] >= policy.window
+    return due or variance + farthest > policy.threshold, variance

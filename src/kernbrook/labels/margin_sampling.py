@@ -1,0 +1,62 @@
+"""Labels where two classes are close."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kernbrook.engine.progress import ASKED, ROUND, SEED
+from kernbrook.engine.verbs import wants
+from kernbrook.errors import InputError
+from kernbrook.labels.base import Policy
+from kernbrook.labels.opinions import lead, views, weights_in_use
+from kernbrook.numerics.draws import DRAW_LABEL, PURPOSE, uniform
+
+
+class MarginSampling(Policy):
+    """A label is asked for with probability b / (b + margin): where classes are close.
+
+    The margin is how far the first class is ahead of the second in the experts' mean opinion, by
+    their weights; for opinions see `Disagreement`. Of two classes it is |f(x)| of the mean.
+
+    Parameters
+    ----------
+    smoothing : positive float, b of the paper: the margin at which every second label is asked
+
+    References
+    ----------
+    Cesa-Bianchi, Gentile, Zaniboni (2006), Worst-case analysis of selective sampling for linear
+    classification, figure 1.
+
+    Examples
+    --------
+    >>> MarginSampling(0.1)
+    MarginSampling(smoothing=0.1)
+    """
+
+    of_classes = True
+
+    def __init__(self, smoothing: float = 0.2):
+        self.smoothing = smoothing
+
+    def rule(self) -> Close:
+        """The parameters as compiled code reads them."""
+        smoothing = self._number("smoothing", 0)
+        if smoothing == 0:
+            raise InputError("MarginSampling: smoothing must be positive, got 0")
+        return Close(smoothing)
+
+
+class Close(NamedTuple):
+    """smoothing : the margin at which every second label is asked."""
+
+    smoothing: float
+
+
+@wants.of(Close)
+def _wants_where_close(policy, progress, opinions):
+    """Cesa-Bianchi, Gentile, Zaniboni (2006), figure 1."""
+    weights, total = weights_in_use(progress, opinions)
+    counters = progress.counters
+    draw = uniform(counters[SEED], counters[ROUND], DRAW_LABEL * PURPOSE)
+    chance = policy.smoothing / (policy.smoothing + lead(weights, total, views(opinions)))
+    return counters[ASKED] == 0 or draw < chance, 0.0

@@ -1,0 +1,44 @@
+"""Labels drawn at random."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kernbrook.engine.progress import ASKED, ROUND, SEED
+from kernbrook.engine.verbs import wants
+from kernbrook.labels.base import Policy
+from kernbrook.numerics.draws import DRAW_LABEL, PURPOSE, uniform
+
+
+class RandomLabels(Policy):
+    """Labels drawn at a rate, whatever the example: what any other policy must beat.
+
+    Parameters
+    ----------
+    rate : float in [0, 1], the share of labels asked for
+
+    Examples
+    --------
+    >>> RandomLabels(0.25)
+    RandomLabels(rate=0.25)
+    """
+
+    def __init__(self, rate: float = 0.5):
+        self.rate = rate
+
+    def rule(self) -> AtRandom:
+        """The parameters as compiled code reads them."""
+        return AtRandom(self._number("rate", 0, 1))
+
+
+class AtRandom(NamedTuple):
+    """rate : share of the labels."""
+
+    rate: float
+
+
+@wants.of(AtRandom)
+def _wants_at_random(policy, progress, opinions):
+    counters = progress.counters
+    draw = uniform(counters[SEED], counters[ROUND], DRAW_LABEL * PURPOSE)
+    return counters[ASKED] == 0 or draw < policy.rate, 0.0

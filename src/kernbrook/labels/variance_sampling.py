@@ -1,0 +1,62 @@
+"""Labels where ridge regressions are uncertain."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from kernbrook.checks import whole_number
+from kernbrook.engine.progress import ASKED, SKIPPED
+from kernbrook.engine.verbs import wants
+from kernbrook.labels.base import Policy
+from kernbrook.labels.opinions import weights_in_use
+
+
+class VarianceSampling(Policy):
+    """A label is asked for where the experts' ridge regressions have seen little like it.
+
+    That is where the mean of z(x)' P z(x) over the experts in use, by their weights, is above the
+    threshold; P is the inverse of `Ridge`. In units of the noise's variance it is the variance of
+    the prediction.
+
+    Parameters
+    ----------
+    threshold : non-negative float
+    window : int, 1 or more
+        A label is asked for after so many in a row were not.
+
+    Examples
+    --------
+    >>> VarianceSampling(0.05)
+    VarianceSampling(threshold=0.05)
+    """
+
+    of_variances = True
+
+    def __init__(self, threshold: float = 0.1, window: int = 100):
+        self.threshold = threshold
+        self.window = window
+
+    def rule(self) -> Uncertain:
+        """The parameters as compiled code reads them."""
+        return Uncertain(self._number("threshold", 0), whole_number(self, "window"))
+
+
+class Uncertain(NamedTuple):
+    """threshold, window : as for `VarianceSampling`."""
+
+    threshold: float
+    window: int
+
+
+@wants.of(Uncertain)
+def _wants_where_uncertain(policy, progress, opinions):
+    weights, total = weights_in_use(progress, opinions)
+    variance = math.inf
+    if total > 0.0:
+        variance = 0.0
+        for e in range(weights.shape[0]):
+            variance += weights[e] * opinions.variances[e] / total
+    counters = progress.counters
+    due = counters[ASKED] == 0 or counters[SKIPPED] >= policy.window
+    return due or variance > policy.threshold, variance

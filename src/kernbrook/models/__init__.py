@@ -1,1 +1,0 @@
-"""scikit-learn estimators and the papers' recipes."""

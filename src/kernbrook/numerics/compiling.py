@@ -1,0 +1,101 @@
+"""How functions are compiled: one decorator, and verbs whose implementation a type chooses.
+
+Compiled code is kept on disk by numba, function by function, each with an index of the types that
+it was compiled for. The index names the classes among them, so a class from somebody else's module
+must never stand in it: a process that cannot import that module could not read the index at all.
+"""
+
+from functools import update_wrapper
+from pathlib import Path
+
+import numba
+from numba import types
+from numba.core.caching import FunctionCache
+from numba.extending import overload
+
+from kernbrook.numerics.freshness import meet
+
+PACKAGE = __name__.partition(".")[0]
+
+
+def from_outside(kind):
+    """Is a numba type a NamedTuple class from outside this package, or a tuple with one inside?"""
+    made_of = getattr(kind, "instance_class", None)
+    if made_of is not None and made_of.__module__.partition(".")[0] != PACKAGE:
+        return True
+    return isinstance(kind, types.BaseTuple) and any(map(from_outside, kind))
+
+
+class OwnTypesCache(FunctionCache):
+    """numba's cache on disk, without what is compiled for types from outside this package."""
+
+    def load_overload(self, sig, target_context):
+        if any(map(from_outside, getattr(sig, "args", sig))):
+            return None
+        return super().load_overload(sig, target_context)
+
+    def save_overload(self, sig, data):
+        if not any(map(from_outside, getattr(sig, "args", sig))):
+            super().save_overload(sig, data)
+
+
+def njit(**options):
+    """numba's `njit` for every function of this package.
+
+    With `cache=True` what is compiled for this package's types and numba's own is kept on disk,
+    after what other sources left there has gone. What is compiled for other people's types lasts
+    as long as the process.
+    """
+
+    def decorate(function):
+        dispatcher = numba.njit(**options)(function)
+        if options.get("cache"):
+            dispatcher._cache = OwnTypesCache(function)
+            meet(Path(dispatcher.stats.cache_path), Path(function.__code__.co_filename))
+        return dispatcher
+
+    return decorate
+
+
+class Verb:
+    """A function that compiled code calls; the class of its first argument says what runs.
+
+    `@fit_in.of(Kind)` before a function makes it the verb `fit_in` for the NamedTuple class `Kind`;
+    the default is that of all other classes. Only implementations in use are compiled. Outside of
+    compiled code a verb does the same, as Python.
+
+    Attributes
+    ----------
+    default, implementations : functions; of classes
+    column : of the verb's address in links, see `linking`
+    """
+
+    column: int
+
+    def __init__(self, default):
+        self.default, self.implementations = default, {}
+        update_wrapper(self, default)
+
+        def choose(first, *others):
+            return self.implementation(getattr(first, "instance_class", None))
+
+        overload(self, strict=False, jit_options={"forceinline": True})(choose)
+
+    def __call__(self, first, *others):
+        return self.implementation(type(first))(first, *others)
+
+    def __repr__(self):  # part of the names of compiled functions: the same in all processes
+        return f"{self.__module__}.{self.__qualname__}"
+
+    def implementation(self, kind):
+        """What runs for a class."""
+        return self.implementations.get(kind, self.default)
+
+    def of(self, kind):
+        """Make a function the implementation for a class."""
+
+        def register(function):
+            self.implementations[kind] = function
+            return function
+
+        return register

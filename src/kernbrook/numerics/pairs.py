@@ -1,0 +1,246 @@
+"""Pair values: inner products, squared and Manhattan distances of points and examples.
+
+The only code that touches features. Sparse is one function for each quantity; what follows is
+shared with dense. CSR matrices arrive as (data, indices, indptr).
+"""
+
+import numpy as np
+
+from kernbrook.numerics.arithmetic import fma
+from kernbrook.numerics.compiling import njit
+
+ONE, TWO, THREE, FOUR = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
+NEAR = 1e-6  # below this share of the norms a squared distance is taken from the difference
+
+
+@njit(cache=True, nogil=True)
+def sparse_norms(data, indptr):
+    """(n,) squared norms of the rows of a CSR matrix."""
+    n = indptr.shape[0] - 1
+    norms = np.zeros(n)
+    for i in range(n):
+        total = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            total = fma(data[k], data[k], total)
+        norms[i] = total
+    return norms
+
+
+@njit(cache=True, nogil=True)
+def dense_norms(rows):
+    """(n,) squared norms of the rows, summed in the order of the features."""
+    n, d = rows.shape
+    norms = np.zeros(n)
+    for i in range(n):
+        total = 0.0
+        for k in range(d):
+            total = fma(rows[i, k], rows[i, k], total)
+        norms[i] = total
+    return norms
+
+
+@njit(cache=True, nogil=True)
+def place_features(indices, place):
+    """Number the features that occur, in their order; `place` (d,) comes in as -1. Their number."""
+    for k in range(len(indices)):
+        place[indices[k]] = 0
+    present = 0
+    for feature in range(len(place)):
+        if place[feature] >= 0:
+            place[feature] = present
+            present += 1
+    return present
+
+
+@njit(cache=True, nogil=True)
+def feature_major(data, indices, indptr, place, n_places):
+    """The rows of a CSR block as the columns of a dense (n_places, b) array.
+
+    place : (d,) int, where each feature goes; every feature of the block has a place
+    """
+    b = indptr.shape[0] - 1
+    columns = np.zeros((n_places, b))
+    for i in range(b):
+        for k in range(indptr[i], indptr[i + 1]):
+            columns[place[indices[k]], i] = data[k]
+    return columns
+
+
+@njit(inline="always")
+def _add_four(row, v, columns, w, out, b):
+    """out[row] += v[0] columns[w[0]] + ... + v[3] columns[w[3]], in that order."""
+    for j in range(b):
+        total = fma(v[0], columns[w[0], j], out[row, j])
+        total = fma(v[1], columns[w[1], j], total)
+        total = fma(v[2], columns[w[2], j], total)
+        out[row, j] = fma(v[3], columns[w[3], j], total)
+
+
+@njit(inline="always")
+def _add_one(row, v, columns, w, out, b):
+    """out[row] += v columns[w]."""
+    for j in range(b):
+        out[row, j] = fma(v, columns[w, j], out[row, j])
+
+
+@njit(cache=True, nogil=True)
+def sparse_inner(data, indices, indptr, first, columns, place, out):
+    """out[s, :] = inner products of point first + s with the examples of the block.
+
+    Summed in the order of the features, as `dense_inner` does: the same bits.
+
+    columns, place : the block as `feature_major` gives it; place is -1 where the block is 0
+    """
+    b = np.uintp(columns.shape[1])
+    where = np.empty(columns.shape[0] + 1, dtype=np.uintp)
+    value = np.empty(columns.shape[0] + 1)
+    for s in range(np.uintp(out.shape[0])):
+        n = np.uintp(0)
+        for k in range(indptr[first + s], indptr[first + s + 1]):
+            here = place[indices[k]]
+            where[n] = np.uintp(here)
+            value[n] = data[k]
+            n += np.uintp(here >= 0)
+        for j in range(b):
+            out[s, j] = 0.0
+        k = np.uintp(0)
+        while k + FOUR <= n:
+            v = (value[k], value[k + ONE], value[k + TWO], value[k + THREE])
+            w = (where[k], where[k + ONE], where[k + TWO], where[k + THREE])
+            _add_four(s, v, columns, w, out, b)
+            k += FOUR
+        while k < n:
+            _add_one(s, value[k], columns, where[k], out, b)
+            k += ONE
+
+
+@njit(cache=True, nogil=True)
+def dense_inner(points, columns, out):
+    """out[s, j] = sum over k of points[s, k] * columns[k, j], in the order of the features.
+
+    Four points and four features at a time: what the registers hold. Not BLAS, which sums in an
+    order that depends on the shapes, and so on the size of a chunk; as fast as that, measured.
+    """
+    n = np.uintp(points.shape[0])
+    d = np.uintp(points.shape[1])
+    b = np.uintp(columns.shape[1])
+    whole_points, whole_features = n & ~THREE, d & ~THREE
+    for s in range(n):
+        for j in range(b):
+            out[s, j] = 0.0
+    s = np.uintp(0)
+    while s < whole_points:
+        s1, s2, s3 = s + ONE, s + TWO, s + THREE
+        k = np.uintp(0)
+        while k < whole_features:
+            k1, k2, k3 = k + ONE, k + TWO, k + THREE
+            p0, p1, p2, p3 = points[s, k], points[s, k1], points[s, k2], points[s, k3]
+            q0, q1, q2, q3 = points[s1, k], points[s1, k1], points[s1, k2], points[s1, k3]
+            r0, r1, r2, r3 = points[s2, k], points[s2, k1], points[s2, k2], points[s2, k3]
+            t0, t1, t2, t3 = points[s3, k], points[s3, k1], points[s3, k2], points[s3, k3]
+            for j in range(b):
+                x0, x1, x2, x3 = columns[k, j], columns[k1, j], columns[k2, j], columns[k3, j]
+                out[s, j] = fma(p3, x3, fma(p2, x2, fma(p1, x1, fma(p0, x0, out[s, j]))))
+                out[s1, j] = fma(q3, x3, fma(q2, x2, fma(q1, x1, fma(q0, x0, out[s1, j]))))
+                out[s2, j] = fma(r3, x3, fma(r2, x2, fma(r1, x1, fma(r0, x0, out[s2, j]))))
+                out[s3, j] = fma(t3, x3, fma(t2, x2, fma(t1, x1, fma(t0, x0, out[s3, j]))))
+            k += FOUR
+        s += FOUR
+    for s in range(n):
+        for k in range(whole_features if s < whole_points else np.uintp(0), d):
+            _add_one(s, points[s, k], columns, k, out, b)
+
+
+@njit(cache=True, nogil=True)
+def _sparse_difference(data_a, indices_a, a, end_a, data_b, indices_b, b, end_b, manhattan):
+    """Distance of two sparse rows: squared, or the sum of absolute differences."""
+    total = 0.0
+    while a < end_a or b < end_b:
+        if b == end_b or (a < end_a and indices_a[a] < indices_b[b]):
+            difference = data_a[a]
+            a += 1
+        elif a == end_a or indices_b[b] < indices_a[a]:
+            difference = data_b[b]
+            b += 1
+        else:
+            difference = data_a[a] - data_b[b]
+            a += 1
+            b += 1
+        if manhattan:
+            total += abs(difference)
+        else:
+            total = fma(difference, difference, total)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _squared_row(inner, norm, norms, reach, out):
+    """out = norm + norms - 2 inner; True if some of them are too close to be trusted."""
+    close = 0
+    for j in range(np.uintp(out.shape[0])):
+        both = norm + norms[j]
+        value = max(fma(-2.0, inner[j], both), 0.0)
+        out[j] = value
+        close += (value < NEAR * both) & (value <= reach + 1e-9 * both)
+    return close > 0
+
+
+@njit(cache=True, nogil=True)
+def dense_squared(points, norms_points, block, norms_block, inner, reach, out):
+    """out = squared distances; those of near-equal pairs from the difference.
+
+    ||x||^2 + ||z||^2 - 2 x.z loses its digits where the distance is small beside the norms.
+    """
+    n, d = points.shape
+    for s in range(n):
+        if _squared_row(inner[s], norms_points[s], norms_block, reach, out[s]):
+            for j in range(out.shape[1]):
+                both = norms_points[s] + norms_block[j]
+                if out[s, j] < NEAR * both and out[s, j] <= reach + 1e-9 * both:
+                    total = 0.0
+                    for k in range(d):
+                        difference = points[s, k] - block[j, k]
+                        total = fma(difference, difference, total)
+                    out[s, j] = total
+
+
+@njit(cache=True, nogil=True)
+def sparse_squared(
+    data, indices, indptr, first, norms_points, block, norms_block, inner, reach, out
+):
+    """As `dense_squared`, the points first.. and the block (data, indices, indptr) in CSR."""
+    data_b, indices_b, indptr_b = block
+    for s in range(out.shape[0]):
+        if _squared_row(inner[s], norms_points[s], norms_block, reach, out[s]):
+            for j in range(out.shape[1]):
+                both = norms_points[s] + norms_block[j]
+                if out[s, j] < NEAR * both and out[s, j] <= reach + 1e-9 * both:
+                    out[s, j] = _sparse_difference(
+                        data, indices, indptr[first + s], indptr[first + s + 1],
+                        data_b, indices_b, indptr_b[j], indptr_b[j + 1], False,
+                    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def dense_manhattan(points, columns, out):
+    """out[s, j] = sum over k of |points[s, k] - columns[k, j]|."""
+    b = np.uintp(columns.shape[1])
+    for s in range(points.shape[0]):
+        for j in range(b):
+            out[s, j] = 0.0
+        for k in range(points.shape[1]):
+            value = points[s, k]
+            for j in range(b):
+                out[s, j] += abs(value - columns[k, j])
+
+
+@njit(cache=True, nogil=True)
+def sparse_manhattan(data, indices, indptr, first, block, out):
+    """As `dense_manhattan`, both in CSR."""
+    data_b, indices_b, indptr_b = block
+    for s in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[s, j] = _sparse_difference(
+                data, indices, indptr[first + s], indptr[first + s + 1],
+                data_b, indices_b, indptr_b[j], indptr_b[j + 1], True,
+            )  # fmt: skip

@@ -1,0 +1,89 @@
+"""Projections on the span of support vectors, from kernel values alone.
+
+The Gram matrix of n support vectors is kept as R'R, R upper triangular with the reciprocals of its
+diagonal in their place. Support vectors come in any order: `order[i]` is the slot of the i-th.
+To add one is a column more, to remove one is plane rotations of the rows below it, O(n^2) each.
+Nothing is subtracted from R, and every column is rounded beside its own norm only: errors do not
+build up, and kernel values of 1 and of 1e18 go together.
+"""
+
+import math
+
+import numpy as np
+
+from kernbrook.numerics.compiling import njit
+
+# A squared distance to the span below this share of k(x, x) is within the rounding: x is in it.
+SMALLEST_PIVOT = 1e-8
+
+
+@njit(cache=True, nogil=True)
+def reduce(factor, order, n, row, reduced):
+    """reduced = R'^-1 of a point's kernel values with the slots, `row`.
+
+    Returns the squared norm of the point's projection on the span of the n support vectors.
+    """
+    for i in range(n):
+        reduced[i] = row[order[i]]
+    square = 0.0
+    stop = np.uintp(n)
+    for i in range(n):
+        line = factor[i]
+        share = reduced[i] * line[i]
+        reduced[i] = share
+        square += share * share
+        for j in range(np.uintp(i + 1), stop):
+            reduced[j] -= share * line[j]
+    return square
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+def _dot_from(line, values, start, stop):
+    total = 0.0
+    for j in range(start, stop):
+        total += line[j] * values[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def project(factor, order, n, reduced, out):
+    """out[slot] = the projection's coefficients; `reduced`, from `reduce`, is overwritten."""
+    stop = np.uintp(n)
+    for i in range(n - 1, -1, -1):
+        line = factor[i]
+        reduced[i] = (reduced[i] - _dot_from(line, reduced, np.uintp(i + 1), stop)) * line[i]
+        out[order[i]] = reduced[i]
+
+
+@njit(cache=True, nogil=True)
+def append(factor, order, n, slot, reduced, square):
+    """A slot joins as the last; `square` > 0 is its squared distance to the span of the others."""
+    for i in range(n):
+        factor[i, n] = reduced[i]
+    factor[n, n] = 1.0 / math.sqrt(square)
+    order[n] = slot
+
+
+@njit(cache=True, nogil=True)
+def remove(factor, order, n, slot):
+    """A slot leaves; the others keep their order."""
+    gone = 0
+    while order[gone] != slot:
+        gone += 1
+    for i in range(gone):
+        for j in range(gone + 1, n):
+            factor[i, j - 1] = factor[i, j]
+    # Rows below: R'R + r r' for the removed row r, one rotation a row.
+    rest = factor[gone, :n].copy()
+    stop = np.uintp(n)
+    for i in range(gone + 1, n):
+        source, target = factor[i], factor[i - 1]
+        old = 1.0 / source[i]
+        new = math.hypot(old, rest[i])
+        cosine, sine = old / new, rest[i] / new
+        target[i - 1] = 1.0 / new
+        for j in range(np.uintp(i + 1), stop):
+            kept = source[j]
+            target[j - np.uintp(1)] = cosine * kept + sine * rest[j]
+            rest[j] = cosine * rest[j] - sine * kept
+        order[i - 1] = order[i]

@@ -1,0 +1,76 @@
+"""Stored points that come and go: which are in use, and where they lie."""
+
+import numpy as np
+
+from kernbrook.numerics.compiling import njit
+
+
+@njit(cache=True, nogil=True)
+def renumber(place, filled, points):
+    """Number the points that some slot holds from 0 on, in their order; changes `place`.
+
+    Parameters
+    ----------
+    place : (e, B) number of the point that a slot holds
+    filled : (e,) slots in use
+    points : number of points
+
+    Returns
+    -------
+    (u,) int, the points in use, rising
+    """
+    number = np.zeros(points, dtype=np.int64)
+    for e in range(place.shape[0]):
+        for s in range(filled[e]):
+            number[place[e, s]] = 1
+    used = np.flatnonzero(number)
+    for i in range(len(used)):
+        number[used[i]] = i
+    for e in range(place.shape[0]):
+        for s in range(filled[e]):
+            place[e, s] = number[place[e, s]]
+    return used
+
+
+@njit(cache=True, nogil=True)
+def spread_coefficients(alpha, scale, place, filled, out):
+    """out[p, e c + k] = expert e's coefficient of point p for score k; alpha : (e, c, B)."""
+    out[:] = 0.0
+    classes = alpha.shape[1]
+    for e in range(place.shape[0]):
+        for c in range(classes):
+            for s in range(filled[e]):
+                out[place[e, s], e * classes + c] = scale[e] * alpha[e, c, s]
+
+
+@njit(cache=True, nogil=True)
+def move_dense(rows, which, out, start):
+    """out[start + i] = rows[which[i]]; `rows` may be `out` where `which` rises."""
+    for i in range(len(which)):
+        for k in range(rows.shape[1]):
+            out[start + i, k] = rows[which[i], k]
+
+
+@njit(cache=True, nogil=True)
+def count_entries(indptr, first, which):
+    """Entries of the CSR rows first + which."""
+    total = 0
+    for row in which:
+        total += indptr[first + row + 1] - indptr[first + row]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def move_sparse(data, indices, indptr, first, which, data_out, indices_out, indptr_out, start):
+    """CSR rows first + which, after the first `start` rows of the outputs.
+
+    The inputs may be the outputs where `which` rises and start is 0.
+    """
+    filled = indptr_out[start]
+    for i in range(len(which)):
+        lo, hi = indptr[first + which[i]], indptr[first + which[i] + 1]
+        for k in range(lo, hi):
+            data_out[filled] = data[k]
+            indices_out[filled] = indices[k]
+            filled += 1
+        indptr_out[start + i + 1] = filled

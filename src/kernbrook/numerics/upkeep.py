@@ -1,0 +1,78 @@
+"""Upkeep of slots: which one makes room, shrinking, keeping some. Shared by the learners."""
+
+import numpy as np
+
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.draws import DRAW_REMOVAL, PURPOSE, uniform
+
+
+@njit(cache=True, nogil=True)
+def oldest(born, filled):
+    """The slot that came first."""
+    found = 0
+    for s in range(1, filled):
+        if born[s] < born[found]:
+            found = s
+    return found
+
+
+@njit(cache=True, nogil=True)
+def scale(alpha, filled, factor):
+    """Shrink: every coefficient times a factor; alpha : (c, B)."""
+    for c in range(alpha.shape[0]):
+        for s in range(filled):
+            alpha[c, s] *= factor
+
+
+@njit(cache=True, nogil=True)
+def random_slot(filled, expert, clock):
+    """A slot of an expert, uniformly."""
+    u = uniform(clock.seed, clock.round, DRAW_REMOVAL * PURPOSE + expert)
+    return min(int(u * filled), filled - 1)
+
+
+@njit(cache=True, nogil=True)
+def keep(slots, kept, later):
+    """The expert holds the slots kept[0] < kept[1] < ... alone, moved to 0, 1, ...
+
+    later : (n, B) the slots' kernel values with examples to come, moved with them
+    """
+    for i in range(len(kept)):
+        s = kept[i]
+        for c in range(slots.alpha.shape[0]):
+            slots.alpha[c, i] = slots.alpha[c, s]
+        slots.diagonal[i] = slots.diagonal[s]
+        slots.born[i] = slots.born[s]
+        slots.place[i] = slots.place[s]
+        if slots.gram.shape[0] > 0:
+            for j in range(len(kept)):
+                slots.gram[i, j] = slots.gram[s, kept[j]]
+    for t in range(later.shape[0]):
+        for i in range(len(kept)):
+            later[t, i] = later[t, kept[i]]
+    slots.filled[0] = len(kept)
+
+
+@njit(cache=True, nogil=True)
+def copy(source, target):
+    """Of equal lengths; a slice assigned to a slice takes seconds to compile."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@njit(cache=True, nogil=True)
+def square_of(alpha, s):
+    """Squared length of slot s's coefficients; alpha : (c, B)."""
+    total = 0.0
+    for c in range(alpha.shape[0]):
+        total += alpha[c, s] * alpha[c, s]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def least(values):
+    """The least value; none is NaN."""
+    found = np.inf
+    for i in range(len(values)):
+        found = min(found, values[i])
+    return found

@@ -1,0 +1,168 @@
+"""The values of kernels, and their sums: what support vectors add to the scores of a block.
+
+Examples lie along the vector lanes and support vectors follow one another, so every score is one
+sequential sum in the order in which its support vectors were added. The order, and so the result,
+does not depend on the block size, on the number of threads or on sparsity.
+
+Lanes are counted with unsigned integers: numba then leaves out its test for negative indices, and
+LLVM makes vector instructions of the loops.
+"""
+
+import numpy as np
+from numba.extending import overload
+
+from kernbrook.numerics.arithmetic import fma
+from kernbrook.numerics.borrowing import borrowed
+from kernbrook.numerics.compiling import Verb, njit
+
+
+@Verb
+def fill(kind, source, values, lo, hi, parameter, offset, power):
+    """Write a step's values of the examples lo..hi-1 in values[0]; False where all of them are 0.
+
+    After False the values are not looked at, nor the later steps of the chain.
+
+    Parameters
+    ----------
+    kind : of the step, by whose class the implementation is chosen
+    source : (b,) float, the channel's pair values of one point and the examples
+    values : (2, b) float; the second row is scratch
+    lo, hi : unsigned int
+    parameter, offset : float, power : int, of the step
+    """
+    raise NotImplementedError
+
+
+def fill_by_code(kinds, code, source, values, lo, hi, parameter, offset, power):
+    """`fill` for the kind kinds[code]."""
+    raise NotImplementedError
+
+
+@overload(fill_by_code, strict=False, jit_options={"forceinline": True})
+def _fill_by_code(kinds, code, source, values, lo, hi, parameter, offset, power):
+    if len(kinds) == 1:
+
+        def last(kinds, code, source, values, lo, hi, parameter, offset, power):
+            return fill(kinds[0], source, values, lo, hi, parameter, offset, power)
+
+        return last
+
+    def first_or_later(kinds, code, source, values, lo, hi, parameter, offset, power):
+        if code == 0:
+            return fill(kinds[0], source, values, lo, hi, parameter, offset, power)
+        return fill_by_code(kinds[1:], code - 1, source, values, lo, hi, parameter, offset, power)
+
+    return first_or_later
+
+
+@njit(cache=True, nogil=True)
+def raise_to(values, lo, hi, power):
+    """values[0] **= power, by squaring; relative errors grow by the factor `power`."""
+    if power == 4:
+        for j in range(lo, hi):
+            square = values[0, j] * values[0, j]
+            values[0, j] = square * square
+    elif power > 1:
+        for j in range(lo, hi):
+            values[1, j] = values[0, j]
+        bit = 1
+        while bit * 2 <= power:
+            bit *= 2
+        bit //= 2
+        while bit > 0:
+            for j in range(lo, hi):
+                values[0, j] *= values[0, j]
+            if power & bit:
+                for j in range(lo, hi):
+                    values[0, j] *= values[1, j]
+            bit //= 2
+
+
+@njit(inline="always")
+def _last_needed(plan, coefficients, point, first, end):
+    """The step after the last one in first..end-1 that some nonzero coefficient uses."""
+    for i in range(end - 1, first - 1, -1):
+        for term in range(plan.first_term[i], plan.first_term[i + 1]):
+            if coefficients[point, plan.column[term]] != 0.0:
+                return i + 1
+    return first
+
+
+@njit(cache=True, nogil=True)
+def add_points(plan, pairs, first, last, lo, hi, coefficients, scores, sizes, values):
+    """Add the support vectors first..last-1 in turn to the scores of the examples lo..hi-1.
+
+    Parameters
+    ----------
+    plan : the pool of kernels
+    pairs : (channels, points, b) pair values of points and examples
+    coefficients : (points, columns) of the support vectors
+    scores : (outputs, b) sums of coefficient * kernel, changed in place
+    sizes : (outputs, b) sums of |coefficient * kernel|: the measure of what counts as zero
+    values : (2, b) scratch
+    """
+    plan, pairs, values = borrowed(plan), borrowed(pairs), borrowed(values)
+    lo, hi = np.uintp(lo), np.uintp(hi)
+    steps = plan.code.shape[0]
+    for point in range(np.uintp(first), np.uintp(last)):
+        i = 0
+        while i < steps:
+            end = plan.chain_end[i]
+            needed = _last_needed(plan, coefficients, point, i, end)
+            source = pairs[np.uintp(plan.channel[i]), point]
+            for step in range(i, needed):
+                if not fill_by_code(
+                    plan.kinds, plan.code[step], source, values, lo, hi,
+                    plan.parameter[step], plan.offset[step], plan.power[step],
+                ):  # fmt: skip
+                    break
+                for term in range(plan.first_term[step], plan.first_term[step + 1]):
+                    a = coefficients[point, plan.column[term]] * plan.factor[term]
+                    if a != 0.0:
+                        size = abs(a)
+                        o = np.uintp(plan.output[term])
+                        for j in range(lo, hi):
+                            scores[o, j] = fma(a, values[0, j], scores[o, j])
+                            sizes[o, j] = fma(size, abs(values[0, j]), sizes[o, j])
+            i = end
+
+
+@njit(cache=True, nogil=True)
+def kernel_rows(parts, e, pairs, points, lo, hi, out):
+    """out[s, lo:hi] = expert e's kernel of points[s] and the examples lo..hi-1.
+
+    parts : see `Parts`; pairs : (channels, points, b); points : (n,) int; out : (n, b or more)
+    """
+    parts, pairs = borrowed(parts), borrowed(pairs)
+    n, lo, hi = np.uintp(points.shape[0]), np.uintp(lo), np.uintp(hi)
+    values = np.empty((2, pairs.shape[2]))
+    for s in range(n):
+        for j in range(lo, hi):
+            out[s, j] = 0.0
+    for part in range(parts.first[e], parts.first[e + 1]):
+        channel, factor = np.uintp(parts.channel[part]), parts.factor[part]
+        for s in range(n):
+            if fill_by_code(
+                parts.kinds, parts.code[part], pairs[channel, np.uintp(points[s])], values, lo, hi,
+                parts.parameter[part], parts.offset[part], parts.power[part],
+            ):  # fmt: skip
+                for j in range(lo, hi):
+                    out[s, j] = fma(factor, values[0, j], out[s, j])
+
+
+@njit(cache=True, nogil=True)
+def kernel_values(plan, pairs, out):
+    """out[j, s] = the kernel of example j and point s, for the plan of one kernel.
+
+    pairs : (channels, points, b); out : (b, points)
+    """
+    points, b = pairs.shape[1:]
+    none = np.int64(0)  # numba compiles anew for a literal 0
+    coefficients = np.ones((points, 1))
+    sums, sizes, values = np.empty((1, b)), np.empty((1, b)), np.empty((2, b))
+    for s in range(points):
+        for j in range(b):
+            sums[0, j] = 0.0
+        add_points(plan, pairs, s, s + 1, none, b, coefficients, sums, sizes, values)
+        for j in range(b):
+            out[j, s] = sums[0, j]

@@ -1,0 +1,371 @@
+"""Models as files: named arrays in the safetensors format, everything else as JSON beside them.
+
+The file's metadata have one entry, `kernbrook`: a JSON object of `format`, `version`, `written_by`
+(a version of kernbrook), `model`, and `sha256` of the model and the arrays. A file from training
+has `training` besides, which the digest covers: how far that has come. How the values of a model
+are put in JSON is said in `encoding`. A grid of voted classifiers has its best model as a whole
+within it. Loading makes objects of kernbrook's own public classes, and of classes that the caller
+names: no code runs, and no name is imported, because a file says so.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Mapping
+from hashlib import sha256
+from importlib import import_module
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as as_bytes
+
+from kernbrook.atomic import write_bytes
+from kernbrook.combiners import GroupNorm
+from kernbrook.engine.model import Model
+from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError
+from kernbrook.estimators.classifier import OnlineMKClassifier
+from kernbrook.estimators.machine import OnlineMachine
+from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
+from kernbrook.gram.points import check_array
+from kernbrook.kernels import resolve
+from kernbrook.persistence.encoding import Reader, Writer, built, expect
+from kernbrook.persistence.file_checks import (
+    check_classes,
+    check_fitted,
+    check_progress,
+    check_sizes,
+    check_trivial,
+)
+from kernbrook.streams.scaling import OnlineScaler
+
+FORMAT = "kernbrook-model"
+VERSION = 2  # of the format; goes up when a file of the new kind means nothing to the old code
+
+# With their modules: the solvers of voted classifiers are imported where there is such a model.
+_ESTIMATORS = {
+    "OnlineMKClassifier": "classifier",
+    "OnlineMKRegressor": "regressor",
+    "TrivialClassifier": "trivial",
+    "TrivialRegressor": "trivial",
+    "VotedKernelClassifier": "voted",
+    "VotedKernelClassifierCV": "voted_grid",
+}
+_FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was learned
+_DERIVED = "kernels_"  # follows from the parameters
+# What the JSON says of a model, besides `best` and `expansion`.
+_MODEL: dict[str, tuple[type, ...]] = {
+    "estimator": (str,), "parameters": (dict,), "fitted": (dict,), "run": (dict, NoneType)
+}  # fmt: skip
+
+
+def save(estimator: Any, path: str | PathLike[str]) -> None:
+    """Write a model to a file, with all it needs to go on exactly as if nothing had happened.
+
+    The file is written whole or not at all: whatever fails, an existing file stays as it was.
+
+    Parameters
+    ----------
+    estimator : OnlineMKClassifier, OnlineMKRegressor or a trivial one, VotedKernelClassifier or
+        VotedKernelClassifierCV, fitted or not
+    path : an ordinary file, existing or not, in an existing folder; no suffix is added
+
+    Raises
+    ------
+    InputError
+        Something of the model cannot be written (a kernel that is a Python function, a model of
+        another library, parameters changed since learning began), or the file cannot be.
+
+    Notes
+    -----
+    A RandomState is refused before learning begins. Afterwards the seed drawn from it is part of
+    what was learned, so learning goes on with the same draws; the parameter `random_state` of
+    the loaded model is then None.
+
+    Kernels, learners and other parts of classes that are not kernbrook's are written by the import
+    path of their class and their parameters; `load` must be told to import it.
+
+    Of a model of objects the support objects are written, where they are plain data such as
+    strings. A Python function as kernel is refused, but for `kernbrook.voted.edit_similarity`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> X, y = [[0.0], [3.0], [1.0], [2.0]], ["no", "yes", "no", "yes"]
+    >>> model = kb.OnlineMKClassifier([kb.Linear(), kb.Gaussian(sigma=0.5)]).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kb.save(model, Path(folder) / "model.kernbrook")
+    ...     loaded = kb.load(Path(folder) / "model.kernbrook")
+    >>> loaded.partial_fit(X, y).predict([[1.0], [2.0]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+    write(estimator, path)
+
+
+def write(
+    estimator: Any, path: str | PathLike[str], training: dict[str, Any] | None = None
+) -> None:
+    """`save`, with what is known of the training: JSON values, for `read` to give back.
+
+    In the same file, so that the two are replaced together and never disagree.
+    """
+    writer = Writer()
+    model = _description(estimator, writer)
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": version("kernbrook"),
+        "sha256": _digest(model, writer.tensors, training),
+        "model": model,
+    }
+    if training is not None:
+        header["training"] = training
+    # One entry: safetensors writes several in any order, and the same model is the same bytes.
+    metadata = {"kernbrook": json.dumps(header, allow_nan=False)}
+    write_bytes(path, as_bytes(writer.tensors, metadata=metadata))
+
+
+def _description(estimator: Any, writer: Writer, place: str = "") -> dict[str, Any]:
+    """The model in JSON; `place` goes before the names of its tensors."""
+    name = type(estimator).__name__
+    if name not in _ESTIMATORS or _kind(name) is not type(estimator):
+        raise InputError(f"save: expected one of {', '.join(_ESTIMATORS)}, got {estimator!r}")
+    held = vars(estimator)
+    run, best = held.get("_run"), held.get("best_estimator_")
+    parameters = estimator.get_params(deep=False)
+    if run is not None and isinstance(parameters.get("random_state"), np.random.RandomState):
+        parameters["random_state"] = None
+    elsewhere = {_DERIVED, "best_estimator_", *(vars(best) if best is not None else ())}
+    fitted = {k: v for k, v in held.items() if _FITTED.fullmatch(k) and k not in elsewhere}
+    model = {
+        "estimator": name,
+        "parameters": writer.values(parameters, place),
+        "fitted": writer.values(fitted, place),
+        "run": None if run is None else _write_run(estimator, run, writer),
+    }
+    if best is not None:
+        model["best"] = _description(best, writer, "best.")
+    elif "_expansion" in held:
+        from kernbrook.persistence.voted_saving import write_expansion
+
+        model["expansion"] = write_expansion(estimator, writer)
+    return model
+
+
+def load(path: str | PathLike[str], allow: Collection[str] = ()) -> Any:
+    """The model that `save` wrote; it predicts and learns on as the saved one would have.
+
+    Parameters
+    ----------
+    path : a file that `save` wrote
+    allow : import paths of classes that are not kernbrook's, such as "theirmodule.TheirLearner"
+        Where the file holds objects of them, and only there, their modules are imported: that runs
+        the modules' code.
+
+    Raises
+    ------
+    ModelFileError
+        There is no such file, it is damaged or not a saved model, a newer kernbrook wrote it, or it
+        holds an object of a class that is neither kernbrook's nor allowed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kb.save(kb.recipes.make("omkc-dd", discount=0.7), Path(folder) / "fresh")
+    ...     kb.load(Path(folder) / "fresh").combiner
+    Hedge(discount=0.7)
+    """
+    return read(path, allow)[0]
+
+
+def read(
+    path: str | PathLike[str], allow: Collection[str] = ()
+) -> tuple[Any, dict[str, Any] | None]:
+    """`load`, with what `write` was told of the training, or None."""
+    try:
+        model, tensors, training = _read(Path(path))
+        reader = Reader(tensors, allow)
+        estimator = _estimator(model, reader)
+        for name in tensors.keys() - reader.used:
+            raise InputError(f"the tensor {name!r} belongs to nothing")
+        return estimator, training
+    except MemoryError as error:
+        raise ModelFileError(path, "it asks for more memory than there is") from error
+    except Exception as error:  # known classes refuse values each in its own way
+        raise ModelFileError(path, _problem(error)) from error
+
+
+def _problem(error: Exception) -> str:
+    """What is wrong with a file, from the error that reading it ended in."""
+    if isinstance(error, (KernbrookError, RecursionError)):
+        return str(error)
+    if isinstance(error, json.JSONDecodeError):
+        return f"not a description of a model: no JSON ({error})"
+    if isinstance(error, SafetensorError):
+        return f"empty, damaged or not a saved model ({error})"
+    if isinstance(error, OSError):
+        return f"cannot be read: {error.strerror or error}"
+    return f"not a description of a model: {error!r}"
+
+
+# -- the file ---------------------------------------------------------------------------------
+
+
+def _read(
+    path: Path,
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]], dict[str, Any] | None]:
+    """Model, tensors and training of a file whose format, version and digest are right."""
+    if not path.is_file():
+        raise InputError("it is not an ordinary file" if path.exists() else "there is no such file")
+    with safe_open(path, framework="np") as file:
+        text = (file.metadata() or {}).get("kernbrook", "{}")
+        header = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise InputError("a safetensors file, but not a model that kernbrook saved")
+        found = header.get("version")
+        if type(found) is not int or found < 1:
+            raise InputError(f"expected a format version from 1, got {found!r}")
+        if found > VERSION:
+            raise InputError(
+                f"format version {found}, written by kernbrook {header.get('written_by')}; "
+                f"this is kernbrook {version('kernbrook')}, which reads up to version {VERSION}"
+            )
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    model: Any = header.get("model")
+    training = header.get("training")
+    if header.get("sha256") != _digest(model, tensors, training):
+        raise InputError("damaged: the contents do not match their checksum")
+    return model, tensors, training
+
+
+def _digest(
+    model: dict[str, Any],
+    tensors: Mapping[str, NDArray[Any]],
+    training: dict[str, Any] | None,
+) -> str:
+    """SHA-256 of the sorted JSON and of each tensor's name, type, shape and bytes."""
+    digest = sha256(json.dumps(model, sort_keys=True).encode())
+    if training is not None:
+        digest.update(b"\n" + json.dumps(training, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"\n{name} {tensor.dtype.name} {tensor.shape}\n".encode())
+        digest.update(tensor.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+# -- what a run has learned -------------------------------------------------------------------
+
+
+def _write_run(estimator: OnlineMachine, run: Model, writer: Writer) -> dict[str, Any]:
+    """The state as tensors; what follows from the parameters is made again on loading."""
+    twin = estimator._new_run(run.setting.width, run.sparse, run.setting.seed)
+    if not twin.says_the_same(run):
+        raise InputError(
+            "save: the parameters were changed after learning had begun, and a file could not "
+            "go on as this model does; set them back, or fit again"
+        )
+    scaler = run.scaler
+    if estimator._scaling(run.setting.width) != (None if scaler is None else scaler.method):
+        raise InputError("save: scaling was changed after learning had begun; set it back")
+    arrays = run.arrays()
+    if scaler is not None:
+        arrays.update({f"scaler.{name}": array for name, array in scaler.arrays().items()})
+    for name, array in arrays.items():
+        writer.array(array, name)
+    return {"width": int(run.setting.width), "sparse": bool(run.sparse)}
+
+
+def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
+    """Set the run of an estimator that has its parameters and fitted attributes already."""
+    if not isinstance(estimator, OnlineMachine):
+        raise InputError(f"run: {type(estimator).__name__} has none")
+    width, sparse = run.get("width"), run.get("sparse")
+    if not (type(width) is int and width >= 0 and type(sparse) is bool):
+        raise InputError(f"run: expected a width and whether sparse, got {width!r} and {sparse!r}")
+    if isinstance(estimator, OnlineMKClassifier):
+        check_classes(vars(estimator).get("classes_"))
+    check_fitted(vars(estimator), width)
+    if not isinstance(estimator.combiner, GroupNorm):  # which is its own learner
+        setting = estimator._setting(width, sparse, 0)
+        check_sizes(resolve(estimator.kernels), estimator.learner, setting, reader)
+    made = estimator._new_run(width, sparse, 0)
+    made.restore(reader.tensors)
+    reader.used.update(made.arrays())
+    check_progress(made, estimator.combiner)
+    made.scaler = _read_scaler(estimator, width, reader)
+    estimator._run = made
+    estimator.kernels_ = resolve(estimator.kernels)
+
+
+def _read_scaler(estimator: OnlineMachine, width: int, reader: Reader) -> OnlineScaler | None:
+    method = estimator._scaling(width)
+    if method is None:
+        return None
+    scaler = OnlineScaler(method, width)
+    saved = {}
+    for name, array in scaler.arrays().items():
+        saved[name] = reader.array(f"scaler.{name}")
+        check_array(f"scaler.{name}", saved[name], array.shape, array.dtype)
+        if not np.isfinite(saved[name]).all():
+            raise InputError(f"scaler.{name}: NaN or infinity")
+    if saved["seen"][0] < 0:
+        raise InputError("scaler.seen: expected a number from 0")
+    scaler.restore(saved)
+    return scaler
+
+
+def _kind(name: str) -> type[Any]:
+    found: type[Any] = getattr(import_module(f"kernbrook.estimators.{_ESTIMATORS[name]}"), name)
+    return found
+
+
+def _estimator(model: dict[str, Any], reader: Reader) -> Any:
+    expect("model", model, dict)
+    for name, kinds in _MODEL.items():
+        expect(name, model.get(name), *kinds)
+    if model["estimator"] not in _ESTIMATORS:
+        raise UnknownNameError("estimator in the file", model["estimator"], _ESTIMATORS)
+    kind = _kind(model["estimator"])
+    estimator = built(kind, {k: reader.value(v) for k, v in model["parameters"].items()})
+    for name, value in model["fitted"].items():
+        if not _FITTED.fullmatch(name) or hasattr(kind, name) or name == _DERIVED:
+            raise InputError(f"{name!r} is nothing that {kind.__name__} learns")
+        setattr(estimator, name, reader.value(value))
+    if kind in (TrivialClassifier, TrivialRegressor):
+        check_trivial(estimator, {name: vars(estimator)[name] for name in model["fitted"]})
+    elif model["fitted"] and model["run"] is None and not {"best", "expansion"} & model.keys():
+        raise InputError("it has learned something, but has no state")
+    if model["run"] is not None:
+        _read_run(estimator, model["run"], reader)
+    if "best" in model:
+        from kernbrook.persistence.voted_saving import read_best
+
+        read_best(estimator, _estimator(model["best"], reader))
+    if "expansion" in model:
+        from kernbrook.persistence.voted_saving import read_expansion
+
+        read_expansion(estimator, model["expansion"], reader)
+    return estimator
+
+
+def _no_constant(name: str) -> float:
+    raise InputError(f"{name} in the JSON text")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise InputError(f"{digits} in the JSON text is not a finite number")
+    return value

@@ -1,0 +1,152 @@
+"""Recipes by name: builders, their settings, and estimators of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.estimators.regressor import OnlineMKRegressor
+from kernbrook.estimators.tasks import Task
+from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
+from kernbrook.recipes import amkl, budgets, omkc, ours, pegasos, spa, vkr
+from kernbrook.recipes.catalogue import RECIPES as CATALOGUE
+from kernbrook.recipes.catalogue import Entry
+
+_MODES = ("table", "library")
+
+
+Recipe = tuple[Callable[..., Any], dict[str, Any]]
+
+
+def _of_papers(recipe: Recipe) -> Recipe:
+    """A recipe whose rows are neither scaled nor left out of any judgement, unless asked for."""
+    build, library = recipe
+
+    def builder(scaling: str | None = None, judge_stored: bool = True, **own: Any) -> Any:
+        model = build(**own)
+        center = {"center": False} if isinstance(model, OnlineMKRegressor) else {}
+        return model.set_params(scaling=scaling, judge_stored=judge_stored, **center)
+
+    own = inspect.signature(build).parameters.values()
+    ours = inspect.signature(builder).parameters
+    parameters = [*own, ours["scaling"], ours["judge_stored"]]
+    builder.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return builder, {**library, "judge_stored": False}
+
+
+def _trivial(kind: type, strategy: str) -> Callable[..., Any]:
+    def build(kernels: Any = None, random_state: Any = None) -> Any:
+        return kind(strategy)
+
+    return build
+
+
+# name -> (builder, settings of mode="library")
+_OF_CLASSES = {**omkc.RECIPES, **spa.RECIPES, **budgets.RECIPES, **pegasos.RECIPES}
+_RECIPES: dict[str, Recipe] = {
+    **{name: _of_papers(recipe) for name, recipe in _OF_CLASSES.items()},
+    **ours.OF_CLASSES,
+    **vkr.RECIPES,
+    "majority": (_trivial(TrivialClassifier, "majority"), {}),
+    "last-label": (_trivial(TrivialClassifier, "last-label"), {}),
+    **{name: _of_papers(recipe) for name, recipe in amkl.RECIPES.items()},
+    **ours.OF_NUMBERS,
+    "mean": (_trivial(TrivialRegressor, "mean"), {}),
+    "last-value": (_trivial(TrivialRegressor, "last-value"), {}),
+}
+
+
+def names() -> tuple[str, ...]:
+    """Every recipe.
+
+    Examples
+    --------
+    >>> names()[:4]
+    ('omkc-dd', 'omkc-ds', 'omkc-sd', 'omkc-ss')
+    """
+    return tuple(CATALOGUE)
+
+
+def title(name: str) -> str:
+    """The algorithm's name as its paper prints it.
+
+    Examples
+    --------
+    >>> title("omkc-dd")
+    'OMKC(D,D)'
+    """
+    return _entry(name).title
+
+
+def task(name: str) -> Task:
+    """What a recipe predicts: "classes" or "numbers".
+
+    Examples
+    --------
+    >>> task("spa"), task("mean")
+    ('classes', 'numbers')
+    """
+    return _entry(name).task
+
+
+def batch(name: str) -> bool:
+    """Whether a recipe learns from all data at once, by `fit`, and from no stream.
+
+    Examples
+    --------
+    >>> batch("vkr-trace"), batch("omkc-dd")
+    (True, False)
+    """
+    return _entry(name).batch
+
+
+def parameters(name: str) -> tuple[str, ...]:
+    """What `make` takes for a recipe, beside its mode.
+
+    Examples
+    --------
+    >>> parameters("om2")
+    ('kernels', 'random_state', 'q', 'scaling', 'judge_stored')
+    """
+    _entry(name)
+    return tuple(inspect.signature(_RECIPES[name][0]).parameters)
+
+
+def make(name: str, mode: str = "table", **overrides: Any) -> Any:
+    """An estimator, ready for `partial_fit` or `prequential`; of a batch recipe, for `fit`.
+
+    Parameters
+    ----------
+    name : one of `names()`
+    mode : "table", the settings of the paper's tables, or "library", the constructors' defaults
+    **overrides : random_state and kernels for every recipe, and the recipe's own parameters
+
+    Raises
+    ------
+    UnknownNameError
+        No recipe has that name.
+    InputError
+        The recipe has no such parameter.
+
+    Examples
+    --------
+    >>> make("omkc-dd", discount=0.9).combiner
+    Hedge(discount=0.9)
+    """
+    _entry(name)
+    build, library = _RECIPES[name]
+    if mode not in _MODES:
+        raise InputError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
+    known = parameters(name)
+    for override in overrides:
+        if override not in known:
+            raise InputError(f"recipe {name}: no parameter {override!r}; it has {', '.join(known)}")
+    return build(**{**(library if mode == "library" else {}), **overrides})
+
+
+def _entry(name: str) -> Entry:
+    if not isinstance(name, str) or name not in CATALOGUE:
+        raise UnknownNameError("recipe", str(name), CATALOGUE)
+    return CATALOGUE[name]

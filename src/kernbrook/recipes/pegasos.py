@@ -1,0 +1,42 @@
+"""Pegasos for many classes, with and without a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kernbrook.estimators.classifier import OnlineMKClassifier
+from kernbrook.learners import Pegasos
+from kernbrook.recipes.budgets import one_gaussian
+
+
+def _pegasos(
+    kernels: Any = None, random_state: Any = None, regularization: float = 1e-4, ball: bool = True
+) -> OnlineMKClassifier:
+    learner = Pegasos(None, regularization, ball=ball)
+    return OnlineMKClassifier(one_gaussian(kernels), learner, random_state=random_state)
+
+
+def _bpegasos(upkeep: str) -> Callable[..., OnlineMKClassifier]:
+    def build(
+        kernels: Any = None,
+        random_state: Any = None,
+        budget: int = 100,
+        regularization: float = 1e-4,
+        ball: bool = True,
+        merging: str = "exact",
+    ) -> OnlineMKClassifier:
+        learner = Pegasos(budget, regularization, upkeep, ball, merging)
+        return OnlineMKClassifier(one_gaussian(kernels), learner, random_state=random_state)
+
+    return build
+
+
+# name -> (builder, settings of mode="library")
+RECIPES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "pegasos": (_pegasos, {}),
+    "bpegasos-random": (_bpegasos("random"), {}),
+    "bpegasos-smallest": (_bpegasos("smallest"), {}),
+    "bpegasos-project": (_bpegasos("project"), {}),
+    "bpegasos-merge": (_bpegasos("merge"), {}),
+}

@@ -1,0 +1,260 @@
+"""Model files with a right checksum that ask for much memory, or say what no learning leads to."""
+
+import tracemalloc
+
+import hard_streams
+import numpy as np
+import plain
+import pytest
+from estimators.test_model_files import at, put, rewrite, say
+
+import kernbrook as kb
+from kernbrook.errors import InputError, ModelFileError
+
+X, Y = hard_streams.gaussian_clouds(160, 4)
+GAUSSIANS = [kb.Gaussian(sigma=1.5), kb.Gaussian(gamma=0.1)]
+UPKEEPS = ["merge", "project", "smallest", "random"]
+
+
+def both(*changes):
+    def change(model, tensors, header):
+        for one in changes:
+            one(model, tensors, header)
+
+    return change
+
+
+def assert_refused(model, change, message, tmp_path):
+    kb.save(model.fit(X, Y), tmp_path / "model")
+    kb.load(tmp_path / "model")  # it is whole
+    rewrite(tmp_path / "model", change)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError, match=message):
+            kb.load(tmp_path / "model")
+        assert tracemalloc.get_traced_memory()[1] < 100e6
+    finally:
+        tracemalloc.stop()
+
+
+def pegasos(**parameters):
+    return plain.classifier(GAUSSIANS, kb.Pegasos(**parameters), random_state=0)
+
+
+@pytest.mark.parametrize("upkeep", UPKEEPS)
+def test_one_slot_too_many(upkeep, tmp_path):
+    """An example of Pegasos joins in a free slot: where none is, it would be written elsewhere."""
+    change = both(
+        at("stores.0.filled", slice(None), 11),
+        put("stores.0.place", lambda a: a if upkeep == "merge" else a.clip(max=9)),
+        put("stores.0.order", lambda a: np.broadcast_to(np.arange(a.shape[1]), a.shape)),
+    )
+    model = pegasos(budget=10, upkeep=upkeep)
+    assert_refused(model, change, "stores.0.filled: expected 0 to 10", tmp_path)
+
+
+@pytest.mark.parametrize("upkeep", [*UPKEEPS, None])
+def test_pegasos_goes_on(upkeep, tmp_path):
+    """No state that learning leads to is refused."""
+    model = pegasos(budget=10, upkeep=upkeep) if upkeep else pegasos()
+    for start in range(0, 160, 7):
+        model.partial_fit(X[start : start + 7], Y[start : start + 7], classes=[-1, 1])
+        kb.save(model, tmp_path / "model")
+        assert (kb.load(tmp_path / "model").predict(X) == model.predict(X)).all()
+
+
+def on_features(learner=None, kernels=GAUSSIANS):
+    learner = learner or kb.GradientDescent(step=0.1)
+    return plain.classifier(kernels, learner, random_state=0)
+
+
+def wide(width):
+    return both(say("run", "width", value=width), say("fitted", "n_features_in_", value=width))
+
+
+def of_learner(kind, **changes):
+    def change(model, tensors, header):
+        model["parameters"]["learner"][f"learners.{kind}"].update(changes)
+
+    return change
+
+
+def of_map(kind, **changes):
+    def change(model, tensors, header):
+        learner = next(iter(model["parameters"]["learner"].values()))
+        learner["features"][f"features.{kind}"].update(changes)
+
+    return change
+
+
+def random_features(learner, **parameters):
+    return learner(features=kb.RandomFeatures(**parameters))
+
+
+def labels(model, tensors, header):
+    values = {"dtype": "<U999999", "values": [str(i) for i in range(2000)]}
+    model["fitted"]["classes_"] = {"labels": values}
+    del tensors["classes_"]
+
+
+POLYNOMIAL = [{"kernels.Polynomial": {"degree": 2**62, "offset": 0.0}}]
+SKETCH = kb.GradientDescent(step=0.1, features=kb.TensorSketch(8))
+LANDMARKS = kb.Ridge(features=kb.Nystroem(landmarks=X[:3]))
+ASKING = [
+    (kb.Perceptron(), labels, "2,000 labels of type <U999999 take 8,000 MB, a file holds at most"),
+    (kb.GradientDescent(step=0.1), wide(10**7), r"frequencies of shape \(50, 10000000\)"),
+    (kb.GradientDescent(step=0.1), wide(2 * 10**8), r"frequencies of shape \(50, 200000000\)"),
+    (
+        random_features(kb.GradientDescent),
+        of_map("RandomFeatures", n_components=10**8),
+        r"maps: expected frequencies of shape \(100000000, 4\) for exp.*, found none",
+    ),
+    (
+        random_features(kb.Ridge),
+        of_map("RandomFeatures", n_components=16_000),
+        r"maps: expected frequencies of shape \(16000, 4\)",
+    ),
+    (
+        kb.BPAS(budget=9),
+        of_learner("BPAS", budget=10**8),
+        r"no slots are of the size that BPAS\(",
+    ),
+    (kb.Forgetron(budget=9), of_learner("Forgetron", budget=10**6), "no slots are of the size"),
+    (kb.Pegasos(budget=9), of_learner("Pegasos", budget=10**6), "no slots are of the size"),
+    (
+        kb.Pegasos(),
+        put("stores.0.place", lambda a: np.zeros((0, 2**40), a.dtype)),
+        "stores.0.place: exp",
+    ),
+    (
+        kb.Pegasos(),
+        put("stores.0.alpha", lambda a: np.zeros((0, 1, 2**40))),
+        "stores.0.alpha: expected",
+    ),
+    (kb.Perceptron(), say("parameters", "kernels", value=POLYNOMIAL), "from 1 to 1,000"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(ASKING)))
+def test_files_that_ask_for_much(number, tmp_path):
+    """Refused before that much is taken, drawn or computed."""
+    learner, change, message = ASKING[number]
+    model = plain.classifier(GAUSSIANS, learner, random_state=0)
+    assert_refused(model, change, message, tmp_path)
+
+
+def test_a_matrix_of_the_features_that_is_too_large(tmp_path):
+    """The frequencies are in the file, 512 kB of them, and their matrix of 8 GB is not."""
+    change = both(
+        of_map("RandomFeatures", n_components=16_000),
+        put("stores.0.maps.0.frequencies", lambda a: np.zeros((16_000, 4))),
+        put("stores.0.maps.1.frequencies", lambda a: np.zeros((16_000, 4))),
+        put("stores.0.theta", lambda a: np.zeros(64_000)),
+    )
+    model = on_features(random_features(kb.Ridge))
+    assert_refused(model, change, r"expected extra of 20480\d* numbers", tmp_path)
+
+
+def test_polynomials_on_features(tmp_path):
+    for learner in (SKETCH, kb.GradientDescent(step=0.1, features=kb.Monomials())):
+        change = say("parameters", "kernels", value=POLYNOMIAL)
+        model = on_features(learner, [kb.Polynomial(2)])
+        assert_refused(model, change, "Polynomial: degree must be an integer from 1 to", tmp_path)
+
+
+def test_more_memory_than_there_is(tmp_path, monkeypatch):
+    kb.save(kb.recipes.make("omkc-dd").fit(X, Y), tmp_path / "model")
+
+    def none_left(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("kernbrook.estimators.machine.make_model", none_left)
+    with pytest.raises(ModelFileError, match="model: it asks for more memory than there is"):
+        kb.load(tmp_path / "model")
+
+
+def test_labels_that_take_much(tmp_path):
+    """Refused on saving as on loading, and long ones that take little are not."""
+    names = np.array(["a" * 50_000, "b"])
+    model = kb.recipes.make("majority").fit(X, names[(Y > 0).astype(int)])
+    kb.save(model, tmp_path / "model")
+    assert kb.load(tmp_path / "model").classes_.tolist() == names.tolist()
+    model.classes_ = np.array([*(str(i) for i in range(400)), "a" * 50_000])
+    with pytest.raises(InputError, match="save: classes_: 401 labels of type <U50000 take 80 MB"):
+        kb.save(model, tmp_path / "model")
+
+
+# -- states that no learning leads to ---------------------------------------------------------
+
+
+def combined(combiner, learner=None, **others):
+    kernels = [kb.Linear(), *GAUSSIANS]
+    return plain.classifier(kernels, learner, combiner, random_state=0, **others)
+
+
+LEVELS = [kb.GradientDescent(step=0.1, loss="logistic") for _ in range(3)]
+PROJECTING = kb.Projectron(budget=9)
+HAVING = [
+    (pegasos(budget=9), at("stores.0.scale", 0, 0.0), "stores.0.scale: expected numbers above 0"),
+    (pegasos(budget=9), at("stores.0.scale", 1, np.nan), "stores.0.scale: NaN or infinity"),
+    (
+        pegasos(budget=9),
+        at("stores.0.memory", (0, 0), -1.0),
+        "stores.0.memory: expected numbers from 0",
+    ),
+    (
+        pegasos(budget=9, upkeep="project"),
+        at("stores.0.factor", (0, 2, 2), 0.0),
+        "stores.0.factor: expected numbers above 0",
+    ),
+    (
+        combined(None, PROJECTING),
+        put("stores.0.factor", lambda a: a[:, :, ::-1]),
+        "stores.0.factor: expected numbers above 0",
+    ),
+    (
+        combined(None, PROJECTING),
+        at("stores.0.diagonal", (1, 0), 0.0),
+        "stores.0.diagonal: expected numbers above 0",
+    ),
+    (
+        combined(None, PROJECTING),
+        at("stores.0.order", (1, 0), 99),
+        "stores.0.order: expected the slots",
+    ),
+    (
+        combined(kb.AdaRaker(3, loss="logistic"), LEVELS),
+        at("progress.state", slice(None), -1e308),
+        "progress.state: expected 0 as the greatest of each level",
+    ),
+    (combined(kb.EXP(loss="logistic")), at("progress.state", -1, -9.0), "progress.state: expected"),
+    (combined(kb.AdaHedge()), at("progress.state", 0, -1.0), "progress.state: expected numbers"),
+    (combined(kb.GroupNorm()), at("progress.state", 0, -1.0), "progress.state: expected numbers"),
+    (combined(None), at("progress.log_weights", 0, np.nan), "progress.log_weights: NaN"),
+    (combined(None), put("progress.log_weights", lambda a: a - 1), "progress.log_weights: expect"),
+    (combined(None), put("progress.log_weights", lambda a: a + np.inf), "progress.log_weights: e"),
+    (combined(None), at("progress.counters", 2, 3), "progress.counters: no state"),
+    (combined(None, scaling="moments"), at("scaler.seen", 0, -1), "scaler.seen: expected a number"),
+    (
+        combined(None, selection=kb.AdaptiveSelection()),
+        at("progress.used", slice(None), False),
+        "progress.used: nobody has a vote",
+    ),
+    (
+        plain.classifier(GAUSSIANS, kb.GradientDescent(step=0.1, features=None, budget=9)),
+        of_learner("GradientDescent", budget=2**63),
+        "budget",
+    ),
+]
+
+
+@pytest.mark.parametrize("number", range(len(HAVING)))
+def test_states_that_no_learning_leads_to(number, tmp_path):
+    """The field is named, where going on would end in an error from the depths, or in NaN."""
+    assert_refused(*HAVING[number], tmp_path)
+
+
+def test_an_offset_that_is_no_number(tmp_path):
+    model = plain.regressor(GAUSSIANS, center=True, random_state=0)
+    change = say("fitted", "offset_", value="nought")
+    assert_refused(model, change, "offset_: expected a finite number, got 'nought'", tmp_path)

@@ -1,0 +1,309 @@
+"""Labels as users give them: some missing, whole numbers of any size, of several types."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import plain
+import pytest
+from safetensors import safe_open
+from scipy.sparse import csr_matrix
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, present
+from kernbrook.evaluation.answers import as_label
+
+X = np.random.default_rng(0).normal(size=(120, 3))
+SIDE = X[:, 0] > 0
+Y = SIDE.astype(int)
+LOST = np.random.default_rng(1).random(120) < 0.4
+LOST[:3], LOST[3:5] = True, False
+POOL = [kb.Gaussian(sigma=1), kb.Gaussian(sigma=4), kb.Laplacian(sigma=2)]
+WAVES = kb.RandomFeatures(10)
+
+
+def classifier(learner=kb.Perceptron(), combiner=kb.Hedge(0.8), **parameters):  # noqa: B008
+    parameters = {"random_state": 0, "scaling": None, **parameters}
+    return plain.classifier(POOL, learner, combiner, **parameters)
+
+
+def regressor(learner=None, **parameters):
+    learner = learner or kb.Ridge(features=WAVES)
+    parameters = {"random_state": 0, "scaling": None, **parameters}
+    return plain.regressor(POOL, learner, **parameters)
+
+
+def drawn():
+    return kb.Selection(update="drawn", vote="drawn")
+
+
+VARIANTS = {
+    "perceptrons": classifier,
+    "drawn": lambda: classifier(selection=drawn()),
+    "prefix": lambda: classifier(selection=kb.BestOfPrefix(rounds=20)),
+    "scaled": lambda: classifier(scaling="moments"),
+    "passive-aggressive": lambda: classifier(kb.PassiveAggressive(), kb.Hedge(0.8, "hinge")),
+    "budget": lambda: classifier(kb.BPAS(budget=8)),
+    "pegasos": lambda: classifier(kb.Pegasos(budget=8)),
+    "projectron": lambda: classifier(kb.Projectron()),
+    "group norm": lambda: classifier(None, kb.GroupNorm()),
+    "features": lambda: classifier(kb.Ridge(features=WAVES), kb.Hedge(0.8, "logistic")),
+    "margin sampling": lambda: classifier(labels=kb.MarginSampling(0.3)),
+    "label budget": lambda: classifier(kb.BPAS(budget=8), labels=kb.LabelBudget(0.3)),
+    "disagreement": lambda: classifier(None, kb.GroupNorm(), labels=kb.Disagreement(0.1, 5)),
+    "numbers": regressor,
+    "centred": lambda: regressor(center=True, scaling="maximum"),
+    "window": lambda: regressor(kb.GradientDescent(features=None, budget=15)),
+    "numbers asked for": lambda: regressor(labels=kb.Disagreement(0.01, 5), center=True),
+}
+each = pytest.mark.parametrize("name", VARIANTS)
+
+
+def of_numbers(name):
+    return isinstance(VARIANTS[name](), kb.OnlineMKRegressor)
+
+
+def labels_of(name):
+    return 3 + X[:, 0] if of_numbers(name) else Y
+
+
+def named(name):
+    return {} if of_numbers(name) else {"classes": [0, 1]}
+
+
+def state_of(model, folder):
+    """The digest of all that was learned, and of the parameters."""
+    kb.save(model, folder / "model")
+    with safe_open(folder / "model", framework="np") as file:
+        return json.loads(file.metadata()["kernbrook"])["sha256"]
+
+
+# -- missing labels ----------------------------------------------------------------------------
+
+
+@each
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA], ids=str)
+@pytest.mark.parametrize("size", [120, 7])
+def test_a_missing_label_is_an_answer_that_cannot_be_had(name, missing, size, tmp_path):
+    """Bit for bit what an oracle without an answer gives; the label is not counted as asked for."""
+    y = labels_of(name)
+    answers = {x.tobytes(): None if LOST[i] else y[i] for i, x in enumerate(X)}
+    silent, model = VARIANTS[name](), VARIANTS[name]()
+    expected = silent.learn(X, lambda row: answers[row.tobytes()], **named(name))
+    given = y.astype(float if missing is np.nan else object)
+    given[LOST] = missing
+    parts = [slice(start, start + size) for start in range(0, 120, size)]
+    said = [model.learn(X[part], given[part], **named(name)) for part in parts]
+    predictions, asked = (np.concatenate(part) for part in zip(*said, strict=True))
+    np.testing.assert_array_equal(predictions, expected[0])
+    np.testing.assert_array_equal(asked, expected[1])
+    assert not asked[LOST].any()
+    assert model.labels_asked_ == asked.sum() > 0
+    assert model.n_rounds_ == 120
+    assert state_of(model, tmp_path) == state_of(silent, tmp_path)
+
+
+@each
+def test_no_labels_at_all(name, tmp_path):
+    model, silent = VARIANTS[name](), VARIANTS[name]()
+    for one in (model, silent):
+        one.learn(X[:60], labels_of(name)[:60], **named(name))
+    said, asked = model.learn(X[60:], None)
+    np.testing.assert_array_equal(said, silent.learn(X[60:], lambda row: None)[0])
+    assert not asked.any()
+    assert state_of(model, tmp_path) == state_of(silent, tmp_path)
+
+
+def test_classes_come_from_the_labels_that_are_there():
+    for given in (
+        ["a", None, "b", "a"],
+        ["a", np.nan, "b", "a"],
+        pd.Series(["a", pd.NA, "b", "a"]),
+    ):
+        model = classifier()
+        predictions, asked = model.learn(X[:4], given)
+        assert model.classes_.tolist() == ["a", "b"]
+        assert asked.tolist() == [True, False, True, True]
+        assert set(predictions) <= {"a", "b"}
+    for given in ([None] * 4, np.full(4, np.nan), None):
+        model = classifier()
+        with pytest.raises(InputError, match="no row has a label yet; name all classes"):
+            model.learn(X[:4], given)
+        assert not hasattr(model, "classes_")
+        assert model.learn(X[:4], given, classes=["a", "b"])[0].tolist() == ["b"] * 4
+    with pytest.raises(InputError, match="one class, a"):
+        classifier().learn(X[:4], ["a", None, None, "a"])
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "Float64", "category", "object"])
+def test_series_of_pandas(dtype):
+    given = pd.Series(Y).astype(bool if dtype == "boolean" else int).astype(dtype)
+    given[pd.Series(LOST)] = None
+    model, expected = classifier(), classifier()
+    told = expected.learn(X, np.where(LOST, np.nan, Y))
+    said = model.learn(X, given)
+    np.testing.assert_array_equal(said[0].astype(float), told[0])
+    np.testing.assert_array_equal(said[1], told[1])
+    assert model.classes_.dtype.kind == {"boolean": "b", "Float64": "f"}.get(dtype, "i")
+
+
+@pytest.mark.parametrize("make", [classifier, regressor])
+@pytest.mark.parametrize("verb", ["fit", "partial_fit"])
+def test_fit_needs_every_label_and_says_who_does_not(make, verb):
+    for missing, row in ((None, 7), (np.nan, 7), (pd.NA, 7)):
+        given = Y.astype(object)
+        given[7] = missing
+        with pytest.raises(InputError, match=f"y: row {row} has no label; `learn` takes rows with"):
+            getattr(make(), verb)(X, given)
+    with pytest.raises(InputError, match=r"requires y to be passed, .* None; `learn` takes rows"):
+        getattr(make(), verb)(X, None)
+
+
+def test_a_measured_pass_needs_every_label():
+    for given in ([0, None, *Y[2:]], [0, np.nan, *Y[2:]]):
+        for model in (classifier(), regressor()):
+            with pytest.raises(InputError, match="row 1 has no label; `prequential` counts the er"):
+                kb.prequential(model, X, given)
+
+
+def test_the_centre_is_a_label_that_was_learned():
+    """A chunk whose first label is not learned, because it fails, centres nothing."""
+    model, plain = regressor(center=True), regressor(center=True)
+    for one in (model, plain):
+        one.learn(X[:5], None)
+    wrong = np.full((3, 3), 1e200)
+    with pytest.raises(ValueError, match="1e154"):
+        model.learn(wrong, [50.0, 60.0, 70.0])
+    assert not hasattr(model, "offset_")
+    np.testing.assert_array_equal(model.learn(X, Y)[0], plain.learn(X, Y)[0])
+
+
+# -- no rows -----------------------------------------------------------------------------------
+
+EMPTY = {
+    "array": np.empty((0, 3)),
+    "list": [],
+    "frame": pd.DataFrame(),
+    "matrix": csr_matrix((0, 3)),
+}
+
+
+@each
+@pytest.mark.parametrize("form", EMPTY)
+def test_a_chunk_without_rows_is_nothing(name, form, tmp_path):
+    A, y = EMPTY[form], labels_of(name)
+    model, plain = VARIANTS[name](), VARIANTS[name]()
+    begun = vars(model).keys()
+    for step in range(3):
+        for given in ([], np.empty(0), None, lambda row: 1 / 0):
+            predictions, asked = model.learn(A, given)
+            assert predictions.shape == asked.shape == (0,)
+            assert asked.dtype == bool
+        assert model.partial_fit(A, []) is model
+        if step == 0:
+            assert vars(model).keys() == begun
+        else:
+            assert model.learn(A, [])[0].dtype == model.predict(X).dtype
+            assert model.predict(A).dtype == model.predict(X).dtype
+            assert model.predict(A).shape == model.should_ask(A).shape == (0,)
+            if not of_numbers(name):
+                assert model.decision_function(A).shape == (0,)
+        part = slice(40 * step, 40 * step + 40)
+        for one in (model, plain):
+            one.learn(X[part], y[part], **named(name))
+        assert state_of(model, tmp_path) == state_of(plain, tmp_path)
+
+
+def test_scores_of_no_rows_have_a_column_a_class():
+    model = classifier().fit(X, np.arange(120) % 3)
+    assert model.decision_function([]).shape == (0, 3)
+
+
+@pytest.mark.parametrize("make", [classifier, regressor])
+def test_wrong_parameters_are_found_without_rows(make):
+    """And the caller's random numbers are left alone."""
+    with pytest.raises(InputError, match="selection: expected an object such as Selection"):
+        make(selection=3).learn([], [])
+    random = np.random.RandomState(3)
+    make(random_state=random).learn([], [])
+    assert random.randint(1000) == np.random.RandomState(3).randint(1000)
+
+
+# -- whole numbers -----------------------------------------------------------------------------
+
+LARGE = 2**53  # the next whole number is no float
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.array,
+        lambda labels: np.array(labels, dtype=np.uint64),
+        lambda labels: np.array(labels, dtype=object),
+        list,
+        pd.Series,
+        lambda labels: pd.Series(labels, dtype="Int64"),
+        lambda labels: pd.Series([None, *labels[1:]], dtype="Int64"),
+    ],
+    ids=["int64", "uint64", "object", "list", "series", "nullable series", "with a missing one"],
+)
+def test_large_whole_numbers_stay_apart(form, tmp_path):
+    y = [LARGE + int(side) for side in SIDE]
+    model, small = classifier(), classifier()
+    said, asked = model.learn(X, form(y))
+    expected = small.learn(X, np.where(asked, Y, np.nan))[0]
+    assert model.classes_.tolist() == [LARGE, LARGE + 1]
+    assert said.tolist() == [LARGE + int(code) for code in expected]
+    kb.save(model, tmp_path / "m")
+    loaded = kb.load(tmp_path / "m")
+    assert loaded.classes_.tolist() == [LARGE, LARGE + 1]
+    assert loaded.predict(X).tolist() == model.predict(X).tolist()
+    for others in (np.array(y), np.array(y, dtype=np.uint64), y):  # one type meets another
+        before = model.labels_asked_
+        model.learn(X, others)
+        assert model.labels_asked_ == before + 120
+    refitted = classifier()
+    if form(y)[0] is not None and not pd.isna(form(y)[0]):
+        assert refitted.fit(X, form(y)).classes_.tolist() == [LARGE, LARGE + 1]
+        assert refitted.partial_fit(X, form(y)).labels_asked_ == 240
+
+
+@pytest.mark.parametrize("low", [-1, 2**63, 2**64, 2**70])
+def test_numbers_that_no_type_of_numpy_holds(low, tmp_path):
+    y = [2**63 + 1 if side else low for side in SIDE]
+    model = classifier()
+    model.learn(X, y)
+    assert model.classes_.tolist() == sorted({low, 2**63 + 1})
+    kb.save(model, tmp_path / "m")
+    assert kb.load(tmp_path / "m").classes_.tolist() == model.classes_.tolist()
+    assert set(kb.load(tmp_path / "m").predict(X).tolist()) <= {low, 2**63 + 1}
+
+
+def test_a_large_number_is_not_taken_for_its_neighbour():
+    for classes in ([0, LARGE], [0.0, float(LARGE)], np.array([0, LARGE], dtype=np.uint64)):
+        model = classifier()
+        model.learn(X, np.where(Y, LARGE, 0), classes=classes)
+        with pytest.raises(InputError, match=rf"label {LARGE + 1} \(row 1 of the chunk\)"):
+            model.learn(X[:2], [0, LARGE + 1])
+        with pytest.raises(InputError, match="is not the same as on last call"):
+            model.learn(X[:2], [0, 0], classes=[0, LARGE + 1])
+    with pytest.raises(InputError, match=rf"below 2\^63, got {2**63}"):
+        kb.open_stream((X[:2], np.array([1, 2**63], dtype=np.uint64)))
+    classes = np.array([LARGE, LARGE + 1])
+    assert [as_label(text, classes) for text in map(str, classes)] == classes.tolist()
+    with pytest.raises(InputError, match="expected one of"):
+        as_label(str(LARGE + 2), classes)
+    assert type(as_label("3", None)) is float
+
+
+def test_what_a_label_is():
+    assert as_labels(["a", np.nan]).tolist()[0] == "a"
+    assert present(as_labels(["a", np.nan, None, "nan"])).tolist() == [True, False, False, True]
+    assert present(np.array([1, 2])).all()
+    assert distinct(np.array([True, False, True], dtype=object)).dtype == bool
+    assert distinct(np.array([2.5, 1], dtype=object)).tolist() == [1.0, 2.5]
+    assert distinct(np.array(["b", "a"], dtype=object)).tolist() == ["a", "b"]
+    assert class_numbers(np.array([1, 2]), np.array([2.0, 1.5, 1.0])).tolist() == [1, -1, 0]
+    assert class_numbers(np.array(["1", "2"]), np.array([1, 2])).tolist() == [-1, -1]
+    assert class_numbers(np.array(["a", "b"]), np.array(["b", 1], dtype=object)).tolist() == [1, -1]

@@ -1,0 +1,184 @@
+"""Every parameter of every part of a machine, set to what it is not: in words, or it works."""
+
+from __future__ import annotations
+
+import inspect
+
+import hard_streams
+import numpy as np
+import plain
+import pytest
+from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import GridSearchCV
+
+import kernbrook as kb
+from kernbrook.errors import InputError, KernbrookError
+
+X, Y = hard_streams.gaussian_clouds(20, 3)
+KERNELS = [kb.Gaussian(sigma=1), kb.Linear()]
+ODD = [
+    None, "x", "", "margin", [], ["a"], {}, np.nan, np.inf, -np.inf, -1, 0, 0.5, 2.5, 10**9, 2**62,
+    10**30, 10**400, 10**5000, 5e-324, 1e-320, 1e308, -1e308, 1 + 2j, True, np.True_, b"margin",
+    np.array([1.0, 2.0]), np.array(["x", "y"]), np.array(3), np.float32(0.5), object(), dict, len,
+    {"margin"}, np.full((40, 40), 7.0),
+]  # fmt: skip
+
+
+def parts(module):
+    return [
+        kind
+        for kind in (getattr(module, name) for name in module.__all__)
+        if isinstance(kind, type) and hasattr(kind, "choice")
+    ]
+
+
+FACTORS = kb.learners, kb.combiners, kb.selection, kb.labels
+PARTS = [kind for module in FACTORS for kind in parts(module)]
+PARAMETERS = [
+    (kind, name)
+    for kind in PARTS
+    for name in inspect.signature(kind).parameters
+    if inspect.signature(kind.__init__) != inspect.signature(object.__init__)
+]
+
+
+def machine(part):
+    """One with this part, and what the part needs beside it."""
+    if part.choice == "learner":
+        return plain.classifier(KERNELS, part, random_state=0)
+    if part.choice == "selection":
+        return plain.classifier(KERNELS, selection=part, random_state=0)
+    if part.choice == "labels":
+        learner = kb.Ridge() if isinstance(part, kb.VarianceSampling) else None
+        return plain.classifier(KERNELS, learner, labels=part, random_state=0)
+    if isinstance(part, kb.AdaRaker):
+        learners = [kb.GradientDescent(0.1), kb.GradientDescent(0.05)]
+        return plain.regressor(KERNELS, learners, part, random_state=0)
+    if isinstance(part, kb.EXP):
+        return plain.regressor(KERNELS, combiner=part, random_state=0)
+    return plain.classifier(KERNELS, combiner=part, random_state=0)
+
+
+BESIDE = {  # without which a parameter is not looked at, or always refused
+    (kb.GradientDescent, "budget"): {"features": None},
+    (kb.AdaRaker, "step"): {"levels": 2},
+    (kb.AdaRaker, "restart"): {"levels": 2},
+    (kb.AdaRaker, "loss"): {"levels": 2},
+    (kb.AdaRaker, "cap"): {"levels": 2},
+    (kb.Pegasos, "upkeep"): {"budget": 5},
+    (kb.Pegasos, "merging"): {"budget": 5},
+    (kb.External, "every"): {"model": SGDClassifier()},
+    (kb.External, "window"): {"model": SGDClassifier()},
+}
+
+
+def refused(work):
+    """What is said, in one line; nothing where it works."""
+    try:
+        work()
+    except KernbrookError as error:
+        said = str(error)
+    else:
+        return ""
+    assert said
+    assert "\n" not in said
+    assert len(said) < 400
+    return said
+
+
+def test_every_part_is_tried():
+    assert len(PARTS) >= 25
+    assert {kind.choice for kind in PARTS} == {"learner", "combiner", "selection", "labels"}
+    for kind in PARTS:
+        for name in inspect.signature(kind).parameters:
+            assert (kind, name) in PARAMETERS
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), PARAMETERS, ids=[f"{kind.__name__}-{name}" for kind, name in PARAMETERS]
+)
+def test_an_odd_value_works_or_is_refused_in_a_line(kind, name):
+    for value in ODD:
+        model = machine(kind(**{**BESIDE.get((kind, name), {}), name: value}))
+        said = refused(lambda model=model: model.learn(X, Y))
+        if said == "":
+            assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (kb.SparsePA(unit_diagonal=None), "SparsePA: unit_diagonal must be True or False, got No"),
+        (kb.SparsePA(unit_diagonal=1), "SparsePA: unit_diagonal must be True or False, got 1"),
+        (kb.PassiveAggressive(unit_diagonal=""), "unit_diagonal must be True or False, got ''"),
+        (kb.MLPoly(scale_free=np.ones(2)), r"scale_free must be True or False, got array\(\[1., "),
+        (kb.Selection(weighted="no"), "Selection: weighted must be True or False, got 'no'"),
+        (kb.Selection(spread=None), "Selection: spread must be True or False, got None"),
+        (kb.Perceptron(tie=["margin"]), r"tie must be 'margin' or 'label', got \['margin'\]"),
+        (kb.RBP(tie={}), "RBP: tie must be 'margin' or 'label', got {}"),
+        (kb.Selection(vote=np.array("all")), "vote must be 'all' or 'drawn', got array"),
+        (kb.Disagreement(compared=[]), r"compared must be 'used' or 'all', got \[\]"),
+        (kb.Ahpatron(budget=None), "Ahpatron: budget must be an integer from 1 to .*, got None"),
+        (kb.Ahpatron(budget="ten"), "Ahpatron: budget must be an integer from 1 to .*, got 'ten'"),
+        (kb.Ahpatron(budget=-1), "Ahpatron: budget must be an integer from 1 to .*, got -1"),
+        (kb.BPAS(budget=10**9), "budget must be an integer from 1 to 100,000,000, got 1000000000"),
+        (kb.Disagreement(window=10**30), "window must be an integer from 1 to 100,000,000, got 10"),
+        (kb.BestOfPrefix(rounds=10**30), "rounds must be an integer from 1 to 100,000,000, got 10"),
+        (kb.Pegasos(regularization=1e-320), r"of a size from 1e-100 to 1e\+100, got 1e-320"),
+        (kb.BPAS(aggressiveness=10**5000), "of a size from .*, got a value of type int"),
+        (kb.GradientDescent(budget=1e308, features=None), "budget must be an integer .*, got 1e"),
+        (kb.GradientDescent(loss=np.ones(2)), "loss must be one of squared, .*, got array"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else "",
+)
+def test_what_is_said(part, said):
+    with pytest.raises(InputError, match=said):
+        machine(part).fit(X, Y)
+
+
+def test_parameters_of_a_part_that_is_left_at_its_default():
+    for model, name, said in (
+        (
+            kb.OnlineMKClassifier(),
+            "learner__budget",
+            "learner__budget: learner is None, the ",
+        ),
+        (
+            kb.OnlineMKClassifier(),
+            "learner__budget",
+            r"parameters; write learner=kb.BPAS\(\) first",
+        ),
+        (kb.OnlineMKRegressor(), "learner__regularization", r"write learner=kb.Ridge\(\) first"),
+        (kb.OnlineMKClassifier(), "combiner__discount", r"write combiner=kb.Hedge\(\) first"),
+        (kb.OnlineMKClassifier(), "labels__rate", r"labels is 'all' and .* labels=kb.LabelBudget"),
+        (kb.OnlineMKClassifier(), "kernels__sigma", "kernels is 'omkc16' and has no parameters$"),
+    ):
+        with pytest.raises(InputError, match=said):
+            model.set_params(**{name: 5})
+    with pytest.raises(ValueError, match="Invalid parameter 'learners'"):
+        kb.OnlineMKClassifier().set_params(learners__budget=5)
+    model = kb.OnlineMKClassifier().set_params(learner__budget=7, learner=kb.BPAS())
+    assert model.learner.budget == 7
+    search = GridSearchCV(kb.OnlineMKClassifier(), {"learner__budget": [5, 10]}, cv=2)
+    with pytest.raises(InputError, match="learner is None, the default"):
+        search.fit(X, Y)
+    search.estimator.set_params(learner=kb.BPAS())
+    assert search.fit(X, Y).best_params_["learner__budget"] in (5, 10)
+
+
+def test_a_width_without_a_name():
+    for make, said in (
+        (lambda: kb.Gaussian(1.0), r"Gaussian: say which width it is, sigma=1.0 or gamma=1.0"),
+        (lambda: kb.Laplacian(2), r"Laplacian: say which width it is, sigma=2 or gamma=2"),
+        (lambda: kb.Matern(1.5, 3), r"Matern: say which width it is, sigma=3 or gamma=3"),
+    ):
+        with pytest.raises(InputError, match=said):
+            make()
+
+
+@pytest.mark.parametrize("name", ["n_components", "normalize", "levels", "step", "restart"])
+def test_odd_values_of_ada_raker(name):
+    """Its learners are made from them."""
+    for value in ODD:
+        with_it = {name: value, "random_state": 0}
+        refused(lambda it=with_it: kb.recipes.make("ada-raker", **it).learn(X, X[:, 0]))

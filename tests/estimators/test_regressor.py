@@ -1,0 +1,746 @@
+"""The regressor as an estimator: what it promises, what it refuses, what a file keeps of it."""
+
+import hashlib
+import json
+import math
+import pickle
+
+import hard_streams
+import numpy as np
+import pandas as pd
+import plain
+import pytest
+import scipy.sparse as sp
+from inside import extra_of, pool_of, theta_of
+from naive import features as naive_features
+from naive import policies, regression, rounds, scaling
+from safetensors import safe_open
+from safetensors.numpy import save_file
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import kernbrook as kb
+from kernbrook.errors import InputError, ModelFileError, NonFiniteError
+from kernbrook.features.pools import draw
+
+WAVES = kb.RandomFeatures(8)
+POOL = [kb.Gaussian(sigma=1.0), kb.Gaussian(sigma=3.0), kb.Cauchy(sigma=1)]
+LEARNERS = [kb.Ridge(features=WAVES), kb.GradientDescent(0.2, features=WAVES)]
+EXPANSION = kb.GradientDescent(0.2, features=None, regularization=0.1)
+
+
+def waves(n=160, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.normal(size=n)
+
+
+X, Y = waves()
+
+
+def make(learner=LEARNERS, kernels=POOL, random_state=0, **others):
+    return plain.regressor(kernels, learner, random_state=random_state, **others)
+
+
+VARIANTS = {
+    "default": lambda: plain.regressor(random_state=0),
+    "pool": make,
+    "ridge that forgets": lambda: make(kb.Ridge(0.5, 0.95, WAVES)),
+    "adagrad": lambda: make(kb.GradientDescent(0.3, "adagrad", features=WAVES)),
+    "normalized": lambda: make(kb.GradientDescent(0.3, "normalized", features=WAVES)),
+    "several maps": lambda: make(
+        [kb.Ridge(features=WAVES), kb.Ridge(features=kb.RandomFeatures(5, "orthogonal"))]
+    ),
+    "other maps": lambda: make(
+        kb.Ridge(), [kb.Polynomial(2, 1.0), kb.Linear(), kb.Laplacian(sigma=3)]
+    ),
+    "sketch": lambda: make(
+        kb.Ridge(features=kb.TensorSketch(16)), [kb.Polynomial(2, 1.0), kb.Polynomial(3)]
+    ),
+    "landmarks": lambda: make(kb.Ridge(features=kb.Nystroem(landmarks=X[:10])), POOL),
+    "expansion": lambda: make(EXPANSION),
+    "expansion that shrinks": lambda: make(
+        kb.GradientDescent(0.1, "constant", features=None, regularization=3.0)
+    ),
+    "expansion under a budget": lambda: make(
+        kb.GradientDescent(0.2, features=None, regularization=0.5, budget=30)
+    ),
+    "EXP": lambda: make(combiner=kb.EXP()),
+    "AdaHedge": lambda: make(combiner=kb.AdaHedge("absolute")),
+    "scale-free": lambda: make(combiner=kb.MLPoly("linearized", scale_free=True)),
+    "adaptive": lambda: make(combiner=kb.EXP(3.0), selection=kb.AdaptiveSelection(0.9)),
+    "drawn": lambda: make(selection=kb.Selection("drawn", "drawn", 0.2)),
+    "disagreement": lambda: make(labels=kb.Disagreement(0.02, 3)),
+    "variance": lambda: make(kb.Ridge(features=WAVES), labels=kb.VarianceSampling(0.2)),
+    "label budget": lambda: make(labels=kb.LabelBudget(0.3)),
+    "expansion, disagreement": lambda: make(EXPANSION, labels=kb.Disagreement(0.02, 3)),
+    "maximum": lambda: make(scaling="maximum"),
+    "moments": lambda: make(scaling="moments", center=True),
+}
+of_variants = pytest.mark.parametrize("name", VARIANTS)
+
+
+def learn(model, X, y, size=None):
+    size = len(y) if size is None else size
+    said = [model.learn(X[a : a + size], y[a : a + size]) for a in range(0, len(y), size)]
+    return tuple(np.concatenate(column) for column in zip(*said, strict=True))
+
+
+def file_of(model, tmp_path):
+    kb.save(model, tmp_path / "state")
+    return (tmp_path / "state").read_bytes()
+
+
+# -- as scikit-learn expects one ---------------------------------------------------------------
+
+LINES = [kb.Linear(), kb.Polynomial(2, 1.0)]
+STEADY = kb.GradientDescent(0.2, "constant", features=None)
+ORDER = "an online learner depends on the order of the examples: two are not one of weight 2"
+
+
+@parametrize_with_checks(
+    [
+        plain.regressor(),
+        make(kb.Ridge(), LINES, combiner=kb.EXP(), labels=kb.Disagreement()),
+        make(STEADY, [kb.Gaussian(sigma=5)], combiner=kb.AdaHedge("absolute"), center=True),
+        make(kb.Ridge(), LINES, selection=kb.AdaptiveSelection(), scaling="maximum"),
+    ],
+    expected_failed_checks=lambda estimator: {
+        f"check_sample_weight_equivalence_on_{kind}_data": ORDER for kind in ("dense", "sparse")
+    },
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@of_variants
+def test_clone_and_pickle(name):
+    model = VARIANTS[name]().fit(X, Y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(learn(again, X[::-1], Y), learn(model, X[::-1], Y))
+    blank = clone(model)
+    assert not hasattr(blank, "n_features_in_")
+    np.testing.assert_array_equal(blank.fit(X, Y).predict(X), VARIANTS[name]().fit(X, Y).predict(X))
+
+
+def test_among_scikit_learns_own():
+    A, b = load_diabetes(return_X_y=True)
+    b = (b - b.mean()) / b.std()
+    pipeline = make_pipeline(StandardScaler(), plain.regressor([kb.Gaussian(sigma=20)]))
+    assert cross_val_score(pipeline, A, b, cv=4).min() > 0.3
+    search = GridSearchCV(make(kb.Ridge(features=WAVES)), {"learner__regularization": [0.1, 1.0]})
+    assert search.fit(X, Y).best_score_ > 0.3
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = make().fit(frame, pd.Series(Y))
+    assert model.feature_names_in_.tolist() == list("abcd")
+    np.testing.assert_array_equal(model.predict(frame), make().fit(X, Y).predict(X))
+    model.learn(frame, pd.Series(Y))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["b", "a", "c", "d"]])
+
+
+# -- what it promises --------------------------------------------------------------------------
+
+
+@of_variants
+def test_chunks_change_nothing(name, tmp_path):
+    A, b = waves(600)
+    whole = VARIANTS[name]()
+    said = learn(whole, A, b)
+    state = file_of(whole, tmp_path)
+    for size in (1, 7, 256):
+        model = VARIANTS[name]()
+        np.testing.assert_array_equal(learn(model, A, b, size), said)
+        assert file_of(model, tmp_path) == state
+
+
+@of_variants
+def test_sparse_rows_change_nothing(name):
+    A, _ = hard_streams.sparse_counts(200, 4)
+    b = A[:, 0] - A[:, 1] * A[:, 2]
+    dense, sparse = VARIANTS[name](), VARIANTS[name]()
+    said = learn(dense, A, b)
+    np.testing.assert_array_equal(learn(sparse, sp.csr_matrix(A), b, 70), said)
+    np.testing.assert_array_equal(dense.predict(A), sparse.predict(sp.csr_matrix(A)))
+    np.testing.assert_array_equal(dense.predict(sp.csr_array(A)), sparse.predict(A))
+    np.testing.assert_array_equal(dense.expert_weights_, sparse.expert_weights_)
+
+
+@of_variants
+def test_predict_is_pure(name, tmp_path):
+    watched, usual = VARIANTS[name](), VARIANTS[name]()
+    for a in range(0, 160, 40):
+        watched.learn(X[a : a + 40], Y[a : a + 40])
+        usual.learn(X[a : a + 40], Y[a : a + 40])
+        before = file_of(watched, tmp_path)
+        first = watched.predict(X)
+        watched.should_ask(X)
+        watched.score(X, Y)
+        np.testing.assert_array_equal(watched.predict(X), first)
+        one_by_one = np.concatenate([watched.predict(x) for x in X[:20, None]])
+        np.testing.assert_allclose(one_by_one, first[:20], rtol=1e-12, atol=1e-15)
+        assert file_of(watched, tmp_path) == before == file_of(usual, tmp_path)
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "drawn"])
+def test_predict_says_what_learn_says(name):
+    model = VARIANTS[name]()
+    model.learn(X[:1], Y[:1])
+    for x, label in zip(X[1:, None], Y[1:], strict=True):
+        before = model.predict(x)
+        np.testing.assert_allclose(model.learn(x, [label])[0], before, rtol=1e-10, atol=1e-13)
+
+
+@of_variants
+def test_the_same_seed_gives_the_same_bytes(name, tmp_path):
+    first, second = (file_of(VARIANTS[name]().fit(X, Y), tmp_path) for _ in range(2))
+    assert first == second
+    other = VARIANTS[name]().set_params(random_state=1).fit(X, Y)
+    same = VARIANTS[name]().fit(X, Y).predict(X)
+    drawn = not any(word in name for word in ("expansion", "landmarks"))
+    assert (other.predict(X) == same).all() != drawn
+    state = np.random.RandomState(5)
+    own = VARIANTS[name]().set_params(random_state=state).fit(X, Y)
+    assert np.isfinite(own.predict(X)).all()
+
+
+def test_what_was_learned_adds_up():
+    model = make(combiner=kb.EXP(2.0))
+    said, asked = learn(model, X, Y)
+    assert asked.all()
+    assert (model.labels_asked_, model.n_rounds_, model.n_features_in_) == (160, 160, 4)
+    assert model.expert_weights_.shape == (6,)
+    assert model.expert_weights_.sum() == pytest.approx(1)
+    np.testing.assert_allclose(
+        model.kernel_weights_, model.expert_weights_[:3] + model.expert_weights_[3:]
+    )
+    errors = []
+    for i in range(6):
+        alone = make(LEARNERS[i // 3], POOL[: i % 3 + 1], combiner=kb.Uniform())
+        learn(alone, X, Y)  # its kernels have the numbers, and so the draws, of the pool's
+        errors.append(alone.expert_errors_[-1])
+    np.testing.assert_allclose(model.expert_errors_, errors, rtol=1e-12)
+    assert np.mean((said - Y) ** 2) < max(errors)
+    assert (model.n_support_stored_, model.n_support_active_) == (0, 0)
+    with pytest.raises(AttributeError, match="on features has no support vectors"):
+        _ = model.support_vectors_
+    with pytest.raises(AttributeError, match="on features has no support vectors"):
+        _ = model.dual_coef_
+    assert model.memory_bytes_ >= 8 * (6 * 16 + 3 * 16 * 16 + 3 * 8 * 4)
+    before = model.memory_bytes_
+    learn(model, X, Y)
+    assert model.memory_bytes_ == before
+
+
+def test_a_weight_of_two_is_half_the_regularization():
+    """For one example: theta = (2 z z' + lambda I)^-1 2 y z; the loss counts twice."""
+    twice = make(kb.Ridge(0.4, features=WAVES), combiner=kb.Uniform())
+    twice.learn(X[:1], Y[:1], sample_weight=[2.0])
+    half = make(kb.Ridge(0.2, features=WAVES), combiner=kb.Uniform())
+    half.learn(X[:1], Y[:1])
+    usual = make(kb.Ridge(0.4, features=WAVES), combiner=kb.Uniform())
+    usual.learn(X[:1], Y[:1])
+    np.testing.assert_allclose(theta_of(twice), theta_of(half), rtol=1e-12)
+    assert not np.allclose(theta_of(twice), theta_of(usual))
+    np.testing.assert_allclose(twice.expert_errors_, 2 * Y[0] ** 2)
+
+
+def test_fit_forgets_and_partial_fit_goes_on():
+    model = make()
+    model.partial_fit(X[:80], Y[:80]).partial_fit(X[80:], Y[80:])
+    whole = make().fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    model.fit(X[:, :2], Y)
+    assert (model.n_features_in_, model.labels_asked_) == (2, 160)
+
+
+# -- scaling and centring ----------------------------------------------------------------------
+
+SCALES = {"maximum": scaling.maximum, "moments": scaling.moments}
+
+
+def rugged(n=150):
+    """Columns far apart in size, constant ones, one that is 0 at first, one far from 0."""
+    rng = np.random.default_rng(2)
+    A = np.column_stack([
+        1e5 * rng.normal(size=n), 1e-7 * rng.normal(size=n), np.full(n, 3.7), np.zeros(n),
+        np.where(np.arange(n) < 50, 0.0, rng.normal(size=n)), 1e6 + rng.normal(size=n),
+    ])  # fmt: skip
+    return A, A[:, 0] / 1e5 + A[:, 4]
+
+
+@pytest.mark.parametrize("method", SCALES)
+def test_rows_are_scaled_by_what_has_come(method, tmp_path):
+    A, b = rugged()
+    scaled = SCALES[method](A)
+    usual = make(combiner=kb.Uniform())
+    expected = learn(usual, scaled, b)[0]
+    for size in (1, 7, 150):
+        model = make(combiner=kb.Uniform(), scaling=method)
+        said = []
+        for a in range(0, 150, size):
+            before = model.predict(A[a : a + 1]) if a else np.zeros(1)
+            np.testing.assert_allclose(before, expected[a], rtol=0, atol=1e-6)
+            said.append(model.learn(A[a : a + size], b[a : a + size])[0])
+        np.testing.assert_allclose(np.concatenate(said), expected, rtol=0, atol=1e-6)
+    # A row that only predicts leaves no trace, however large.
+    state = file_of(model, tmp_path)
+    model.predict(1e9 * A)
+    assert file_of(model, tmp_path) == state
+    # The future does not matter.
+    other = make(combiner=kb.Uniform(), scaling=method)
+    np.testing.assert_array_equal(other.learn(A[:75], b[:75])[0], np.concatenate(said)[:75])
+
+
+@pytest.mark.parametrize("method", SCALES)
+@pytest.mark.parametrize("verb", ["learn", "partial_fit"])
+def test_the_classifier_scales_too(method, verb):
+    A, _ = rugged()
+    y = (A[:, 0] + A[:, 4] > 0).astype(int)
+    usual, model = (
+        plain.classifier(POOL, kb.Perceptron(), random_state=0, scaling=each)
+        for each in (None, method)
+    )
+    scaled = SCALES[method](A)
+    if verb == "learn":
+        np.testing.assert_array_equal(model.learn(A, y)[0], usual.learn(scaled, y)[0])
+    else:
+        model.partial_fit(A, y, classes=[0, 1])
+        usual.partial_fit(scaled, y, classes=[0, 1])
+    np.testing.assert_allclose(model.dual_coef_, usual.dual_coef_)
+    np.testing.assert_allclose(model.support_vectors_, usual.support_vectors_, atol=1e-8)
+
+
+@pytest.mark.parametrize("scaling_", [None, "maximum", "moments"])
+@pytest.mark.parametrize(
+    "wrong", [np.nan, 1e200], ids=["a row that is refused", "a row that overflows"]
+)
+def test_a_chunk_that_is_refused_scales_nothing(wrong, scaling_, tmp_path):
+    A, b = waves(60)
+    model = make(scaling=scaling_)
+    learn(model, A, b)
+    state = file_of(model, tmp_path)
+    spoiled = A.copy()
+    spoiled[7, 1] = wrong
+    if wrong == 1e200 and scaling_:
+        return  # scaled, it is like any other
+    with pytest.raises(ValueError, match=r"NaN|infinity|larger"):
+        model.learn(spoiled, b)
+    assert file_of(model, tmp_path) == state
+
+
+def test_moments_fill_sparse_rows():
+    """Zeros do not stay zeros; where there are too many of them, that is refused."""
+    wide = sp.csr_matrix((np.ones(3), ([0, 1, 2], [0, 5, 90_000])), shape=(3, 100_000))
+    with pytest.raises(
+        InputError, match=r"'moments' fills in sparse rows, of at most .* take 'max"
+    ):
+        make(kb.GradientDescent(features=None), scaling="moments").fit(wide, [0, 1, 2])
+    model = make(kb.GradientDescent(0.1, features=None), scaling="maximum")
+    assert np.isfinite(model.fit(wide, [0, 1, 2]).predict(wide)).all()
+
+
+def test_centred_numbers():
+    """offset_ is the first label; what follows is learned as the difference from it."""
+    far = Y + 1000.0
+    model, usual = make(center=True), make()
+    said, _ = learn(model, X, far, 50)
+    expected, _ = learn(usual, X, far - far[0])
+    assert model.offset_ == far[0]
+    assert said[0] == 0
+    np.testing.assert_allclose(said[1:], expected[1:] + far[0], rtol=1e-12)
+    np.testing.assert_allclose(model.predict(X), usual.predict(X) + far[0], rtol=1e-12)
+    np.testing.assert_array_equal(model.expert_errors_, usual.expert_errors_)
+    np.testing.assert_array_equal(make(center=True).fit(X, far).predict(X), model.predict(X))
+    late = make(center=True, labels=kb.Disagreement(0.02, 3))
+    answers = iter([None, None, *far[2:]])
+    said, asked = late.learn(X[:20], lambda row: next(answers))
+    assert asked[:3].tolist() == [False, False, True]
+    assert late.offset_ == far[2]
+    assert said[:3].tolist() == [0.0] * 3
+    assert (np.abs(said[3:] - 1000) < 10).all()
+
+
+def test_centred_numbers_and_a_chunk_that_fails():
+    model = make(center=True)
+    with pytest.raises(ValueError, match="NaN"):
+        model.learn(np.full((3, 4), np.nan), [5.0, 6.0, 7.0])
+    assert not hasattr(model, "offset_")
+    with pytest.raises(InputError, match="found inf"):
+        model.learn(X[:3], [math.inf, 6.0, 7.0])
+    assert not hasattr(model, "offset_")
+    model.learn(X[:3], [1.0, 2.0, 3.0])
+    assert model.offset_ == 1.0
+
+
+# -- the recipes -------------------------------------------------------------------------------
+
+RAKER = {
+    "raker": (None, policies.everything),
+    "omkl-aks": (0.8, policies.everything),
+    "amkl": (None, policies.disagreement(0.0005, 1, "all", "all")),
+    "amkl-aks": (0.8, policies.disagreement(0.0005, 1, "used", "used")),
+}
+
+
+def features_of(kernels, A, features, seed):
+    seed = int(np.random.RandomState(seed).randint(2**31 - 1))
+    blocks = []
+    for i, kernel in enumerate(kernels):
+        V = draw(kernel, features, A.shape[1], seed, i).arrays()["frequencies"]
+        blocks.append(
+            np.array([naive_features.random_features(V, x, features.normalize) for x in A])
+        )
+    return blocks, seed
+
+
+def some(name, n):
+    if name == "diabetes":
+        A, b = load_diabetes(return_X_y=True)
+        return 5 * A[:n], (b[:n] - b.min()) / np.ptp(b)
+    A, b = hard_streams.real(name, n)
+    return A.toarray(), b
+
+
+@pytest.mark.parametrize(
+    ("stream", "horizon"),
+    [("diabetes", None), ("diabetes", 100), ("energy", 100), ("tomshardware", 100)],
+)
+@pytest.mark.parametrize("name", RAKER)
+def test_the_papers_recipes(name, horizon, stream):
+    """Chae and Hong: 17 Gaussians, features that are not normalised, one step a label."""
+    A, b = some(stream, 100)
+    ratio, policy = RAKER[name]
+    model = kb.recipes.make(name, n_components=12, horizon=horizon, random_state=3)
+    kernels = kb.kernels.amkl17()
+    blocks, seed = features_of(kernels, A, kb.RandomFeatures(12, normalize=False), 3)
+    parameters = {"step": 1.0, "horizon": horizon, "regularization": 0.01}
+    experts = [regression.OnFeatures(Z, regression.Descent(24, **parameters)) for Z in blocks]
+    combiner = regression.EXP(17, 1.0, horizon)
+    expected = rounds.run(b, experts, combiner, "squared", True, policy, ratio, seed=seed)
+    predictions, asked = learn(model, A, b, 60)
+    scale = max(1.0, np.abs(expected.predictions).max())
+    np.testing.assert_array_equal(asked, expected.asked)
+    np.testing.assert_allclose(predictions, expected.predictions, rtol=0, atol=1e-7 * scale)
+    np.testing.assert_allclose(model.kernel_weights_, expected.weights, atol=1e-7)
+    assert asked[0]
+    assert asked.mean() >= 0.5
+
+
+@pytest.mark.parametrize("stream", ["diabetes", "energy", "tomshardware"])
+@pytest.mark.parametrize("name", ["kernbrook-regression", "kernbrook-active"])
+def test_our_recipes(name, stream):
+    A, b = some(stream, 120)
+    model = kb.recipes.make(name, n_components=6, random_state=3)
+    kernels = kb.kernels.amkl17()
+    learners = [
+        (regression.Descent, {"step": 0.5, "schedule": "normalized"}),
+        (regression.Ridge, {"regularization": 0.1}),
+    ]
+    blocks, seed = features_of(kernels, scaling.moments(A), kb.RandomFeatures(6), 3)
+    experts = [
+        regression.OnFeatures(Z, own(12, **parameters))
+        for own, parameters in learners
+        for Z in blocks
+    ]
+    policy = policies.everything if name.endswith("regression") else policies.LabelBudget()
+    expected = rounds.run(
+        b - b[0], experts, regression.MLPoly(34), "linearized", True, policy, seed=seed
+    )
+    predictions, asked = learn(model, A, b, 100)
+    np.testing.assert_array_equal(asked, expected.asked)
+    np.testing.assert_allclose(predictions[1:], expected.predictions[1:] + b[0], atol=1e-7)
+    assert asked.mean() <= 0.5 or name.endswith("regression")
+
+
+# -- what it refuses ---------------------------------------------------------------------------
+
+PARAMETERS = [
+    ({"learner": kb.Perceptron()}, r"Perceptron\(\) is for classes, not for numbers"),
+    ({"learner": kb.RBP(5)}, r"RBP.* is for classes, not for numbers"),
+    ({"learner": kb.GradientDescent(loss="hinge")}, "is for classes, not for numbers"),
+    ({"learner": kb.GradientDescent(loss="logistic")}, "is for classes, not for numbers"),
+    ({"learner": []}, "learner: expected one learner or more, got none"),
+    ({"learner": [kb.Ridge(), kb.EXP()]}, "learner: expected an object such as Ridge"),
+    ({"learner": kb.Ridge}, "learner: expected an object such as Ridge"),
+    ({"learner": kb.Ridge(regularization=0)}, "Ridge: regularization must be positive, got 0"),
+    ({"learner": kb.Ridge(forgetting=0)}, "Ridge: forgetting must be positive, got 0"),
+    ({"learner": kb.Ridge(forgetting=1.1)}, "forgetting must be a finite number from 0 to 1"),
+    ({"learner": kb.Ridge(math.nan)}, "regularization must be a finite number from 0, got nan"),
+    ({"learner": kb.Ridge(features=None)}, "Ridge: it learns in a space of features"),
+    ({"learner": kb.Ridge(features="some")}, "features must be 'auto' or a map"),
+    ({"learner": kb.GradientDescent(0)}, "GradientDescent: step must be positive, got 0"),
+    ({"learner": kb.GradientDescent(-1.0)}, "step must be a finite number from 0, got -1.0"),
+    ({"learner": kb.GradientDescent("1")}, "step must be a finite number from 0, got '1'"),
+    ({"learner": kb.GradientDescent(1, "fast")}, "schedule must be one of root.*, got 'fast'"),
+    ({"learner": kb.GradientDescent(loss="log")}, "loss must be one of squared.*, got 'log'"),
+    ({"learner": kb.GradientDescent(horizon=0)}, "horizon must be a finite number from 1, got 0"),
+    ({"learner": kb.GradientDescent(epsilon=-1)}, "epsilon must be a finite number from 0"),
+    ({"combiner": kb.FixedShare()}, "combiner: for numbers expected a loss 'squared'"),
+    ({"combiner": kb.Hedge(loss="hinge")}, "combiner: for numbers expected a loss 'squared'"),
+    ({"combiner": kb.EXP(loss="logistic")}, "combiner: for numbers expected a loss 'squared'"),
+    ({"combiner": kb.GroupNorm()}, "combiner: GroupNorm is for classes"),
+    ({"combiner": kb.EXP(0.0)}, "EXP: step must be a positive number, got 0.0"),
+    ({"combiner": kb.EXP(horizon=0.5)}, "EXP: horizon must be None or a number from 1, got 0.5"),
+    ({"labels": kb.MarginSampling()}, "looks at margins, which numbers do not have"),
+    ({"kernels": [kb.Linear()]}, "RandomFeatures: expected a shift-invariant kernel"),
+    (
+        {"scaling": "standard"},
+        "scaling: expected 'auto', 'moments', 'maximum' or None, got 'standard'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), PARAMETERS, ids=[m for _, m in PARAMETERS])
+def test_parameters(parameters, message):
+    """Refused before anything is learned; the model works once the parameter is right."""
+    model = make().set_params(**parameters)
+    with pytest.raises(InputError, match=message):
+        model.learn(X, Y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    default = make().get_params(deep=False)
+    model.set_params(**{name: default[name] for name in parameters})
+    np.testing.assert_array_equal(model.fit(X, Y).predict(X), make().fit(X, Y).predict(X))
+
+
+def test_what_the_classifier_refuses():
+    y = Y > 0
+    for learner in (kb.GradientDescent(loss="epsilon-insensitive"),):
+        with pytest.raises(InputError, match="is for numbers, not for classes"):
+            plain.classifier(POOL, learner).fit(X, y)
+    for combiner in (kb.EXP(), kb.AdaHedge("absolute"), kb.MLPoly("linearized")):
+        with pytest.raises(InputError, match="combiner: for classes expected a loss 'mistakes'"):
+            plain.classifier(POOL, LEARNERS, combiner).fit(X, y)
+
+
+TARGETS = [
+    (np.where(np.arange(160) == 9, np.inf, Y), r"inf.*\(row 9 of the chunk\)"),
+    (np.where(np.arange(160) == 9, -1e200, Y), r"below 1e100, found -1e\+200 \(row 9"),
+    (np.full(160, "much"), "expected numbers, got <U4"),
+    (np.full(160, "much", dtype=object), "expected numbers, got object"),
+    (Y + 1j, r"[Cc]omplex"),
+    (Y[:-1], "X has 160 rows but y has 159 labels"),
+    (np.column_stack([Y, Y]), r"\(160, 2\)"),
+]
+
+
+@pytest.mark.parametrize(("target", "message"), TARGETS, ids=[m for _, m in TARGETS])
+def test_targets(target, message, tmp_path):
+    """Refused in words by `learn`, by `fit` at least refused; what was learned stays."""
+    fresh = make()
+    with pytest.raises(ValueError, match=message):
+        fresh.learn(X, target)
+    assert not hasattr(fresh, "n_features_in_")
+    model = make().fit(X, Y)
+    state = file_of(model, tmp_path)
+    with pytest.raises(ValueError, match=message):
+        model.learn(X, target)
+    with pytest.raises(ValueError, match=r"."):
+        model.partial_fit(X, target)
+    assert file_of(model, tmp_path) == state
+
+
+def test_numbers_of_any_kind():
+    """int, bool, float32, lists, read-only arrays and objects are numbers."""
+    whole = np.round(10 * Y)
+    expected = learn(make(), X, whole)[0]
+    frozen = whole.copy()
+    frozen.setflags(write=False)
+    kinds = (whole.astype(kind) for kind in (int, "i1", "f4", object))
+    for target in (*kinds, frozen, list(whole)):
+        np.testing.assert_array_equal(make().learn(X, target)[0], expected)
+    np.testing.assert_array_equal(
+        make().learn(X, whole > 0)[0], make().learn(X, (whole > 0).astype(float))[0]
+    )
+
+
+@pytest.mark.parametrize("name", ["pool", "expansion", "adaptive", "moments", "label budget"])
+def test_rows_that_are_refused(name, tmp_path):
+    model = VARIANTS[name]().fit(X, Y)
+    state = file_of(model, tmp_path)
+    for value in (np.nan, np.inf):
+        bad = X.copy()
+        bad[3, 1] = value
+        for verb in (model.predict, model.should_ask, lambda A: model.learn(A, Y)):
+            with pytest.raises(ValueError, match=r"NaN|infinity"):
+                verb(bad)
+    with pytest.raises(InputError, match="X has 3 features, but OnlineMKRegressor is expecting 4"):
+        model.learn(X[:, :3], Y)
+    with pytest.raises(ValueError, match="sample_weight"):
+        model.learn(X, Y, sample_weight=-np.ones(160))
+    assert file_of(model, tmp_path) == state
+
+
+@pytest.mark.parametrize("labels", ["all", kb.RandomLabels(1.0)], ids=["alone", "together"])
+@pytest.mark.parametrize("size", [1, 60])
+def test_a_learner_that_diverges(size, labels, tmp_path):
+    """The model is what it was before the block, says so, and goes on."""
+    learners = [kb.Ridge(features=WAVES), kb.GradientDescent(1e4, "constant", features=WAVES)]
+    model = make(learners, labels=labels, scaling="maximum", center=True)
+    for start in range(0, 100_000, size):
+        at = start % 100
+        state, rounds_ = file_of(model, tmp_path) if start else None, model_rounds(model)
+        try:
+            model.learn(X[at : at + size], Y[at : at + size])
+        except NonFiniteError as error:
+            message = str(error)
+            break
+    assert "diverged" in message
+    assert "lower its step" in message
+    assert model.n_rounds_ == rounds_ > 0
+    assert file_of(model, tmp_path) == state
+    assert np.isfinite(theta_of(model)).all()
+    assert np.isfinite(extra_of(model)).all()
+
+
+def model_rounds(model):
+    return model.n_rounds_ if hasattr(model, "n_features_in_") else 0
+
+
+def test_a_divergence_in_a_later_block():
+    """What came before the block is learned and counted, also by the scaler."""
+    A, b = waves(700)
+    importance = np.ones(700)
+    b[600:610] = importance[600:610] = 9e99
+    model, usual = (make(scaling="maximum") for _ in range(2))
+    with pytest.raises(NonFiniteError, match="diverged"):
+        model.learn(A, b, importance)
+    assert model.n_rounds_ == 512
+    usual.learn(A[:512], b[:512])
+    np.testing.assert_array_equal(model.predict(X), usual.predict(X))
+    np.testing.assert_array_equal(
+        model.learn(A[512:600], b[512:600])[0], usual.learn(A[512:600], b[512:600])[0]
+    )
+
+
+# -- files -------------------------------------------------------------------------------------
+
+CUTS = [(0, 1), (1, 40), (40, 69), (69, 70), (70, 160)]
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+@of_variants
+def test_a_loaded_model_goes_on_exactly(name, storage, tmp_path):
+    whole, saved = VARIANTS[name](), VARIANTS[name]()
+    for a, b in CUTS:
+        expected = whole.learn(storage(X[a:b]), Y[a:b])
+        kb.save(saved, tmp_path / "model")
+        saved = kb.load(tmp_path / "model")
+        found = saved.learn(storage(X[a:b]), Y[a:b])
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(saved.predict(storage(X)), whole.predict(storage(X)))
+    np.testing.assert_array_equal(saved.should_ask(storage(X)), whole.should_ask(storage(X)))
+    assert file_of(saved, tmp_path) == file_of(whole, tmp_path)
+    assert repr(saved) == repr(whole)
+    for attribute in ("expert_errors_", "expert_weights_", "labels_asked_", "n_rounds_"):
+        np.testing.assert_array_equal(getattr(saved, attribute), getattr(whole, attribute))
+
+
+def test_the_features_are_in_the_file(tmp_path):
+    """Not drawn anew: generators may change between versions of NumPy."""
+    model = make().fit(X, Y)
+    kb.save(model, tmp_path / "model")
+    with safe_open(tmp_path / "model", framework="np") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    for i, own in enumerate(pool_of(model).maps):
+        assert any(
+            array.tobytes() == own.arrays()["frequencies"].tobytes() for array in tensors.values()
+        ), i
+
+
+def test_changed_parameters_are_not_saved(tmp_path):
+    for change in ({"learner": kb.Ridge()}, {"labels": kb.Disagreement()}, {"kernels": POOL[:2]}):
+        model = make().fit(X, Y).set_params(**change)
+        with pytest.raises(InputError, match="the parameters were changed after learning"):
+            kb.save(model, tmp_path / "model")
+
+
+def rewrite(path, change):
+    """Change what a file says, with a checksum that is right."""
+    with safe_open(path, framework="np") as file:
+        metadata = file.metadata()
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    header = json.loads(metadata["kernbrook"])
+    change(header["model"], tensors)
+    digest = hashlib.sha256(json.dumps(header["model"], sort_keys=True).encode())
+    for name in sorted(tensors):
+        array = tensors[name]
+        digest.update(f"\n{name} {array.dtype} {array.shape}\n".encode() + array.tobytes())
+    header["sha256"] = digest.hexdigest()
+    save_file(tensors, path, metadata={"kernbrook": json.dumps(header)})
+
+
+def tensors_of(path):
+    with safe_open(path, framework="np") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+@pytest.mark.parametrize(
+    "name", ["pool", "adagrad", "sketch", "landmarks", "expansion", "moments", "label budget"]
+)
+def test_damaged_files(name, tmp_path):
+    """Every tensor: missing, of another shape or type, NaN: refused in words, or, where any
+    number will do, no harm done."""
+    path = tmp_path / "model"
+    model = VARIANTS[name]().fit(X, Y)
+    kb.save(model, path)
+    whole = path.read_bytes()
+    rewrite(path, lambda description, tensors: None)
+    assert path.read_bytes() == whole
+    shapes = tensors_of(path)
+    assert len(shapes) > 6
+    taken = []
+    for tensor, array in shapes.items():
+        changes = [
+            lambda d, t, tensor=tensor: t.pop(tensor),
+            lambda d, t, tensor=tensor: t.update({tensor: np.zeros((3, 1, 2))}),
+        ]
+        if not tensor.startswith("learner."):  # a parameter may be of any type
+            changes.append(
+                lambda d, t, tensor=tensor: t.update({tensor: t[tensor].astype(np.float32)})
+            )
+        if array.dtype == np.float64 and array.size:
+            # losses may have grown without end
+            for value in (np.nan,) if tensor == "progress.losses" else (np.nan, np.inf):
+                spoiled = array.copy()
+                spoiled.flat[0] = value
+                changes.append(
+                    lambda d, t, tensor=tensor, spoiled=spoiled: t.update({tensor: spoiled})
+                )
+        for change in changes:
+            path.write_bytes(whole)
+            rewrite(path, change)
+            try:
+                kb.load(path)
+            except ModelFileError:
+                continue
+            taken.append(tensor)
+    assert taken == []
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ModelFileError):
+        kb.load(path)
+    flipped = bytearray(whole)
+    flipped[-9] ^= 1
+    path.write_bytes(bytes(flipped))
+    with pytest.raises(ModelFileError, match="damaged"):
+        kb.load(path)
+
+
+def test_a_policy_of_many_numbers_is_saved_too(tmp_path):
+    """Policies, selections and features with their parameters come back as they were."""
+    model = make(
+        kb.Ridge(0.3, 0.9, kb.RandomFeatures(5, "halton", normalize=False)),
+        combiner=kb.EXP(2.0, 50, "absolute", 3.0), selection=kb.AdaptiveSelection(0.3),
+        labels=kb.Disagreement(0.1, 4, "all", "used"), scaling="maximum", center=True,
+    )  # fmt: skip
+    kb.save(model, tmp_path / "model")
+    loaded = kb.load(tmp_path / "model")
+    assert repr(loaded) == repr(model)
+    np.testing.assert_array_equal(learn(loaded, X, Y), learn(model, X, Y))

@@ -1,0 +1,381 @@
+"""A saved model goes on as if nothing had happened; a file that is none is refused in words."""
+
+import errno
+import inspect
+import os
+import subprocess
+import sys
+
+import hard_streams
+import numpy as np
+import plain
+import pytest
+import scipy.sparse as sp
+from inside import progress_of, support_of
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+import kernbrook as kb
+from kernbrook.errors import InputError, KernbrookError
+from kernbrook.evaluation.tasks import recipes_for
+
+X, Y = hard_streams.gaussian_clouds(160, 4)
+POOL = [kb.Linear(), kb.Polynomial(2, 1.0), kb.Gaussian(sigma=1.5), kb.Gaussian(gamma=0.1)]
+DRAWN = kb.Selection(update="drawn", vote="drawn")
+STORAGE = [np.asarray, sp.csr_matrix]
+
+
+def parts(module):
+    """The learners, combiners and selections that a module has for everybody."""
+    found = [getattr(module, name) for name in module.__all__]
+    whose = [c for c in found if inspect.isclass(c) and issubclass(c, BaseEstimator)]
+    return [c for c in whose if c not in (kb.Advice, kb.External)]  # these have no defaults
+
+
+def variants():
+    """Every online recipe for classes; learners, combiners, selections at their defaults."""
+    for name in recipes_for("classes"):
+        yield name, lambda name=name: kb.recipes.make(name, random_state=3)
+    for part in [*parts(kb.learners), *parts(kb.combiners), *parts(kb.selection)]:
+        if part is kb.combiners.AdaRaker:
+            continue  # it takes a learner for each of its levels
+        yield (
+            part.__name__,
+            lambda part=part: plain.classifier(
+                POOL,
+                **{part.choice: part(loss="logistic") if part is kb.EXP else part()},
+                random_state=3,
+            ),
+        )
+    for learner in parts(kb.learners):
+        if "budget" in inspect.signature(learner).parameters and learner is not kb.GradientDescent:
+            yield (
+                f"{learner.__name__}, full",
+                lambda learner=learner: plain.classifier(POOL, learner(budget=7), random_state=3),
+            )
+        yield (
+            f"{learner.__name__}, drawn",
+            lambda learner=learner: plain.classifier(
+                POOL, learner(), selection=DRAWN, random_state=3
+            ),
+        )
+    rest = {
+        "advice": lambda: plain.classifier(
+            POOL, [kb.Perceptron(), kb.Advice(columns=[0, 2])], random_state=3
+        ),
+        "prefix": lambda: plain.classifier(
+            POOL, selection=kb.BestOfPrefix(rounds=70), random_state=3
+        ),
+        "other kernels": lambda: plain.classifier(
+            [kb.Laplacian(sigma=2), kb.Cauchy(gamma=1), kb.Sigmoid(0.2, -0.1), kb.Mean(POOL)],
+            random_state=3,
+        ),
+    }
+    yield from rest.items()
+
+
+VARIANTS = dict(variants())
+
+
+def through_a_file(model, tmp_path):
+    kb.save(model, tmp_path / "model")
+    return kb.load(tmp_path / "model")
+
+
+def assert_same_state(first, second):
+    assert repr(first) == repr(second)
+    assert first.classes_.dtype == second.classes_.dtype
+    names = ["classes_", "labels_asked_", "n_support_stored_", "n_support_active_"]
+    names += ["kernel_weights_", "kernels_"]
+    if isinstance(first, kb.OnlineMKClassifier):
+        names += ["expert_mistakes_", "n_features_in_"]
+        names += [n for n in ("dual_coef_", "support_vectors_") if hasattr(first, n)]
+        for a, b in zip(progress_of(first), progress_of(second), strict=True):
+            assert a.tobytes() == b.tobytes()
+            assert a.dtype == b.dtype
+    for name in names:
+        a, b = np.asarray(getattr(first, name)), np.asarray(getattr(second, name))
+        assert (a.shape, a.dtype) == (b.shape, b.dtype), name
+        assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes(), name
+
+
+@pytest.mark.parametrize("storage", STORAGE)
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_loaded_model_goes_on_exactly(name, storage, tmp_path):
+    whole, saved = VARIANTS[name](), VARIANTS[name]()
+    told = [whole.learn(storage(X[a:b]), Y[a:b], classes=[-1, 1])[0] for a, b in CUTS]
+    for (a, b), expected in zip(CUTS, told, strict=True):
+        saved = through_a_file(saved, tmp_path)
+        predictions, _ = saved.learn(storage(X[a:b]), Y[a:b], classes=[-1, 1])
+        np.testing.assert_array_equal(predictions, expected)
+    assert_same_state(through_a_file(saved, tmp_path), whole)
+    again, data = tmp_path / "again", (tmp_path / "model").read_bytes()
+    kb.save(whole, again)
+    assert again.read_bytes() == data
+    if isinstance(whole, kb.OnlineMKClassifier):
+        decisions = saved.decision_function(storage(X))
+        assert decisions.tobytes() == whole.decision_function(storage(X)).tobytes()
+
+
+CUTS = [(0, 1), (1, 40), (40, 69), (69, 70), (70, 71), (71, 160)]
+
+
+def test_saving_leaves_no_trace(tmp_path):
+    watched, plain = (kb.recipes.make("omkc-ss", random_state=1) for _ in range(2))
+    for a, b in CUTS:
+        for model in (watched, plain):
+            model.learn(X[a:b], Y[a:b], classes=[-1, 1])
+        kb.save(watched, tmp_path / "model")
+        loaded = kb.load(tmp_path / "model")
+        loaded.learn(X, -Y)
+        assert_same_state(watched, plain)
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path):
+    for name in "ab":
+        kb.save(kb.recipes.make("omkc-ss", random_state=1).fit(X, Y), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_kernel_chosen_beforehand(tmp_path):
+    whole = kb.recipes.make("perceptron-best")
+    whole.choose_kernel(X[:16], Y[:16])
+    model = through_a_file(whole, tmp_path)
+    assert (model.learn(X, Y)[0] == whole.learn(X, Y)[0]).all()
+    assert_same_state(model, whole)
+
+
+def test_dense_goes_on_as_sparse_and_back(tmp_path):
+    for storage, other in (STORAGE, STORAGE[::-1]):
+        whole = kb.recipes.make("omkc-dd")
+        whole.learn(storage(X[:80]), Y[:80])
+        model = through_a_file(whole, tmp_path)
+        assert (
+            model.learn(other(X[80:]), Y[80:])[0] == whole.learn(other(X[80:]), Y[80:])[0]
+        ).all()
+        assert_same_state(model, whole)
+
+
+LABELS = {
+    "int": np.array([3, -5]),
+    "int8": np.array([0, 1], dtype=np.int8),
+    "big-endian": np.array([0, 1], dtype=">i4"),
+    "float": np.array([3.0, -2.0]),
+    "str": np.array(["grün", "no\n\0'"]),
+    "object": np.array(["a", "longer"], dtype=object),
+    "bool": np.array([True, False]),
+}
+
+
+@pytest.mark.parametrize("recipe", ["omkc-dd", "majority", "last-label"])
+@pytest.mark.parametrize("kind", LABELS)
+def test_types_of_labels(recipe, kind, tmp_path):
+    labels = LABELS[kind][(Y > 0).astype(int)]
+    model = kb.recipes.make(recipe).fit(X, labels)
+    loaded = through_a_file(model, tmp_path)
+    assert loaded.predict(X).tolist() == model.predict(X).tolist()
+    assert loaded.classes_.dtype == model.classes_.dtype.newbyteorder("=")
+    assert loaded.learn(X, labels)[0].tolist() == model.learn(X, labels)[0].tolist()
+
+
+def test_names_of_features(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "ç", ""])
+    model = through_a_file(plain.classifier(POOL).fit(frame, Y), tmp_path)
+    assert model.feature_names_in_.tolist() == ["a", "b", "ç", ""]
+    assert model.feature_names_in_.dtype == object
+    model.predict(frame)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["b", "a", "ç", ""]])
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_not_fitted_yet(name, tmp_path):
+    model = through_a_file(VARIANTS[name](), tmp_path)
+    assert repr(model) == repr(VARIANTS[name]())
+    with pytest.raises(ValueError, match="not fitted"):
+        check_is_fitted(model)
+    assert_same_state(model.fit(X, Y), VARIANTS[name]().fit(X, Y))
+
+
+def test_parameters_of_every_kind(tmp_path):
+    """What a parameter holds is not judged before learning begins: it comes back as it was."""
+    given = plain.classifier(
+        (kb.Linear(), kb.Polynomial(np.int64(2), np.float32(0.1))), kb.Perceptron(tie=None),
+        kb.Hedge(discount=float("inf")), kb.Selection(smoothing=np.float64(0.1), weighted=False),
+        random_state=np.int32(5),
+    )  # fmt: skip
+    model = through_a_file(given, tmp_path)
+    assert type(model.kernels) is tuple
+    assert model.kernels == given.kernels
+    assert (model.learner.tie, model.combiner.discount) == (None, float("inf"))
+    assert model.selection.get_params() == given.selection.get_params()
+    assert model.random_state == 5
+    nan = through_a_file(plain.classifier(combiner=kb.Hedge(float("nan"))), tmp_path)
+    assert np.isnan(nan.combiner.discount)
+
+
+def test_precomputed_kernels(tmp_path):
+    gram = X @ X.T
+    first, second = kb.Precomputed(gram), kb.Precomputed(gram**2, name="squares")
+    kernels = [first, kb.Mean([first, second]), second, first]
+    rows = np.arange(160.0)[:, None]
+    whole = plain.classifier(kernels).fit(rows[:80], Y[:80])
+    model = through_a_file(whole, tmp_path)
+    assert (tmp_path / "model").stat().st_size < 2 * gram.nbytes + 20_000  # each matrix once
+    assert model.kernels[0] is model.kernels[3] is model.kernels[1].kernels[0]
+    assert (model.kernels[2].name, str(model.kernels[0])) == ("squares", str(first))
+    assert model.kernels[2].matrix.tobytes() == second.matrix.tobytes()
+    assert (model.learn(rows[80:], Y[80:])[0] == whole.learn(rows[80:], Y[80:])[0]).all()
+    assert model.dual_coef_.tobytes() == whole.dual_coef_.tobytes()
+    assert model.kernel_weights_.tobytes() == whole.kernel_weights_.tobytes()
+
+
+def test_random_states(tmp_path):
+    generator = np.random.RandomState(7)
+    model = kb.recipes.make("omkc-ss", random_state=generator)
+    with pytest.raises(InputError, match=r"random_state is RandomState.*use an int"):
+        kb.save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+    model.learn(X[:50], Y[:50])
+    loaded = through_a_file(model, tmp_path)
+    assert loaded.random_state is None
+    assert model.random_state is generator
+    assert (loaded.learn(X[50:], Y[50:])[0] == model.learn(X[50:], Y[50:])[0]).all()
+    assert loaded.dual_coef_.tobytes() == model.dual_coef_.tobytes()
+
+
+# -- what is refused on saving ----------------------------------------------------------------
+
+
+def dot(A, B):
+    return A @ B.T
+
+
+class MyModel(kb.OnlineMKClassifier):
+    """A model of somebody's own."""
+
+
+REFUSED = [
+    (plain.classifier(dot), r"kernels is the Python function dot\(x, z\)"),
+    (plain.classifier([kb.Linear(), dot]), r"kernels\[1\] is the Python function dot"),
+    (plain.classifier(kb.Callable(dot, "mine")), "kernels is the Python function mine"),
+    (
+        plain.classifier([kb.Mean([kb.Linear(), kb.Callable(dot)])]),
+        r"kernels\[0\].kernels\[1\] is the Python function dot",
+    ),
+    (plain.classifier(learner=kb.Perceptron), "learner is <class .*Perceptron"),
+    (plain.classifier(random_state=b"7"), "random_state is b'7', which a file cannot hold"),
+    (plain.classifier(kernels={1: 1}), "kernels is {1: 1}, which a file cannot hold"),
+    (MyModel(), r"expected one of OnlineMKClassifier, OnlineMKRegressor, .*, got MyModel\(\)"),
+    (kb.OnlineMKClassifier, "expected one of OnlineMKClassifier"),
+    (None, "expected one of .*, got None"),
+]
+
+
+@pytest.mark.parametrize(("model", "message"), REFUSED, ids=lambda part: str(part)[:40])
+def test_what_no_file_can_hold(model, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        kb.save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_function_is_refused_after_learning_too(tmp_path):
+    with pytest.raises(InputError, match="Python function dot"):
+        kb.save(plain.classifier([dot]).fit(X, Y), tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kernels": POOL[:3]},
+        {"kernels": [*POOL[:3], kb.Gaussian(gamma=0.2)]},
+        {"learner": kb.Perceptron("label")},
+        {"combiner": kb.Hedge(0.123)},
+        {"combiner": kb.GroupNorm(), "learner": None},
+        {"selection": kb.Selection(update="drawn")},
+        {"selection__weighted": False},
+    ],
+    ids=str,
+)
+def test_parameters_changed_after_learning_had_begun(change, tmp_path):
+    """They take effect with the next fit; a file could not tell them from the ones in use."""
+    model = plain.classifier(list(POOL), kb.Perceptron(), kb.Hedge(), kb.Selection())
+    model.fit(X, Y).set_params(**change)
+    with pytest.raises(InputError, match=r"parameters were changed.*fit again"):
+        kb.save(model, tmp_path / "model")
+    kb.save(model.fit(X, Y), tmp_path / "model")
+
+
+# -- writing whole or not at all --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_old_file(call, tmp_path, monkeypatch):
+    old = kb.recipes.make("omkc-dd").fit(X, Y)
+    kb.save(old, tmp_path / "model")
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(KernbrookError, match=r"cannot write '.*model': No space left on device"):
+        kb.save(kb.recipes.make("majority"), tmp_path / "model")
+    monkeypatch.undo()
+    assert_same_state(kb.load(tmp_path / "model"), old)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_limit_on_the_size_of_files(tmp_path):
+    resource = pytest.importorskip("resource")
+    assert resource
+    program = (
+        "import sys, resource, kernbrook as kb, numpy as np\n"
+        "path = sys.argv[1]\n"
+        "kb.save(kb.recipes.make('majority'), path)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "big = kb.OnlineMKClassifier([kb.Precomputed(np.eye(99))])\n"
+        "try:\n"
+        "    kb.save(big, path)\n"
+        "except kb.errors.KernbrookError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "model"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "File too large" in done.stdout
+    assert kb.load(tmp_path / "model").strategy == "majority"
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_folders_that_cannot_be_written_to(tmp_path):
+    model = kb.recipes.make("majority")
+    with pytest.raises(KernbrookError, match="there is no folder"):
+        kb.save(model, tmp_path / "absent" / "model")
+    with pytest.raises(KernbrookError, match="not an ordinary file"):
+        kb.save(model, tmp_path)
+    tmp_path.chmod(0o500)
+    try:
+        if os.access(tmp_path, os.W_OK):
+            pytest.skip("this user may write anywhere")
+        with pytest.raises(KernbrookError, match="Permission denied"):
+            kb.save(model, tmp_path / "model")
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_only_what_is_in_use_is_written(tmp_path):
+    """Growing arrays have room to spare; the file has not."""
+    rng = np.random.default_rng(0)
+    wide = sp.random_array((300, 100_000), density=2e-4, format="csr", rng=rng)
+    y = rng.choice([-1, 1], size=300)
+    for data, labels in ((wide, y), (np.tile(X, (1, 100)), Y)):
+        model = plain.classifier(POOL)
+        for a, b in CUTS[:-1]:
+            model.learn(data[a:b], labels[a:b], classes=[-1, 1])
+        arrays = support_of(model).arrays()
+        used = sum(array.nbytes for array in arrays.values())
+        kb.save(model, tmp_path / "model")
+        assert used < (tmp_path / "model").stat().st_size < used + 4_000
+        assert used < model.memory_bytes_

@@ -1,0 +1,340 @@
+"""Sparse matrices whose arrays are those of no matrix, read-only input, and very wide rows."""
+
+import copy
+import tracemalloc
+from functools import cache
+
+import hard_streams
+import numpy as np
+import plain
+import pytest
+import scipy.sparse as sp
+from inside import compiled
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.gram import points
+
+X, Y = hard_streams.sparse_counts(n=60, d=6)
+X[0] = 1.0  # a row with every feature
+
+
+# -- damaged matrices -------------------------------------------------------------------------
+
+
+def compressed(make, name, value):
+    """A matrix that SciPy made, one of its arrays replaced afterwards by value(it)."""
+    matrix = make(X)
+    setattr(matrix, name, value(getattr(matrix, name)))
+    return matrix
+
+
+def at(place, number):
+    """A function of an array: one of its numbers changed."""
+
+    def changed(array):
+        array = array.copy()
+        array[place] = number
+        return array
+
+    return changed
+
+
+def bsr(matrix):
+    return sp.bsr_matrix(matrix, blocksize=(2, 3))
+
+
+DAMAGE = {
+    "counted from 1": (
+        lambda: compressed(sp.csr_matrix, "indices", lambda a: a + 1),
+        "column index 6 in a matrix of 6 columns; are the indices counted from 1",
+    ),
+    "counted from 1, 64 bits": (
+        lambda: compressed(sp.csr_array, "indices", lambda a: a.astype(np.int64) + 1),
+        "column index 6 in a matrix of 6 columns; are the indices counted from 1",
+    ),
+    "too large": (
+        lambda: compressed(sp.csr_matrix, "indices", at(5, 2**31 - 1)),
+        "column index 2147483647 in a matrix of 6 columns$",
+    ),
+    "negative": (
+        lambda: compressed(sp.csr_array, "indices", at(3, -1)),
+        "column index -1 in a matrix of 6 columns$",
+    ),
+    "no integers": (
+        lambda: compressed(sp.csr_matrix, "indices", lambda a: a.astype(float)),
+        "column indices are float64",
+    ),
+    "indptr falls": (
+        lambda: compressed(sp.csr_matrix, "indptr", at(7, 1)),
+        r"indptr falls from \d+ to 1 at place 7",
+    ),
+    "indptr begins late": (
+        lambda: compressed(sp.csr_matrix, "indptr", at(0, 2)),
+        r"indptr goes from 2 to \d+, expected from 0",
+    ),
+    "indptr ends late": (
+        lambda: compressed(sp.csr_matrix, "indptr", at(-1, 10**6)),
+        r"indptr goes from 0 to 1000000, expected from 0 to the \d+ entries",
+    ),
+    "indptr too short": (
+        lambda: compressed(sp.csr_matrix, "indptr", lambda a: a[:-1]),
+        r"indptr is int32 of shape \(60,\), expected 61 integers",
+    ),
+    "values too few": (
+        lambda: compressed(sp.csr_matrix, "data", lambda a: a[:-1]),
+        r"\d+ values with \d+ column indices",
+    ),
+    "indices too few": (
+        lambda: compressed(sp.csr_matrix, "indices", lambda a: a[:-9]),
+        r"\d+ values with \d+ column indices",
+    ),
+    "CSC, counted from 1": (
+        lambda: compressed(sp.csc_matrix, "indices", lambda a: a + 1),
+        "row index 60 in a matrix of 60 rows; are the indices counted from 1",
+    ),
+    "CSC, indptr falls": (
+        lambda: compressed(sp.csc_array, "indptr", at(2, 10**6)),
+        "indptr falls from 1000000",
+    ),
+    "BSR, counted from 1": (
+        lambda: compressed(bsr, "indices", lambda a: a + 1),
+        "block column index 2 in a matrix of 2 block columns; are the indices counted from 1",
+    ),
+    "COO, row too large": (
+        lambda: compressed(sp.coo_matrix, "row", at(4, 60)),
+        "row index 60 in a matrix of 60 rows$",
+    ),
+    "COO, column negative": (
+        lambda: compressed(sp.coo_matrix, "col", at(4, -7)),
+        "column index -7 in a matrix of 6 columns",
+    ),
+    "COO, values too few": (
+        lambda: compressed(sp.coo_matrix, "data", lambda a: a[:-1]),
+        r"\d+ values with \d+ row indices",
+    ),
+}
+
+MODELS = {
+    "perceptron": lambda: plain.classifier([kb.Linear(), kb.Gaussian(sigma=1)]),
+    "scaled": lambda: plain.classifier([kb.Linear()], scaling="maximum"),
+    "drawn": lambda: plain.classifier(
+        [kb.Linear(), kb.Gaussian(sigma=1)], selection=kb.Selection(update="drawn")
+    ),
+    "group norm": lambda: plain.classifier([kb.Linear()], combiner=kb.GroupNorm()),
+    "budget": lambda: plain.classifier([kb.Gaussian(sigma=1)], kb.BPAS(budget=5)),
+    "merging": lambda: plain.classifier([kb.Gaussian(sigma=1)], kb.Pegasos(budget=5)),
+    "features": lambda: plain.regressor([kb.Gaussian(sigma=1)], random_state=0),
+    "gradient": lambda: plain.regressor([kb.Linear()], kb.GradientDescent(step=0.1, features=None)),
+}
+ONLINE = {
+    "fit": lambda model, matrix: model.fit(matrix, Y),
+    "partial_fit": lambda model, matrix: model.partial_fit(matrix, Y),
+    "learn": lambda model, matrix: model.learn(matrix, Y),
+    "ask an oracle": lambda model, matrix: model.learn(matrix, lambda row: 1.0),
+    "predict": lambda model, matrix: model.predict(matrix),
+    "should_ask": lambda model, matrix: model.should_ask(matrix),
+    "prequential": lambda model, matrix: kb.prequential(model, matrix, Y),
+}
+BATCH = {"fit": ONLINE["fit"], "predict": ONLINE["predict"]}
+OTHERS = {
+    "voted": (lambda: kb.VotedKernelClassifier([kb.Gaussian(sigma=1)]), BATCH),
+    "voted, unit length": (
+        lambda: kb.VotedKernelClassifier([kb.Linear()], unit_length=True),
+        BATCH,
+    ),
+    "voted grid": (
+        lambda: kb.VotedKernelClassifierCV([kb.Linear()], lams=[0.1], betas=[0.1], cv=2),
+        BATCH,
+    ),
+    "transformer": (
+        lambda: kb.KernelFeatures(random_state=0),
+        {"fit": ONLINE["fit"], "transform": lambda model, matrix: model.transform(matrix)},
+    ),
+    "stream": (dict, {"open": lambda model, matrix: kb.open_stream((matrix, Y))}),
+    "landmarks": (
+        dict,
+        {"fit": lambda model, matrix: kb.KernelFeatures(None, kb.Nystroem(1, matrix)).fit(X)},
+    ),
+    "kernel": (dict, {"call": lambda model, matrix: kb.Linear()(matrix, X)}),
+}
+CASES = {
+    **{(name, verb): (make, ONLINE[verb]) for name, make in MODELS.items() for verb in ONLINE},
+    **{(name, verb): (make, call[verb]) for name, (make, call) in OTHERS.items() for verb in call},
+}
+
+
+AFTERWARDS = {"predict", "should_ask", "transform", "ask an oracle"}  # of a fitted model alone
+
+
+@cache
+def fitted(name):
+    make = next(make for (of, _), (make, _) in CASES.items() if of == name)
+    model = make()
+    return model.fit(sp.csr_matrix(X), Y) if hasattr(model, "fit") else model
+
+
+@pytest.mark.parametrize("case", CASES, ids=" ".join)
+def test_damaged_matrices(case):
+    """Refused in words, and not by a signal, whether or not the model has learned before."""
+    (name, verb), (make, call) = case, CASES[case]
+    for damage, message in DAMAGE.values():
+        with pytest.raises(InputError, match=f"^X: {message}"):
+            call(copy.deepcopy(fitted(name)), damage())
+        if verb not in AFTERWARDS:
+            with pytest.raises(InputError, match=f"^X: {message}"):
+                call(make(), damage())
+
+
+# -- whole ones -------------------------------------------------------------------------------
+
+
+def unpruned(matrix):
+    """With entries that no row has."""
+    data, indices = np.append(matrix.data, [7.0, 8.0]), np.append(matrix.indices, [0, 5])
+    whole = sp.csr_matrix((data, indices, matrix.indptr), shape=matrix.shape)
+    whole.data, whole.indices = data, indices
+    return whole
+
+
+def wide_indices(matrix):
+    matrix = matrix.copy()
+    matrix.indices, matrix.indptr = (a.astype(np.int64) for a in (matrix.indices, matrix.indptr))
+    return matrix
+
+
+def in_halves(matrix):
+    """Every value in two entries, the rows backwards, and a flag that says otherwise."""
+    rows = [np.repeat(row.indices[::-1], 2) for row in matrix]
+    values = [np.repeat(row.data[::-1] / 2, 2) for row in matrix]
+    parts = np.concatenate(values), np.concatenate(rows), 2 * matrix.indptr
+    messy = sp.csr_matrix(parts, shape=matrix.shape)
+    messy.has_sorted_indices = messy.has_canonical_format = True
+    return messy
+
+
+FORMS = {
+    "64 bits": wide_indices,
+    "CSC": sp.csc_array,
+    "COO": sp.coo_matrix,
+    "BSR": bsr,
+    "LIL": sp.lil_matrix,
+    "DOK": sp.dok_array,
+    "DIA": sp.dia_matrix,
+    "more entries than rows have": unpruned,
+    "in halves": in_halves,
+    "32-bit values": lambda matrix: matrix.astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["perceptron", "scaled", "budget", "features"])
+def test_whole_matrices_of_any_form(form, name):
+    plain = sp.csr_matrix(X)
+    given = FORMS[form](plain)
+    before = copy.deepcopy(given)
+    expected, model = MODELS[name]().learn(plain, Y)[0], MODELS[name]()
+    np.testing.assert_array_equal(model.learn(given, Y)[0], expected)
+    np.testing.assert_array_equal(model.predict(given), model.predict(plain))
+    np.testing.assert_array_equal(kb.prequential(MODELS[name](), given, Y).predictions, expected)
+    for array in ("data", "indices", "indptr"):
+        if isinstance(getattr(given, array, None), np.ndarray):
+            np.testing.assert_array_equal(getattr(given, array), getattr(before, array))
+
+
+def test_matrices_without_entries():
+    empty = sp.csr_matrix((60, 6))
+    for name in ("perceptron", "budget", "features"):
+        model = MODELS[name]()
+        expected = MODELS[name]().learn(np.zeros((60, 6)), Y)[0]
+        np.testing.assert_array_equal(model.learn(empty, Y)[0], expected)
+        assert len(model.predict(empty)) == 60
+
+
+def test_not_two_dimensions():
+    for verb in ("fit", "learn"):
+        with pytest.raises(InputError, match=r"X: expected .* shape \(n, d\), got 1 dimension"):
+            getattr(MODELS["perceptron"](), verb)(sp.coo_array(X[:, 0]), Y)
+
+
+# -- read-only arrays -------------------------------------------------------------------------
+
+
+def locked(given):
+    """A copy that nobody can write to."""
+    given = given.copy()
+    sparse = sp.issparse(given)
+    for array in (given.data, given.indices, given.indptr) if sparse else (given,):
+        array.flags.writeable = False
+    return given
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("name", [*MODELS, "voted", "transformer"])
+def test_read_only_input_is_compiled_for_once(name, storage):
+    """As memory maps and frames give it, and joblib to its workers."""
+    make = next(make for (of, _), (make, _) in CASES.items() if of == name)
+
+    def everything(X, Y):
+        model = make().fit(X, Y)
+        if hasattr(model, "learn"):
+            model.learn(X, Y)
+            model.learn(X[:3], lambda row: 1.0)
+            model.should_ask(X)
+        return (model.transform if name == "transformer" else model.predict)(X)
+
+    expected = everything(storage(X), Y)
+    before = compiled()
+    found = everything(locked(storage(X)), locked(Y))
+    assert compiled() == before
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_read_only_array_is_not_copied_whole(monkeypatch):
+    """It may be a file that no memory can hold."""
+    monkeypatch.setattr(points, "COPIED", 512)
+    many = locked(np.tile(X, (500, 8)))
+    model = plain.classifier([kb.Gaussian(sigma=1)]).fit(many[:60], Y)
+    tracemalloc.start()
+    rows = model._rows(model._features(many))
+    assert all(rows.part(i, i + 512).X.flags.writeable for i in range(0, len(rows), 512))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < many.nbytes / 4
+    np.testing.assert_array_equal(rows.norms, model._rows(np.array(many)).norms)
+
+
+# -- very wide rows ---------------------------------------------------------------------------
+
+
+def test_features_of_a_wide_block_are_numbered_anew(monkeypatch):
+    """The same bits, whichever way a block finds its features."""
+    rng = np.random.default_rng(0)
+    wide = sp.random_array((150, 400), density=0.03, format="csr", rng=rng)
+    labels = rng.choice([-1, 1], size=150)
+    pool = [kb.Linear(), kb.Gaussian(sigma=1), kb.Laplacian(sigma=2), kb.Polynomial(2, 1.0)]
+    for learner in (kb.Perceptron(), kb.BPAS(budget=20)):
+        results = []
+        for widest in (400, 399):
+            monkeypatch.setattr(points, "WIDEST", widest)
+            model = plain.classifier(pool, learner)
+            model.learn(wide[:100], labels[:100])
+            results.append(model.decision_function(wide).tobytes())
+        assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("learner", [kb.Perceptron(), kb.BPAS(budget=20)])
+def test_room_is_not_taken_for_features_that_nobody_has(learner):
+    """Rows of a few entries, the last of them far to the right."""
+    width = 2**31 - 1
+    y = np.array([1, -1, 1, -1])
+    wide = sp.csr_array((np.ones(4), np.array([width - 1, 0, 1, 2]), np.arange(5)), (4, width))
+    narrow = sp.csr_array((np.ones(4), np.array([3, 0, 1, 2]), np.arange(5)), (4, 4))
+    pool = [kb.Linear(), kb.Gaussian(sigma=1)]
+    expected = plain.classifier(pool, learner).fit(narrow, y).decision_function(narrow)
+    tracemalloc.start()
+    found = plain.classifier(pool, learner).fit(wide, y).decision_function(wide)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(found, expected)
+    assert peak < 50e6

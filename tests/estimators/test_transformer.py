@@ -1,0 +1,159 @@
+"""Kernel features as a scikit-learn transformer."""
+
+import pickle
+
+import hard_streams
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.features.pools import draw
+from kernbrook.gram.points import DenseRows
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(30, 5))
+
+
+@parametrize_with_checks(
+    [
+        kb.KernelFeatures(),
+        kb.KernelFeatures(kb.Matern(2.5, sigma=2), kb.RandomFeatures(10, "halton"), random_state=0),
+        kb.KernelFeatures(kb.Polynomial(2, 1.0), kb.Monomials()),
+        kb.KernelFeatures(kb.Polynomial(3), kb.TensorSketch(16), random_state=0),
+        kb.KernelFeatures(kb.Cauchy(sigma=1), kb.Nystroem(5), random_state=0),
+        kb.KernelFeatures("amkl17", kb.RandomFeatures(3, "orthogonal"), random_state=0),
+    ]
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+def test_several_kernels_side_by_side():
+    """Each has its own draws, those of `draw` with the same seed, and its own recipe."""
+    kernels = [kb.Gaussian(sigma=1), kb.Polynomial(2), kb.Gaussian(sigma=1)]
+    recipes = [kb.RandomFeatures(4), kb.Monomials(), kb.RandomFeatures(6)]
+    model = kb.KernelFeatures(kernels, recipes, random_state=7).fit(X)
+    Z = model.transform(X)
+    assert model.dims_.tolist() == [8, 15, 12]
+    assert model.kernels_ == tuple(kernels)
+    seed = int(np.random.RandomState(7).randint(2**31 - 1))
+    expected = [
+        draw(kernel, recipe, 5, seed, i).transform(DenseRows.of(X))
+        for i, (kernel, recipe) in enumerate(zip(kernels, recipes, strict=True))
+    ]
+    np.testing.assert_array_equal(Z, np.hstack(expected))
+    assert list(model.get_feature_names_out()[[0, 34]]) == ["kernelfeatures0", "kernelfeatures34"]
+    twice = kb.KernelFeatures([kernels[0]] * 2, recipes[0], random_state=7).fit_transform(X)
+    assert (twice[:, :8] != twice[:, 8:]).any(axis=0).all()
+
+
+def test_more_rows_than_are_taken_together():
+    A = rng.normal(size=(1200, 3))
+    model = kb.KernelFeatures([kb.Laplacian(sigma=1), kb.Linear()], [
+        kb.RandomFeatures(5), kb.Monomials()
+    ], random_state=0).fit(A)  # fmt: skip
+    whole = model.transform(A)
+    np.testing.assert_array_equal(whole[:, 10:], A)
+    rows = [model.transform(A[i : i + 1])[0] for i in (0, 511, 512, 1023, 1024, 1199)]
+    np.testing.assert_array_equal(whole[[0, 511, 512, 1023, 1024, 1199]], rows)
+
+
+def test_seeds_clones_and_pickles():
+    model = kb.KernelFeatures(random_state=3).fit(X)
+    Z = model.transform(X)
+    np.testing.assert_array_equal(clone(model).fit(X).transform(X), Z)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(X), Z)
+    assert (kb.KernelFeatures(random_state=4).fit_transform(X) != Z).any()
+    assert (kb.KernelFeatures().fit_transform(X) != kb.KernelFeatures().fit_transform(X)).any()
+    model.set_params(features=kb.RandomFeatures(), features__n_components=7)
+    assert model.fit_transform(X).shape == (30, 14)
+
+
+def test_landmarks_drawn_from_the_data():
+    kernel = kb.Gaussian(sigma=1)
+    for storage in (np.asarray, sp.csr_matrix):
+        model = kb.KernelFeatures(kernel, kb.Nystroem(12), random_state=0).fit(storage(X))
+        Z = model.transform(X)
+        exact = np.abs(Z @ Z.T - kernel(X, X)).max(axis=1) < 1e-10
+        assert exact.sum() == 12  # rows of X, none twice
+    assert not exact[:12].all()  # nor the first of them
+    all_rows = kb.KernelFeatures(kernel, kb.Nystroem(500)).fit_transform(X)
+    np.testing.assert_allclose(all_rows @ all_rows.T, kernel(X, X), atol=1e-9)
+    two = kb.KernelFeatures([kernel, kernel], kb.Nystroem(12), random_state=0).fit_transform(X)
+    assert (two[:, :12] != two[:, 12:]).any()
+
+
+def test_sparse_and_dense_are_one():
+    A = np.where(rng.random((40, 5)) < 0.6, 0.0, rng.normal(size=(40, 5)))
+    pool = [kb.Gaussian(sigma=1), kb.Laplacian(sigma=1)]
+    expected = kb.KernelFeatures(pool, random_state=0).fit_transform(A)
+    coo = sp.coo_array(A)
+    doubled = sp.csr_array(
+        (
+            np.concatenate([coo.data / 2] * 2),
+            (np.concatenate([coo.coords[0]] * 2), np.concatenate([coo.coords[1]] * 2)),
+        ),
+        shape=A.shape,
+    )
+    raw = sp.csr_matrix(A)
+    raw.indices, raw.data = raw.indices.copy(), raw.data.copy()
+    for i in range(40):
+        row = slice(raw.indptr[i], raw.indptr[i + 1])
+        raw.indices[row], raw.data[row] = raw.indices[row][::-1].copy(), raw.data[row][::-1].copy()
+    raw.has_sorted_indices = raw.has_canonical_format = False
+    for form in (sp.csr_matrix(A), sp.csc_array(A), doubled, raw):
+        before = form.copy()
+        model = kb.KernelFeatures(pool, random_state=0).fit(form)
+        np.testing.assert_array_equal(model.transform(form), expected)
+        np.testing.assert_array_equal(model.transform(A), expected)
+        assert abs(form - before).sum() == 0
+
+
+def test_frames_and_pipelines():
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = kb.KernelFeatures(random_state=0).fit(frame)
+    assert model.feature_names_in_.tolist() == list("abcde")
+    np.testing.assert_array_equal(
+        model.transform(frame), kb.KernelFeatures(random_state=0).fit_transform(X)
+    )
+    named = kb.KernelFeatures(kb.Linear(), kb.Monomials()).set_output(transform="pandas")
+    assert list(named.fit_transform(frame).columns) == [f"kernelfeatures{i}" for i in range(5)]
+    A, y = hard_streams.wdbc(300)
+    features = kb.KernelFeatures(kb.Gaussian(sigma=5), kb.RandomFeatures(200), random_state=0)
+    pipeline = make_pipeline(StandardScaler(), features, RidgeClassifier()).fit(A, y)
+    assert pipeline.score(A, y) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": kb.Linear()}, "RandomFeatures: expected a shift-invariant kernel"),
+        ({"kernel": "omkc16"}, "RandomFeatures: expected a shift-invariant kernel"),
+        ({"kernel": 3}, "kernels: expected a dictionary's name"),
+        ({"features": "random"}, "features: expected RandomFeatures, Monomials"),
+        ({"features": [kb.RandomFeatures(), 3]}, "features: expected RandomFeatures, Monomials"),
+        ({"features": [kb.RandomFeatures()] * 2}, "features: got 2 of them for 1 kernels"),
+        ({"features": kb.Nystroem(0)}, "Nystroem: n_components must be an integer from 1 to"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(InputError, match=message):
+        kb.KernelFeatures(**parameters).fit(X)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_bad_values(value):
+    A = X.copy()
+    A[3, 2] = value
+    model = kb.KernelFeatures().fit(X)
+    for storage in (np.asarray, sp.csr_matrix):
+        with pytest.raises(ValueError, match=r"NaN|infinity|row 3"):
+            model.transform(storage(A))

@@ -1,0 +1,110 @@
+"""The trivial baselines as estimators: verbs, files, what they refuse."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import kernbrook as kb
+from kernbrook.errors import InputError, ModelFileError
+from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
+from kernbrook.persistence import saving
+
+X = np.zeros((4, 2))
+KINDS = {
+    "majority": (TrivialClassifier, [3, 5, 5, 3], 5),
+    "last-label": (TrivialClassifier, [3, 5, 5, 3], 3),
+    "mean": (TrivialRegressor, [1.0, 2.0, 4.5, 0.5], 2.0),
+    "last-value": (TrivialRegressor, [1.0, 2.0, 4.5, 0.5], 0.5),
+}
+each = pytest.mark.parametrize("name", KINDS)
+
+
+@each
+def test_verbs(name):
+    kind, y, expected = KINDS[name]
+    model = kb.recipes.make(name)
+    assert type(model) is kind
+    assert is_regressor(model) == (kind is TrivialRegressor) != is_classifier(model)
+    assert kb.recipes.task(name) == ("numbers" if is_regressor(model) else "classes")
+    assert not hasattr(model, "labels_asked_")
+    assert model.partial_fit(X, y).predict(X[:3]).tolist() == [expected] * 3
+    assert (model.labels_asked_, model.n_rounds_, model.n_support_stored_) == (4, 4, 0)
+    assert model.kernel_weights_.shape == (0,)
+    assert model.fit(X[:2], y[1:3]).labels_asked_ == 2
+    again = clone(model)
+    assert again.strategy == name
+    assert not hasattr(again, "n_rounds_")
+    assert np.isfinite(model.score(X, y))
+
+
+@each
+def test_no_rows(name):
+    kind, y, _ = KINDS[name]
+    model = kind(name).fit(X, y)
+    before = {key: np.copy(value) for key, value in vars(model).items()}
+    predictions, asked = model.learn(X[:0], y[:0])
+    assert (len(predictions), len(asked)) == (0, 0)
+    assert all((vars(model)[key] == value).all() for key, value in before.items())
+
+
+@parametrize_with_checks([kind(name) for name, (kind, _, _) in KINDS.items()])
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@each
+def test_no_rows_first(name):
+    """Nothing is known after them, neither classes nor features."""
+    kind, y, _ = KINDS[name]
+    model = kind(name)
+    assert [len(part) for part in model.learn(X[:0], y[:0])] == [0, 0]
+    assert model.partial_fit(np.empty((0, 7)), []) is model
+    assert vars(model) == {"strategy": name}
+    assert model.fit(X, y).n_features_in_ == 2
+    assert model.predict([]).shape == (0,)
+    with pytest.raises(ValueError, match="0 sample"):
+        model.fit(X[:0], y[:0])
+
+
+@each
+def test_files(name, tmp_path):
+    kind, y, _ = KINDS[name]
+    for model in (kind(name), kind(name).fit(X, y)):
+        kb.save(model, tmp_path / "m")
+        loaded = kb.load(tmp_path / "m")
+        assert type(loaded) is kind
+        assert vars(loaded).keys() == vars(model).keys()
+    more = [5, 3, 5] if kind is TrivialClassifier else [0.1, 7.0, -2.0]
+    assert loaded.learn(X[:3], more)[0].tolist() == model.learn(X[:3], more)[0].tolist()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"total_": 1}, {"last_": float("inf")}, {"labels_asked_": -1}, {"labels_asked_": 0.5}],
+    ids=str,
+)
+def test_files_that_are_wrong(changes, tmp_path):
+    model = TrivialRegressor("mean").fit(X, [1.0, 2.0, 3.0, 4.0])
+    vars(model).update(changes)
+    saving.write(model, tmp_path / "m")
+    with pytest.raises(ModelFileError, match="total_, last_, labels_asked_: got"):
+        kb.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "message"),
+    [
+        (TrivialRegressor("median"), [1.0] * 4, "expected 'mean' or 'last-value', got 'median'"),
+        (TrivialClassifier("mean"), [1, 2] * 2, "'majority' or 'last-label', got 'mean'"),
+        (TrivialClassifier(), [1, None, 2, 1], "y: row 1 has no label; a baseline needs them all"),
+        (TrivialClassifier(), np.array([1, "a"] * 2, dtype=object), "one kind, .* int and str"),
+        (TrivialRegressor(), ["a"] * 4, "y: expected numbers, got <U1"),
+        (TrivialRegressor(), [1.0, np.nan, 1.0, 2.0], "size below 1e100, found nan"),
+        (TrivialRegressor(), [1.0, 1e101, 1.0, 2.0], r"size below 1e100, found 1e\+101"),
+    ],
+)
+def test_what_is_refused(model, y, message):
+    with pytest.raises(InputError, match=message):
+        model.learn(X, y)
+    assert not hasattr(model, "labels_asked_")
