@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -34,10 +32,12 @@ if TYPE_CHECKING:
         combiners,
         errors,
         evaluation,
+        features,
         kernels,
         labels,
         learners,
         recipes,
+        selection,
         streams,
         testing,
     )
@@ -87,6 +87,9 @@ def __dir__() -> list[str]:
 
 def _exports_of(factor: str) -> list[str]:
     """The `__all__` of a folder, read and not imported."""
+    import ast
+    from pathlib import Path
+
     source = Path(__file__).with_name(factor) / "__init__.py"
     for line in ast.parse(source.read_text()).body:
         if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "__all__":

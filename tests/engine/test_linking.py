@@ -12,11 +12,10 @@ from kernbrook.numerics.linking import (
     Matrix,
     Pinned,
     Vector,
-    address,
     family,
+    fill_in,
     new_link,
     pin,
-    put,
     through,
 )
 
@@ -85,8 +84,7 @@ def _rest_double(rule, out):
 
 @njit()
 def link_rule(rule, link):
-    link[1], link[2] = address(say, rule), address(rest, rule)
-    put(rule, link[0])
+    fill_in(say, rule, link)
 
 
 @njit()

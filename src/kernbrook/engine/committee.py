@@ -1,6 +1,7 @@
 """The vote of the experts, for learning and for prediction, and their losses."""
 
 import numpy as np
+from numba.extending import register_jitable
 
 from kernbrook.engine.losses import MISTAKES, loss_of
 from kernbrook.engine.progress import CHOSEN
@@ -83,6 +84,13 @@ def lose(terms, progress, board, t, decision, losses, counted):
         losses[e] = weight * value
 
 
+@register_jitable
+def relative_weights(combiner, selection, progress, weights):
+    """Weights of the experts, (e,) out, as they count; links to the two, or their rules."""
+    through(weigh_all, combiner, progress, weights)
+    through(lead_on, selection, progress, weights)
+
+
 @njit(cache=True, nogil=True)
 def decide(committee, terms, progress, board, decisions):
     """Decisions on a block, without learning and without using up a draw.
@@ -97,8 +105,7 @@ def decide(committee, terms, progress, board, decisions):
     n_experts = board.scores.shape[1]
     weights, votes = np.empty(n_experts), np.empty(n_experts)
     everybody = np.ones(n_experts, dtype=np.bool_)
-    through(weigh_all, combiner, progress, weights)
-    through(lead_on, selection, progress, weights)
+    relative_weights(combiner, selection, progress, weights)
     alone = through(expect, selection, progress, weights, votes)
     on_mistakes = terms.loss == MISTAKES and not alone
     for t in range(board.labels.shape[0]):
@@ -115,8 +122,7 @@ def would_ask(committee, terms, progress, board, out):
     n_experts = board.scores.shape[1]
     weights, votes = np.empty(n_experts), np.empty(n_experts)
     updates = np.empty(n_experts, dtype=np.bool_)
-    through(weigh_all, combiner, progress, weights)
-    through(lead_on, selection, progress, weights)
+    relative_weights(combiner, selection, progress, weights)
     through(select, selection, progress, weights, votes, updates)
     for t in range(board.labels.shape[0]):
         opinions = Opinions(votes, board.scores[t], board.sizes[t], board.variances[t], terms.loss)

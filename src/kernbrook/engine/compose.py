@@ -99,17 +99,13 @@ def stores_of(
     )
     setting = setting._replace(sparse=setting.sparse and not merges)
     stores: list[Store] = []
-    for kind, store in (("expansion", Expansion), ("features", Linear)):
-        those = [i for i, learner in enumerate(learners) if learner.store == kind]
+    keys = [(learner.store, _window_of(learner)) for learner in learners]
+    windows = [key for key in dict.fromkeys(keys) if key[1] is not None]
+    for key in (("expansion", None), ("features", None), *windows):
+        those = [i for i, other in enumerate(keys) if other == key]
         if those:
-            own, numbers = [learners[i] for i in those], [firsts[i] for i in those]
-            stores.append(store(own, kernels, numbers, setting))
-    budgets = [learner.budget if learner.store == "window" else None for learner in learners]
-    for budget in dict.fromkeys(budgets):
-        if budget is not None:
-            those = [i for i, other in enumerate(budgets) if other == budget]
-            own, numbers = [learners[i] for i in those], [firsts[i] for i in those]
-            stores.append(Expansion(own, kernels, numbers, setting, budget))
+            shared = [learners[i] for i in those], kernels, [firsts[i] for i in those], setting
+            stores.append(Linear(*shared) if key[0] == "features" else Expansion(*shared, key[1]))
     for learner, first, own in zip(learners, firsts, rules, strict=True):
         if learner.store == "slots":
             for kind in dict.fromkeys(map(kind_of, own)):
@@ -119,3 +115,8 @@ def stores_of(
         elif learner.store == "outside":
             stores.append(learner.make_store(first, setting))
     return stores
+
+
+def _window_of(learner: Any) -> int | None:
+    """The last examples that a learner's experts sum over; None: they do not forget so."""
+    return learner.budget if learner.store == "window" else None

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.engine.committee import relative_weights
 from kernbrook.engine.passes import COMPILED, PLAIN
 from kernbrook.engine.progress import (
     ASKED,
@@ -22,12 +23,13 @@ from kernbrook.engine.progress import (
     Board,
     Choices,
     Progress,
+    Terms,
     begun,
     empty_board,
 )
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied
-from kernbrook.engine.verbs import Clock, expect, lead_on, parts_of, weigh_all
+from kernbrook.engine.verbs import Clock, expect, parts_of
 from kernbrook.errors import InputError, KernbrookWarning
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.gram.sums import share
@@ -133,23 +135,42 @@ class Model:
         for own in passes:
             if own.look is not None and own.go is not None:
                 (own.look if self.interferes else own.go)(board)
-        members = [member for own in passes for member in own.members]
-        links, kept = self.passes.stores(members if self.interferes else (), board)
         if not self.interferes:
             self._learn_alone(passes, board, clock_of(self.progress))
-        committee, terms = self.passes.committee(self.choices), self.choices.terms
-        terms = terms._replace(given=given)
-        self.passes.rounds(committee, terms, progress, links, board, decisions, asked)
-        del kept  # until here
-        self._check(board)
-        states = tuple(own.finish(board, asked) for own in passes)
-        chosen = int(progress.counters[CHOSEN])
-        if self.chosen < 0 <= chosen:
-            states = self._only(states, chosen)
+        members = [member for own in passes for member in own.members]
+        terms = self.choices.terms._replace(given=given)
+        committee = self.passes.committee(self.choices)
+        self.go_through(committee, terms, progress, members, board, decisions, asked)
+        states = self.chosen_of(progress, tuple(own.finish(board, asked) for own in passes))
         before = self._growing()
         self.__dict__.update(progress=progress, states=states, **others)  # no interruption between
         warn_of_growth(before, self._growing())
         return decisions, asked
+
+    def go_through(
+        self,
+        committee: Any,
+        terms: Terms,
+        progress: Progress,
+        members: Sequence[Any],
+        board: Board,
+        decisions: Floats,
+        asked: Flags,
+    ) -> None:
+        """The rounds of a block; members : the stores' compiled forms.
+
+        They have learned already, unless something interferes. NonFiniteError where scores have
+        overflowed.
+        """
+        links, kept = self.passes.stores(members if self.interferes else (), board)
+        self.passes.rounds(committee, terms, progress, links, board, decisions, asked)
+        del kept  # until here
+        self._check(board)
+
+    def chosen_of(self, progress: Progress, states: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The states after a block, of the expert alone that it has chosen for good, if it has."""
+        chosen = int(progress.counters[CHOSEN])
+        return self._only(states, chosen) if self.chosen < 0 <= chosen else states
 
     def _board(self, n: int, labels: Any, importance: Floats) -> Board:
         numbers = self.setting.regression
@@ -234,8 +255,7 @@ class Model:
     def relative_weights(self) -> Floats:
         """(e,) weights of the experts, as they count."""
         weights, progress = np.empty(self.n_experts), writeable(self.progress)
-        weigh_all(self.choices.combiner, progress, weights)
-        lead_on(self.choices.selection, progress, weights)
+        relative_weights(self.choices.combiner, self.choices.selection, progress, weights)
         return weights
 
     def votes(self) -> Floats:

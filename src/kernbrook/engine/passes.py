@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -31,11 +32,11 @@ class Passes(NamedTuple):
     would_ask: Callable[..., None]
 
 
-def _committee(choices: Choices) -> tuple[Any, Any, Any]:
+def _committee(choices: Choices, compiled: bool = True) -> tuple[Any, Any, Any]:
     return (
-        linked(link_combiner, choices.combiner),
-        linked(link_selection, choices.selection),
-        linked(link_policy, choices.policy),
+        linked(link_combiner, choices.combiner, compiled),
+        linked(link_selection, choices.selection, compiled),
+        linked(link_policy, choices.policy, compiled),
     )
 
 
@@ -43,10 +44,6 @@ def _stores(members: Sequence[Any], board: Board) -> tuple[Any, Any]:
     made = [new_link(link_store, Met(member, board)) for member in members]
     links = np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
     return links, made
-
-
-def _plain_committee(choices: Choices) -> tuple[Any, Any, Any]:
-    return choices[:3]
 
 
 def _plain_stores(members: Sequence[Any], board: Board) -> tuple[Any, Any]:
@@ -68,4 +65,4 @@ def _as_python(function: Any) -> Callable[..., None]:
 
 _PASSES = rounds, learner_pass, decide, would_ask
 COMPILED = Passes(_committee, _stores, *_PASSES)
-PLAIN = Passes(_plain_committee, _plain_stores, *map(_as_python, _PASSES))
+PLAIN = Passes(partial(_committee, compiled=False), _plain_stores, *map(_as_python, _PASSES))

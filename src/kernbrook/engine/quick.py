@@ -12,7 +12,8 @@ import numpy as np
 
 from kernbrook.engine.model import Model, clock_of
 from kernbrook.engine.progress import empty_board
-from kernbrook.engine.stores.linear import Learned, Linear
+from kernbrook.engine.stores.base import copied
+from kernbrook.engine.stores.linear import Learned, Linear, OnFeatures
 from kernbrook.engine.stores.slots import (
     Budgeted,
     Kept,
@@ -84,27 +85,16 @@ class QuickRows:
         row = x, norm, key
         pairs = zip(self.stores, model.states, strict=True)
         members = [store.prepare(state, row, turn) for store, state in pairs]
-        those = [member for own in members for member in own]
-        links, kept = model.passes.stores(those if model.interferes else (), board)
         if not model.interferes:
             clock = clock_of(model.progress)
-            for member in those:
+            for member in members:
                 model.passes.learner_pass(member, board, 0, parts_of(member), clock)
-        model.passes.rounds(
-            self.committee, self.terms, progress, links, board, self.decisions, self.asked
+        model.go_through(
+            self.committee, self.terms, progress, members, board, self.decisions, self.asked
         )
-        del kept  # until here
-        if not (np.isfinite(board.sizes).all() and np.isfinite(board.scores).all()):
-            model._check(board)
-        states = tuple(store.finish(row) for store in self.stores)
-        if model.chosen < 0 <= int(progress.counters[2]):
-            states = model._only(states, int(progress.counters[2]))
+        states = model.chosen_of(progress, tuple(store.finish(row) for store in self.stores))
         model.__dict__.update(progress=progress, states=states, **others)
         return self.decisions[0]
-
-
-def copied(arrays: Any) -> Any:
-    return type(arrays)(*(array.copy() for array in arrays))
 
 
 def _copy(source: tuple[Any, ...], target: tuple[Any, ...]) -> None:
@@ -117,7 +107,7 @@ class _QuickSlots:
     """Of the experts of one learner under a budget."""
 
     def __init__(self, store: SlotStore):
-        self.store, begun = store, store.begin()
+        self.store, self.link, begun = store, store.link(), store.begin()
         m, room, d = len(store.kernels), begun.slots.alpha.shape[2], store.setting.width
         channels = store.sums.layout.channels
         most = m * room
@@ -140,7 +130,7 @@ class _QuickSlots:
         given = any(channel >= FIRST_GIVEN for channel in store.sums.layout.channels)
         return not (given or store.owns or store.grows or store.setting.sparse)
 
-    def prepare(self, state: Kept, row: Any, turn: int) -> list[Any]:
+    def prepare(self, state: Kept, row: Any, turn: int) -> Budgeted:
         x, norm, key = row
         slots, store = self.slots[turn], self.store
         if slots.alpha is state.slots.alpha:  # taken over by the model the other way round
@@ -165,7 +155,7 @@ class _QuickSlots:
             store.experts, store.parts, slots, keys, known, self.own, self.diagonal, self.values,
             self.columns, self.points, store.gammas, self.pins,
         )  # fmt: skip
-        return [Budgeted(store.link(), block)]
+        return Budgeted(self.link, block)
 
     def finish(self, row: Any) -> Kept:
         turn, before = self.turn, self.before
@@ -191,9 +181,11 @@ class _QuickLinear:
         begun = store.begin()
         self.theta = [begun.theta, begun.theta.copy()]
         self.extra = [begun.extra, begun.extra.copy()]
-        self.gains = np.zeros((len(store.experts), int(store.dims.max())))
+        self.features, scratch = begun.pool.empty(1), store.scratch()
+        pairs = zip(self.theta, self.extra, strict=True)
+        self.members = [store.member(self.features, *pair, scratch) for pair in pairs]
 
-    def prepare(self, state: Learned, row: Any, turn: int) -> list[Any]:
+    def prepare(self, state: Learned, row: Any, turn: int) -> OnFeatures:
         x, norm, key = row
         if self.theta[turn] is state.theta:
             turn = 1 - turn
@@ -201,9 +193,8 @@ class _QuickLinear:
         np.copyto(theta, state.theta)
         np.copyto(extra, state.extra)
         self.after = state._replace(theta=theta, extra=extra)
-        features = state.pool.empty(1)
-        state.pool.fill(DenseRows(x, norm, key), features)
-        return [self.store.member(features, theta, extra, self.gains)]
+        state.pool.fill(DenseRows(x, norm, key), self.features)
+        return self.members[turn]
 
     def finish(self, row: Any) -> Learned:
         if not (np.isfinite(self.after.theta).all() and np.isfinite(self.after.extra).all()):

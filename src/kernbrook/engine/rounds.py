@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook.engine.committee import lose, vote
+from kernbrook.engine.committee import lose, relative_weights, vote
 from kernbrook.engine.losses import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, Board
 from kernbrook.engine.verbs import (
@@ -12,7 +12,6 @@ from kernbrook.engine.verbs import (
     Opinions,
     Told,
     choose_next,
-    lead_on,
     learn,
     note_error,
     note_round,
@@ -22,11 +21,10 @@ from kernbrook.engine.verbs import (
     select,
     update,
     wants,
-    weigh_all,
 )
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import address, family, put, through
+from kernbrook.numerics.linking import family, fill_in, through
 
 
 class Met(NamedTuple):
@@ -57,8 +55,7 @@ family(score_all, learn_all)
 @njit(cache=True, nogil=True)
 def link_store(met, link):
     """Fill in the link to a store that meets a block."""
-    link[1], link[2] = address(score_all, met), address(learn_all, met)
-    put(met, link[0])
+    fill_in(score_all, met, link)
 
 
 @njit(cache=True, nogil=True)
@@ -81,8 +78,7 @@ def rounds(committee, terms, progress, stores, board, decisions, asked):
     weights, votes, losses = np.empty(n_experts), np.empty(n_experts), np.empty(n_experts)
     counted = np.empty(n_experts, dtype=np.bool_)
     for t in range(labels.shape[0]):
-        through(weigh_all, combiner, progress, weights)
-        through(lead_on, selection, progress, weights)
+        relative_weights(combiner, selection, progress, weights)
         through(select, selection, progress, weights, votes, board.updates[t])
         for k in range(len(stores)):
             through(score_all, stores[k], t)

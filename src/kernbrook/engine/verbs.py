@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernbrook.engine.progress import Progress
 from kernbrook.numerics.compiling import Verb, njit
@@ -26,10 +25,9 @@ from kernbrook.numerics.linking import (
     Numbers,
     Pinned,
     Vector,
-    address,
     family,
+    fill_in,
     new_link,
-    put,
 )
 
 
@@ -324,63 +322,56 @@ family(wants, note_round, note_error)
 @njit(cache=True)
 def link_expander(rule, link):
     """Fill in the link to a rule of kernel expansions."""
-    link[1] = address(expand, rule)
-    put(rule, link[0])
+    fill_in(expand, rule, link)
 
 
 @njit(cache=True)
 def link_budgeted(rule, link):
-    """`link_expander`, of a rule under a budget."""
-    link[1], link[2] = address(fit_in, rule), address(keep_within, rule)
-    put(rule, link[0])
+    """Fill in the link to a rule under a budget."""
+    fill_in(fit_in, rule, link)
 
 
 @njit(cache=True)
 def link_linear(rule, link):
-    """`link_expander`, of a rule on features."""
-    link[1], link[2] = address(predict, rule), address(descend, rule)
-    link[3] = address(after_label, rule)
-    put(rule, link[0])
+    """Fill in the link to a rule on features."""
+    fill_in(predict, rule, link)
 
 
 @njit(cache=True)
 def link_combiner(rule, link):
-    """`link_expander`, of a combiner."""
-    link[1], link[2] = address(weigh_all, rule), address(update, rule)
-    put(rule, link[0])
+    """Fill in the link to a combiner."""
+    fill_in(update, rule, link)
 
 
 @njit(cache=True)
 def link_selection(rule, link):
-    """`link_expander`, of a selection."""
-    link[1], link[2] = address(select, rule), address(expect, rule)
-    link[3], link[4] = address(lead_on, rule), address(choose_next, rule)
-    put(rule, link[0])
+    """Fill in the link to a selection."""
+    fill_in(select, rule, link)
 
 
 @njit(cache=True)
 def link_policy(rule, link):
-    """`link_expander`, of a label policy."""
-    link[1], link[2] = address(wants, rule), address(note_round, rule)
-    link[3] = address(note_error, rule)
-    put(rule, link[0])
+    """Fill in the link to a label policy."""
+    fill_in(wants, rule, link)
 
 
 _links: dict[Any, Any] = {}  # of this process: a link, and what must outlive it
 
 
-def linked(maker: Any, rule: Any) -> NDArray[np.int64]:
-    """The link to a rule, (5,) int; it lasts as long as the process."""
+def linked(maker: Any, rule: Any, compiled: bool) -> Any:
+    """(5,) int, the link to a rule, for as long as the process; the rule where verbs are Python."""
+    if not compiled:
+        return rule
     key = maker, kind_of(rule), rule
     if key not in _links:
         _links.setdefault(key, new_link(maker, rule))  # the first one stays, whatever the threads
-    found: NDArray[np.int64] = _links[key][0]
-    return found
+    return _links[key][0]
 
 
 def links(maker: Any, rules: Sequence[Any], compiled: bool) -> Any:
-    """(r, 5) int, links to rules; the rules where verbs run as Python."""
-    return np.stack([linked(maker, rule) for rule in rules]) if compiled else tuple(rules)
+    """(r, 5) int, links to rules; the rules where verbs are Python."""
+    made = [linked(maker, rule, compiled) for rule in rules]
+    return np.stack(made) if compiled else made
 
 
 def kind_of(rule: Any) -> Any:

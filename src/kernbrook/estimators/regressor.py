@@ -209,13 +209,14 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         return predictions, asked
 
     def _number_of(self, y: Any) -> float | None:
-        if y is None or not isinstance(y, (int, float)) or (self.center and not self._centred()):
+        if (
+            y is None
+            or not isinstance(y, (int, float))
+            or (self.center and not hasattr(self, "offset_"))
+        ):
             return None
         number = float(y) - self._offset()
         return number if abs(number) < 1e100 else None
-
-    def _centred(self) -> bool:
-        return "offset_" in self.__dict__
 
     def _nothing(self) -> float:
         return float("nan")

@@ -67,10 +67,11 @@ class Verb:
     Attributes
     ----------
     default, implementations : functions; of classes
-    column : of the verb's address in links, see `linking`
+    column, family : of the verb's address in links; the verbs that stand there; see `linking`
     """
 
     column: int
+    family: tuple["Verb", ...]
 
     def __init__(self, default):
         self.default, self.implementations = default, {}

@@ -86,7 +86,7 @@ def new_link(maker: Any, rule: Any) -> tuple[NDArray[np.int64], NDArray[np.int64
 def family(*verbs: Any) -> None:
     """Verbs that one rule has: in a link, their addresses stand one after the other."""
     for column, verb in enumerate(verbs, 1):
-        verb.column = column
+        verb.column, verb.family = column, verbs
 
 
 def through(verb: Any, link: Any, *others: Any) -> Any:
@@ -117,46 +117,64 @@ def put(typing_context: Any, value: Any, where: Any) -> Any:
     """Put a tuple or an array at an address, without reference counts of arrays; the address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        held = uncounted(context, builder, value, arguments[0])
-        assert context.get_abi_sizeof(held.type) <= 8 * ROOM, f"no room for {value}"
-        store(builder, held, builder.inttoptr(arguments[1], held.type.as_pointer()))
+        _put(context, builder, value, *arguments)
         return builder.inttoptr(arguments[1], POINTER)
 
     return types.voidptr(value, types.intp), generate
 
 
+def _put(context: Any, builder: Any, kind: Any, value: Any, where: Any) -> None:
+    """`put`, of a value of some type, as code is generated."""
+    held = uncounted(context, builder, kind, value)
+    assert context.get_abi_sizeof(held.type) <= 8 * ROOM, f"no room for {kind}"
+    store(builder, held, builder.inttoptr(where, held.type.as_pointer()))
+
+
 @intrinsic
-def address(typing_context: Any, verb: Any, rule: Any) -> Any:
-    """The address of a verb, compiled for the class of a rule."""
-    own = verb.typing_key
-    takes, comes, gives = types_of(own)
-    inner = gives(rule, *takes)
-    body = own.implementation(getattr(rule, "instance_class", None))
+def fill_in(typing_context: Any, verb: Any, rule: Any, link: Any) -> Any:
+    """Fill in the link to a rule: the addresses of a verb and of its family, and the rule itself.
+
+    The rule goes to the address that stands first in the link.
+    """
+    family = verb.typing_key.family
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        flags = Flags()
-        flags.nrt = flags.forceinline = True
-        compiled = context.compile_subroutine(builder, body, inner, flags=flags)
-        name = builder.module.get_unique_name(f"step.{body.__name__}")
-        function = ir.Function(builder.module, STEP, name)
-        function.linkage = "internal"
-        inside = ir.IRBuilder(function.append_basic_block())
-        where, message, answer = function.args
-        held = uncounted(context, inside, rule, load(inside, where, arguments[1].type))
-        told = load(inside, message, context.get_value_type(comes))
-        given = [held]
-        for i, (kind, came) in enumerate(zip(takes, comes, strict=True)):
-            one = inside.extract_value(told, i)
-            if came is types.voidptr:
-                one = load(inside, one, context.get_value_type(kind))
-            given.append(uncounted(context, inside, kind, one))
-        status, result = context.call_internal_no_propagate(inside, compiled.fndesc, inner, given)
-        if gives is not types.none:
-            store(inside, result, inside.bitcast(answer, result.type.as_pointer()))
-        inside.ret(inside.zext(status.is_error, INT))
-        return builder.ptrtoint(function, WORD)
+        row = context.make_array(link)(context, builder, arguments[2]).data
+        for one in family:
+            builder.store(
+                _address(context, builder, one, rule, arguments[1].type),
+                cgutils.gep(builder, row, one.column),
+            )
+        _put(context, builder, rule, arguments[1], builder.load(row))
 
-    return types.intp(verb, rule), generate
+    return types.void(verb, rule, link), generate
+
+
+def _address(context: Any, builder: Any, verb: Any, rule: Any, form: Any) -> Any:
+    """The address of a verb, compiled for a rule's class; form : the type of the rule in LLVM."""
+    takes, comes, gives = types_of(verb)
+    inner = gives(rule, *takes)
+    body = verb.implementation(getattr(rule, "instance_class", None))
+    flags = Flags()
+    flags.nrt = flags.forceinline = True
+    compiled = context.compile_subroutine(builder, body, inner, flags=flags)
+    name = builder.module.get_unique_name(f"step.{body.__name__}")
+    function = ir.Function(builder.module, STEP, name)
+    function.linkage = "internal"
+    inside = ir.IRBuilder(function.append_basic_block())
+    where, message, answer = function.args
+    told = load(inside, message, context.get_value_type(comes))
+    given = [uncounted(context, inside, rule, load(inside, where, form))]
+    for i, (kind, came) in enumerate(zip(takes, comes, strict=True)):
+        one = inside.extract_value(told, i)
+        if came is types.voidptr:
+            one = load(inside, one, context.get_value_type(kind))
+        given.append(uncounted(context, inside, kind, one))
+    status, result = context.call_internal_no_propagate(inside, compiled.fndesc, inner, given)
+    if gives is not types.none:
+        store(inside, result, inside.bitcast(answer, result.type.as_pointer()))
+    inside.ret(inside.zext(status.is_error, INT))
+    return builder.ptrtoint(function, WORD)
 
 
 @intrinsic

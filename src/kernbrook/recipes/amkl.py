@@ -13,6 +13,7 @@ from kernbrook.features import RandomFeatures
 from kernbrook.kernels import Gaussian, Linear, Polynomial
 from kernbrook.labels import Disagreement
 from kernbrook.learners import GradientDescent
+from kernbrook.recipes.catalogue import Recipe
 from kernbrook.selection import AdaptiveSelection
 
 
@@ -135,8 +136,7 @@ def also(build: Callable[..., Any], base: Callable[..., Any]) -> Callable[..., A
     return builder
 
 
-# name -> (builder, settings of mode="library")
-RECIPES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+RECIPES: dict[str, Recipe] = {
     "kl-rbf": (_one_kernel(Gaussian(sigma=1.0)), {}),
     "kl-poly": (_one_kernel(Polynomial(2)), {}),
     "kl-linear": (_one_kernel(Linear()), {}),

@@ -9,6 +9,7 @@ from kernbrook.combiners import Hedge
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.kernels import Gaussian
 from kernbrook.learners import BOGD, BPAS, RBP, Ahpatron, Forgetron, Projectron, ProjectronPlusPlus
+from kernbrook.recipes.catalogue import Recipe
 
 
 def _budget_perceptron(learner: type) -> Callable[..., OnlineMKClassifier]:
@@ -84,8 +85,7 @@ def one_gaussian(kernels: Any) -> Any:
     return [Gaussian(sigma=1.0)] if kernels is None else kernels
 
 
-# name -> (builder, settings of mode="library")
-RECIPES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+RECIPES: dict[str, Recipe] = {
     "rbp": (_budget_perceptron(RBP), {}),
     "forgetron": (_budget_perceptron(Forgetron), {}),
     "bogd": (_bogd, {}),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+Recipe = tuple[Callable[..., Any], dict[str, Any]]  # a builder, and settings of mode="library"
 
 
 class Entry(NamedTuple):

@@ -12,12 +12,9 @@ from kernbrook.estimators.tasks import Task
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.recipes import amkl, budgets, omkc, ours, pegasos, spa, vkr
 from kernbrook.recipes.catalogue import RECIPES as CATALOGUE
-from kernbrook.recipes.catalogue import Entry
+from kernbrook.recipes.catalogue import Entry, Recipe
 
 _MODES = ("table", "library")
-
-
-Recipe = tuple[Callable[..., Any], dict[str, Any]]
 
 
 def _of_papers(recipe: Recipe) -> Recipe:
@@ -30,8 +27,8 @@ def _of_papers(recipe: Recipe) -> Recipe:
         return model.set_params(scaling=scaling, judge_stored=judge_stored, **center)
 
     own = inspect.signature(build).parameters.values()
-    ours = inspect.signature(builder).parameters
-    parameters = [*own, ours["scaling"], ours["judge_stored"]]
+    added = inspect.signature(builder).parameters
+    parameters = [*own, added["scaling"], added["judge_stored"]]
     builder.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return builder, {**library, "judge_stored": False}
 
@@ -43,7 +40,6 @@ def _trivial(kind: type, strategy: str) -> Callable[..., Any]:
     return build
 
 
-# name -> (builder, settings of mode="library")
 _OF_CLASSES = {**omkc.RECIPES, **spa.RECIPES, **budgets.RECIPES, **pegasos.RECIPES}
 _RECIPES: dict[str, Recipe] = {
     **{name: _of_papers(recipe) for name, recipe in _OF_CLASSES.items()},

@@ -10,6 +10,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.kernels import Linear, Mean, resolve
 from kernbrook.learners import Perceptron
+from kernbrook.recipes.catalogue import Recipe
 from kernbrook.selection import BestOfPrefix, Selection
 
 
@@ -77,8 +78,7 @@ def _om2(
     return OnlineMKClassifier(kernels, combiner=GroupNorm(q=q), random_state=random_state)
 
 
-# name -> (builder, settings of mode="library")
-RECIPES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+RECIPES: dict[str, Recipe] = {
     "omkc-dd": (_omkc("all", "all"), {"tie": "margin"}),
     "omkc-ds": (_omkc("all", "drawn"), {"tie": "margin"}),
     "omkc-sd": (_omkc("drawn", "all"), {"tie": "margin"}),

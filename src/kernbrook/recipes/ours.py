@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from kernbrook.combiners import MLPoly
@@ -12,6 +11,7 @@ from kernbrook.features import RandomFeatures
 from kernbrook.labels import LabelBudget
 from kernbrook.learners import BPAS, GradientDescent, Ridge
 from kernbrook.recipes.amkl import also
+from kernbrook.recipes.catalogue import Recipe
 
 
 def _of_classes(
@@ -50,11 +50,10 @@ def _active(rate: float = 0.5, window: int = 3, **others: Any) -> OnlineMKRegres
     return model.set_params(labels=LabelBudget(rate, window))
 
 
-# name -> (builder, settings of mode="library")
-OF_CLASSES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+OF_CLASSES: dict[str, Recipe] = {
     "kernbrook-classification": (_of_classes, {}),
 }
-OF_NUMBERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+OF_NUMBERS: dict[str, Recipe] = {
     "kernbrook-regression": (_of_numbers, {}),
     "kernbrook-active": (also(_active, _of_numbers), {}),
 }

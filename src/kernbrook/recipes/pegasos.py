@@ -8,6 +8,7 @@ from typing import Any
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.learners import Pegasos
 from kernbrook.recipes.budgets import one_gaussian
+from kernbrook.recipes.catalogue import Recipe
 
 
 def _pegasos(
@@ -32,8 +33,7 @@ def _bpegasos(upkeep: str) -> Callable[..., OnlineMKClassifier]:
     return build
 
 
-# name -> (builder, settings of mode="library")
-RECIPES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+RECIPES: dict[str, Recipe] = {
     "pegasos": (_pegasos, {}),
     "bpegasos-random": (_bpegasos("random"), {}),
     "bpegasos-smallest": (_bpegasos("smallest"), {}),

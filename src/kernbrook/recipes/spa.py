@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from kernbrook.combiners import Hedge
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.learners import SparsePA
+from kernbrook.recipes.catalogue import Recipe
 from kernbrook.selection import Selection
 
 
@@ -31,7 +31,6 @@ def _spa(
     )
 
 
-# name -> (builder, settings of mode="library")
-RECIPES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+RECIPES: dict[str, Recipe] = {
     "spa": (_spa, {"unit_diagonal": False}),
 }

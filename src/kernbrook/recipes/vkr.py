@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbrook.estimators.grids import COSTS, POWERS
 from kernbrook.kernels import Polynomial, resolve
+from kernbrook.recipes.catalogue import Recipe
 
 if TYPE_CHECKING:
     from sklearn.model_selection import GridSearchCV
@@ -77,7 +78,7 @@ def _l2_svm(
 
 
 # name -> (title as the paper prints it, builder, settings of mode="library")
-RECIPES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+RECIPES: dict[str, Recipe] = {
     "vkr-trace": (_vkr("trace"), {"unit_length": False}),
     "vkr-pdim": (_vkr("pdim"), {"unit_length": False}),
     "vkr-local": (_vkr("local"), {"unit_length": False}),

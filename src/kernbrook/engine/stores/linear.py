@@ -172,10 +172,6 @@ class Linear(Store):
         self.at, self.more = (np.concatenate([[0], np.cumsum(size)]) for size in sizes)
         self.first = np.concatenate([[0], np.cumsum(dims)])[self.which]
 
-    def slices(self, m: int) -> list[slice]:
-        """Where the experts of each learner stand."""
-        return [slice(i * m, (i + 1) * m) for i in range(len(self.rules))]
-
     def begin(self) -> Learned:
         maps = [
             draw(kernel, recipe, self.setting.width, self.setting.seed, i)
@@ -200,8 +196,8 @@ class Linear(Store):
 
     def _pass(self, state: Learned, rows: Rows) -> Pass:
         b = len(rows)
-        gains = np.zeros((len(self.experts), int(self.dims.max())))
-        member = self.member(self._features(state.pool, rows), state.theta, state.extra, gains)
+        features = self._features(state.pool, rows)
+        member = self.member(features, state.theta, state.extra, self.scratch())
         threads = threads_for(b * int((self.dims * (self.rows + 1)).sum()))
 
         def finish(board: Board, asked: Flags) -> Learned:
@@ -211,11 +207,18 @@ class Linear(Store):
 
         return Pass((member,), threads, finish)
 
-    def member(self, features: Floats, theta: Floats, extra: Floats, gains: Floats) -> OnFeatures:
+    def scratch(self) -> tuple[Floats, Labels]:
+        """Room for one compiled form."""
+        m = len(self.experts)
+        return np.zeros((m, int(self.dims.max()))), np.empty((m, 2, ROOM), dtype=np.int64)
+
+    def member(
+        self, features: Floats, theta: Floats, extra: Floats, scratch: tuple[Floats, Labels]
+    ) -> OnFeatures:
         """The compiled form; arrays as in `FeatureBlock`."""
         block = FeatureBlock(
             self.experts, features, self.first, self.dims, self.at, self.more, self.rows, theta,
-            extra, gains, np.empty((len(gains), 2, ROOM), dtype=np.int64),
+            extra, *scratch,
         )  # fmt: skip
         rules = links(link_linear, self.rules, self.compiled)
         return OnFeatures(rules, len(self.kernels), block)

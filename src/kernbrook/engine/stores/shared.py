@@ -122,7 +122,7 @@ class SharedExpansion(Store):
         ones = np.zeros((b, c))
         ones[:, 0] = 1.0
         member = Shared(
-            linked(link_combiner, self.combiner) if self.compiled else self.combiner,
+            linked(link_combiner, self.combiner, self.compiled),
             progress, self.sums.layout.plan, pairs, totals, sizes, np.zeros((b, c)),
             np.zeros_like(totals), np.zeros_like(totals), np.empty((2, b)), ones,
         )  # fmt: skip

@@ -343,8 +343,8 @@ class SlotStore(Store):
         return Pass((member,), threads, finish)
 
     def link(self) -> Any:
-        """To the rule; the rule itself where verbs run as Python."""
-        return linked(link_budgeted, self.rule) if self.compiled else self.rule
+        """To the rule."""
+        return linked(link_budgeted, self.rule, self.compiled)
 
     def _values(self, slots: Slots, stored: Rows, rows: Rows) -> Floats:
         """(m, b, B) kernel values of the slots with some rows, by threads."""
