@@ -24,6 +24,8 @@ COMBINERS = {
     "EXP, classes": (kb.EXP(loss="logistic"), regression.EXP),
     "Uniform": (kb.Uniform(), regression.Uniform),
     "GroupNorm": (kb.GroupNorm(), None),
+    "Stack": (kb.Stack(), None),
+    "Stack, numbers": (kb.Stack(kb.MLPoly("linearized", scale_free=True), 10.0), None),
     "AdaRaker": (kb.AdaRaker(3), None),
     "AdaRaker, classes": (kb.AdaRaker(2, loss="hinge"), None),
 }

@@ -149,6 +149,7 @@ LEARNERS = {
     "tree": (kb.External(DecisionTreeClassifier(random_state=0), every=10, window=40), None),
     "tree of numbers": (kb.External(DecisionTreeRegressor(random_state=0), 10, 40), None),
     "advice": (kb.Advice([0, 2]), None),
+    "last label": (kb.LastLabel(), None),
 }
 
 

@@ -55,11 +55,6 @@ def in_use(arrays):
     return arrays
 
 
-def scaler_of(model):
-    """What scales the model's rows, or None."""
-    return model._run.scaler
-
-
 def counts_of(model):
     """(e,) support vectors of each expert."""
     return model._run.counts

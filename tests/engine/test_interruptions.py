@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from inside import arrays_of, scaler_of, small_blocks
+from inside import arrays_of, small_blocks
 
 import kernbrook as kb
 
@@ -78,9 +78,7 @@ def everything(model: Any, X: Any) -> list[Any]:
     """All that was learned, and what follows from it."""
     if not hasattr(model, "_run"):
         return [{k: v for k, v in vars(model).items() if k.endswith("_")}, model.predict(X)]
-    arrays, scaler = arrays_of(model), scaler_of(model)
-    if scaler is not None:
-        arrays.update(scaler.arrays())
+    arrays = {**arrays_of(model), **model._run.scaler.arrays()}
     return [arrays, model.predict(X), model.n_support_stored_, getattr(model, "offset_", None)]
 
 

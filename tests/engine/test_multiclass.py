@@ -15,8 +15,9 @@ from naive import kernels as naive_kernels
 from naive import multiclass as naive
 
 import kernbrook as kb
+from kernbrook.engine.model import part_of, slices
 from kernbrook.engine.stores.base import Setting
-from kernbrook.estimators.making import make_model
+from kernbrook.estimators.making import make_model, members_of
 from kernbrook.gram.points import DenseRows
 
 SEED = 5
@@ -436,10 +437,16 @@ PAIRS = {
 def run_of(X, y, scores, kernels, *choices):
     """Decisions and the run; class 0 wins ties of two scores, so it is the positive one there."""
     setting = Setting(X.shape[1], sparse=False, scores=scores, seed=seed_of(SEED))
-    run = make_model(kb.kernels.resolve(kernels), *choices, "all", setting)
+    learner, combiner, selection = choices
+    members = members_of(learner, combiner, regression=False)
+    run = make_model(kb.kernels.resolve(kernels), members, combiner, selection, "all", setting)
     labels = (y > 0).astype(np.int64)
     labels = labels if scores == 1 else 1 - labels
-    return run.learn(DenseRows.of(X), labels, np.ones(len(y)))[0], run
+    rows, ones, decisions = DenseRows.of(X), np.ones(len(y)), []
+    for where in slices(len(y), run.together):
+        views = part_of((rows,), where)
+        decisions.append(run.learn_block(views, labels[where], ones[where])[0])
+    return np.concatenate(decisions), run
 
 
 @pytest.mark.parametrize("selection", ["all", "drawn"])

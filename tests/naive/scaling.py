@@ -18,3 +18,13 @@ def moments(X):
         varies = deviation > 1e-12 * np.maximum(np.abs(x), np.abs(mean))
         out[t, varies] = ((x - mean) / np.where(varies, deviation, 1))[varies]
     return out
+
+
+def ranks(X, window=1000):
+    """(r - 1/2) sqrt(12): r the share of smaller values, and half of equal ones, of the last."""
+    out = np.empty_like(X)
+    for t, x in enumerate(X):
+        known = X[max(0, t - window + 1) : t + 1]
+        share = ((known < x).sum(axis=0) + 0.5 * (known == x).sum(axis=0)) / len(known)
+        out[t] = (share - 0.5) * np.sqrt(12)
+    return out

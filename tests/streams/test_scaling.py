@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from naive import scaling
 
 from kernbrook.errors import InputError
 from kernbrook.streams import OnlineScaler, ScaledView, open_stream
 
-METHODS = ["maximum", "moments"]
+METHODS = ["maximum", "moments", "ranks"]
 
 
 def rows(n=60, d=5, seed=0):
@@ -18,28 +19,13 @@ def rows(n=60, d=5, seed=0):
     return X
 
 
-def naive(X, method):
-    """Each row by NumPy's own maximum, mean and deviation of the rows up to it."""
-    out = np.zeros_like(X)
-    for t in range(len(X)):
-        known = X[: t + 1]
-        for j in range(X.shape[1]):
-            column = known[:, j]
-            if method == "maximum":
-                scale = np.abs(column).max()
-                out[t, j] = X[t, j] / scale if scale > 0 else 0.0
-            elif np.ptp(column) > 0:
-                out[t, j] = (X[t, j] - column.mean()) / column.std()
-    return out
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("size", [1, 7, 60])
 def test_naive_twin(method, size):
     X = rows()
     scaler = OnlineScaler(method, X.shape[1])
     found = np.concatenate([scaler.learn(X[i : i + size]) for i in range(0, len(X), size)])
-    np.testing.assert_allclose(found, naive(X, method), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found, getattr(scaling, method)(X), rtol=1e-9, atol=1e-9)
     whole = OnlineScaler(method, X.shape[1]).learn(X)
     np.testing.assert_array_equal(found, whole)
 
@@ -54,8 +40,7 @@ def test_transform_is_what_would_come_next_and_changes_nothing(method):
     for name, array in scaler.arrays().items():
         np.testing.assert_array_equal(array, before[name])
     for i in range(30, 60):
-        twin = OnlineScaler(method, X.shape[1])
-        twin.restore(before)
+        twin = scaler.copy()
         np.testing.assert_array_equal(twin.learn(X[i : i + 1])[0], found[i - 30])
 
 
@@ -104,8 +89,25 @@ def test_a_stream(method):
 
 def test_what_is_refused():
     with pytest.raises(
-        InputError, match="scaling: expected 'auto', 'moments', 'maximum' or None, got 'z'"
+        InputError, match="scaling: expected 'auto', 'moments', 'maximum', 'ranks' or None, got 'z'"
     ):
         OnlineScaler("z", 3)
     with pytest.raises(InputError, match="at most 4096 features, found 5000; take 'maximum'"):
         OnlineScaler("moments", 5000).learn(sp.csr_matrix((2, 5000)))
+
+
+@pytest.mark.parametrize("size", [1, 300, 2300])
+def test_ranks_among_the_last_thousand(size):
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(size=2300), rng.integers(0, 4, 2300), np.arange(2300) % 7.0])
+    scaler = OnlineScaler("ranks", 3)
+    found = np.concatenate([scaler.learn(X[i : i + size]) for i in range(0, len(X), size)])
+    np.testing.assert_allclose(found, scaling.ranks(X), rtol=1e-12, atol=1e-12)
+    new = rng.normal(size=(5, 3))
+    ahead = np.concatenate([scaler.copy().learn(row[None]) for row in new])
+    np.testing.assert_array_equal(scaler.transform(new), ahead)
+
+
+def test_ranks_of_too_many_features_are_refused():
+    with pytest.raises(InputError, match="'ranks' takes at most 512 features, found 513"):
+        OnlineScaler("ranks", 513)

@@ -7,6 +7,7 @@ from kernbrook.combiners.fixed_share import FixedShare
 from kernbrook.combiners.group_norm import GroupNorm
 from kernbrook.combiners.hedge import Hedge, theoretical_discount
 from kernbrook.combiners.ml_poly import MLPoly
+from kernbrook.combiners.stack import Stack
 from kernbrook.combiners.uniform import Uniform
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "GroupNorm",
     "Hedge",
     "MLPoly",
+    "Stack",
     "Uniform",
     "theoretical_discount",
 ]

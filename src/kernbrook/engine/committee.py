@@ -5,7 +5,15 @@ from numba.extending import register_jitable
 
 from kernbrook.engine.losses import MISTAKES, loss_of
 from kernbrook.engine.progress import CHOSEN
-from kernbrook.engine.verbs import Opinions, expect, lead_on, select, wants, weigh_all
+from kernbrook.engine.verbs import (
+    Opinions,
+    correct,
+    expect,
+    lead_on,
+    select,
+    wants,
+    weigh_all,
+)
 from kernbrook.numerics.classes import winner
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import through
@@ -113,6 +121,7 @@ def decide(committee, terms, progress, board, decisions):
             everybody, on_mistakes, terms.mean, votes, board.scores[t], board.sizes[t],
             decisions[t],
         )  # fmt: skip
+        through(correct, combiner, progress, terms.loss, board.scores[t], decisions[t])
 
 
 @njit(cache=True, nogil=True)

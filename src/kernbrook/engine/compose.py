@@ -9,7 +9,9 @@ import numpy as np
 
 from kernbrook.engine.losses import SQUARED
 from kernbrook.engine.model import Model
+from kernbrook.engine.pool import Member, Part, kernels_of, parts_of_pool, views_of
 from kernbrook.engine.progress import Choices, Terms
+from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.engine.stores.expansion import Expansion
 from kernbrook.engine.stores.linear import Linear
@@ -22,7 +24,7 @@ from kernbrook.kernels import Kernel
 
 def compose(
     kernels: tuple[Kernel, ...],
-    learners: Sequence[Any],
+    members: Sequence[Member],
     combiner: Any,
     selection: Any,
     policy: Any,
@@ -32,23 +34,17 @@ def compose(
 
     All kernels of the first learner come first. No learner: the kernels share one, the combiner's.
     """
-    m = len(kernels)
-    if learners:
+    parts = parts_of_pool(kernels, members)
+    everything = kernels_of(kernels, members)
+    if members:
         rule: Any = combiner.rule()
-        counts = [getattr(learner, "n_experts", m) for learner in learners]
-        firsts = [sum(counts[:i]) for i in range(len(counts))]
-        stores = stores_of(kernels, learners, firsts, setting)
-        own = zip(learners, counts, strict=True)
-        strict = [getattr(learner, "strict", False) for learner, n in own for _ in range(n)]
-        kernel_of = [
-            -1 if hasattr(learner, "n_experts") else k
-            for learner, n in zip(learners, counts, strict=True)
-            for k in range(n)
-        ]
+        stores = stores_of(parts, setting)
     else:
-        rule = combiner.rule(m)
+        rule = combiner.rule(len(kernels))
         stores = [SharedExpansion(kernels, typed(rule), setting)]
-        strict, kernel_of = [False] * m, list(range(m))
+        parts = [Part(None, kernels, tuple(range(len(kernels))), 0, len(kernels), 0, ())]
+    strict = [getattr(part.learner, "strict", False) for part in parts for _ in range(part.size)]
+    kernel_of = [k for part in parts for k in part.which or (-1,) * part.size]
     choices = Choices(
         combiner=typed(rule),
         selection=typed(selection.rule()),
@@ -56,17 +52,24 @@ def compose(
         terms=Terms(
             loss=loss_of(combiner, setting.regression),
             strict=np.array(strict, dtype=bool),
-            mean=len(learners) > 0,
+            mean=len(members) > 0,
             given=False,
         ),
     )
     interferes = policy.asks or selection.draws_updates
     interferes |= not all(store.stands_alone for store in stores)
-    state_size = combiner.state_size(len(strict))
-    parts = (*learners, combiner, selection, policy)
-    compiled = all(getattr(part, "compiled", True) for part in parts)
+    chosen = (*(part.learner for part in parts), combiner, selection, policy)
     return Model(
-        stores, choices, state_size, setting, interferes, policy.asks, np.array(kernel_of), compiled
+        stores,
+        choices,
+        combiner.state_size(len(strict)),
+        setting,
+        everything,
+        np.array(kernel_of),
+        views=views_of(members),
+        interferes=interferes,
+        asks=policy.asks,
+        compiled=all(getattr(part, "compiled", True) for part in chosen),
     )
 
 
@@ -82,39 +85,49 @@ def loss_of(combiner: Any, regression: bool) -> int:
     return loss
 
 
-def stores_of(
-    kernels: tuple[Kernel, ...], learners: Sequence[Any], firsts: Sequence[int], setting: Setting
-) -> list[Store]:
-    """The stores that the experts of some learners ask for; firsts : the first of each."""
-    m = len(kernels)
-    rules = [
-        learner.rules(kernels) if hasattr(learner, "rules") else [learner.rule()] * m
-        for learner in learners
-    ]
+def stores_of(parts: Sequence[Part], setting: Setting) -> list[Store]:
+    """The stores that the experts of a pool ask for."""
     merges = any(
-        "points" in learner.keeps(rule)
-        for learner, own in zip(learners, rules, strict=True)
-        if learner.store == "slots"
-        for rule in own
+        "points" in part.learner.keeps(rule)
+        for part in parts
+        if part.learner.store == "slots"
+        for rule in part.rules
     )
     setting = setting._replace(sparse=setting.sparse and not merges)
     stores: list[Store] = []
-    keys = [(learner.store, _window_of(learner)) for learner in learners]
-    windows = [key for key in dict.fromkeys(keys) if key[1] is not None]
-    for key in (("expansion", None), ("features", None), *windows):
-        those = [i for i, other in enumerate(keys) if other == key]
-        if those:
-            shared = [learners[i] for i in those], kernels, [firsts[i] for i in those], setting
-            stores.append(Linear(*shared) if key[0] == "features" else Expansion(*shared, key[1]))
-    for learner, first, own in zip(learners, firsts, rules, strict=True):
-        if learner.store == "slots":
-            for kind in dict.fromkeys(map(kind_of, own)):
-                of = [k for k in range(m) if kind_of(own[k]) == kind]
-                some, numbers = tuple(kernels[k] for k in of), [first + k for k in of]
-                stores.append(SlotStore(learner, own[of[0]], some, numbers, setting))
-        elif learner.store == "outside":
-            stores.append(learner.make_store(first, setting))
+
+    def add(store: Store, view: int) -> None:
+        store.view = view
+        stores.append(store)
+
+    for view in dict.fromkeys(part.view for part in parts):
+        own = [part for part in parts if part.view == view]
+        sums = [part for part in own if part.learner.store in ("expansion", "window")]
+        keys = [(part.kernels, _window_of(part.learner)) for part in sums]
+        for key in _distinct(keys):
+            those = [part for part, other in zip(sums, keys, strict=True) if same(key, other)]
+            add(Expansion(those, setting, key[1]), view)
+        if on_features := [part for part in own if part.learner.store == "features"]:
+            add(Linear(on_features, setting), view)
+        for part in own:
+            if part.learner.store == "slots":
+                for kind in dict.fromkeys(map(kind_of, part.rules)):
+                    of = [k for k, rule in enumerate(part.rules) if kind_of(rule) == kind]
+                    some, numbers = tuple(part.kernels[k] for k in of), [part.first + k for k in of]
+                    store = SlotStore(part.learner, part.rules[of[0]], some, numbers, setting)
+                    add(store, view)
+            elif part.learner.store == "outside":
+                add(part.learner.make_store(part.first, setting), view)
     return stores
+
+
+def _distinct(keys: Sequence[Any]) -> list[Any]:
+    """Each key once."""
+    found: list[Any] = []
+    for key in keys:
+        if not any(same(key, other) for other in found):
+            found.append(key)
+    return found
 
 
 def _window_of(learner: Any) -> int | None:

@@ -33,8 +33,10 @@ from kernbrook.engine.verbs import Clock, expect, parts_of
 from kernbrook.errors import InputError, KernbrookWarning
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.gram.sums import share
+from kernbrook.kernels import Kernel
 
 LARGE = 50_000  # examples kept
+Views = tuple[Rows, ...]  # the same rows, each view scaled in its own way
 
 
 class Model:
@@ -45,16 +47,18 @@ class Model:
     stores : of the experts, which they number from 0 on
     choices : what the committee does
     state_size : numbers that the combiner keeps
+    kernels : of the experts, each once
+    kernel_of : (e,) int, the number of each expert's kernel; -1: it has none
+    views : the scalings that the experts ask for; None: the machine's own
     interferes : whether who learns depends on the other experts, or on the label policy
     asks : whether some labels are not asked for
-    kernel_of : (e,) int, the number of each expert's kernel; -1: it has none
     compiled : whether all verbs are; else the passes run as Python
 
     Attributes
     ----------
     states : of the stores; never changed, but replaced
     progress : what else was learned
-    scaler : of the rows, or None
+    scaler : of the rows, in each view
     together : examples of one block
     """
 
@@ -64,16 +68,19 @@ class Model:
         choices: Choices,
         state_size: int,
         setting: Setting,
+        kernels: tuple[Kernel, ...],
+        kernel_of: Labels,
+        views: tuple[str | None, ...],
         interferes: bool,
         asks: bool,
-        kernel_of: Labels,
-        compiled: bool = True,
+        compiled: bool,
     ):
         self.passes = COMPILED if compiled else PLAIN
         for store in stores:
             store.compiled = compiled
         self.stores, self.choices, self.setting = tuple(stores), choices, setting
-        self.interferes, self.asks, self.kernel_of = interferes, asks, kernel_of
+        self.kernels, self.kernel_of, self.views = kernels, kernel_of, views
+        self.interferes, self.asks = interferes, asks
         self.n_experts = len(choices.terms.strict)
         self.together = min(store.together for store in stores)
         self.looks_outside = any(store.looks_outside for store in stores)
@@ -85,53 +92,41 @@ class Model:
 
     # -- learning ---------------------------------------------------------------------------
 
-    def learn(
-        self, rows: Rows, labels: Any, importance: Floats, given: bool = False
-    ) -> tuple[Floats, Flags]:
-        """Decide on each row in turn, ask or not, then learn from the label.
-
-        What ends it before the end, it has learned whole blocks: `rounds` says how many rows.
-
-        Parameters
-        ----------
-        labels : (n,) numbers of the classes, or targets; negative or NaN: not to be had
-        given : every label that is there is looked at, whatever the policy
-
-        Returns
-        -------
-        decisions : (n, scores), each before its label was seen
-        asked : (n,) bool, whose label was looked at
-        """
-        decisions, asked = self._answers(len(rows))
-        for where in slices(len(rows), self.together):
-            part = rows.part(where.start, where.stop)
-            decisions[where], asked[where] = self.learn_block(
-                part, labels[where], importance[where], given
-            )
-        return decisions, asked
-
     def _answers(self, n: int) -> tuple[Floats, Flags]:
         return np.zeros((n, self.setting.scores)), np.zeros(n, dtype=bool)
 
     def learn_block(
         self,
-        rows: Rows,
+        views: Views,
         labels: Any,
         importance: Floats,
         given: bool = False,
         raw: Any = None,
         **others: Any,
     ) -> tuple[Floats, Flags]:
-        """`learn` of at most `together` rows: all of it, or nothing, whatever ends it.
+        """Decide on each of at most `together` rows in turn, ask or not, then learn from the label.
 
+        All of it, or nothing, whatever ends it.
+
+        Parameters
+        ----------
+        views : the rows as the experts see them
+        labels : (n,) numbers of the classes, or targets; negative or NaN: not to be had
+        given : every label that is there is looked at, whatever the policy
         raw : the rows as they were given, before they were scaled, for experts from outside
         others : attributes that change with it
+
+        Returns
+        -------
+        decisions : (n, scores), each before its label was seen
+        asked : (n,) bool, whose label was looked at
         """
-        decisions, asked = self._answers(len(rows))
+        n = len(views[0])
+        decisions, asked = self._answers(n)
         progress = copied(self.progress)
         pairs = zip(self.stores, self.states, strict=True)
-        passes = [store.prepare(state, rows, progress, raw) for store, state in pairs]
-        board = self._board(len(rows), as_targets(labels), importance)
+        passes = [store.prepare(state, views[store.view], progress, raw) for store, state in pairs]
+        board = self._board(n, as_targets(labels), importance)
         for own in passes:
             if own.look is not None and own.go is not None:
                 (own.look if self.interferes else own.go)(board)
@@ -204,13 +199,13 @@ class Model:
 
     # -- deciding ---------------------------------------------------------------------------
 
-    def _read(self, rows: Rows, raw: Any, where: slice) -> Board:
+    def _read(self, views: Views, raw: Any, where: slice) -> Board:
         """What the experts say of some of the rows."""
-        rows, raw = rows.part(where.start, where.stop), None if raw is None else raw[where]
-        nothing = np.full(len(rows), np.nan)  # no labels: nothing is learned
-        board = self._board(len(rows), nothing, nothing)
+        views, raw = part_of(views, where), None if raw is None else raw[where]
+        nothing = np.full(len(views[0]), np.nan)  # no labels: nothing is learned
+        board = self._board(len(nothing), nothing, nothing)
         passes = [
-            store.reading(state, rows, raw)
+            store.reading(state, views[store.view], raw)
             for store, state in zip(self.stores, self.states, strict=True)
         ]
         for own in passes:
@@ -220,23 +215,23 @@ class Model:
         self._check(board)
         return board
 
-    def decide(self, rows: Rows, raw: Any = None) -> Floats:
+    def decide(self, views: Views, raw: Any = None) -> Floats:
         """(n, scores) decisions on rows, without learning and without using up a draw."""
-        decisions, progress = self._answers(len(rows))[0], writeable(self.progress)
+        decisions, progress = self._answers(len(views[0]))[0], writeable(self.progress)
         committee = self.passes.committee(self.choices)
-        for where in slices(len(rows), self.together):
-            board = self._read(rows, raw, where)
+        for where in slices(len(views[0]), self.together):
+            board = self._read(views, raw, where)
             self.passes.decide(committee, self.choices.terms, progress, board, decisions[where])
         return decisions
 
-    def would_ask(self, rows: Rows, raw: Any = None) -> Flags:
+    def would_ask(self, views: Views, raw: Any = None) -> Flags:
         """(n,) bool: is the label of each row wanted, if it came next?"""
-        asked = np.ones(len(rows), dtype=bool)
+        asked = np.ones(len(views[0]), dtype=bool)
         if self.asks:
             progress, terms = copied(self.progress), self.choices.terms
             committee = self.passes.committee(self.choices)
-            for where in slices(len(rows), self.together):
-                board = self._read(rows, raw, where)
+            for where in slices(len(views[0]), self.together):
+                board = self._read(views, raw, where)
                 self.passes.would_ask(committee, terms, progress, board, asked[where])
         return asked
 
@@ -390,6 +385,11 @@ def clock_of(progress: Progress) -> Clock:
     """The clock before the next example, with the labels so far."""
     counters = progress.counters
     return Clock(int(counters[SEED]), int(counters[ROUND]), int(counters[ASKED]))
+
+
+def part_of(views: Views, where: slice) -> Views:
+    """Some of the rows, in each view."""
+    return tuple(rows.part(where.start, where.stop) for rows in views)
 
 
 def slices(rows: int, size: int) -> Iterator[slice]:

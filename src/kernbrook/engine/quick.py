@@ -59,7 +59,7 @@ class QuickRows:
     @staticmethod
     def takes(model: Model) -> bool:
         """Whether a model can learn so."""
-        return all(
+        return len(model.views) == 1 and all(
             (type(store) is SlotStore and _QuickSlots.takes(store)) or type(store) is Linear
             for store in model.stores
         )

@@ -12,6 +12,7 @@ from kernbrook.engine.verbs import (
     Opinions,
     Told,
     choose_next,
+    correct,
     learn,
     note_error,
     note_round,
@@ -84,6 +85,7 @@ def rounds(committee, terms, progress, stores, board, decisions, asked):
             through(score_all, stores[k], t)
         scores, sizes, decision = board.scores[t], board.sizes[t], decisions[t]
         vote(progress.used, loss == MISTAKES, terms.mean, votes, scores, sizes, decision)
+        through(correct, combiner, progress, loss, scores, decision)
         opinions = Opinions(votes, scores, sizes, board.variances[t], loss)
         wanted, variance = through(wants, policy, progress, opinions)
         through(note_round, policy, progress, variance)

@@ -262,6 +262,15 @@ def update(combiner: Any, told: Told, progress: Progress) -> None:
 
 
 @Verb
+def correct(combiner: Any, progress: Progress, loss: int, scores: Matrix, decision: Vector) -> None:
+    """Change the vote on an example, `decision`, (c,), by the experts' scores, (e, c); not by
+    default.
+
+    loss : what the combiner looks at
+    """
+
+
+@Verb
 def select(
     selection: Any, progress: Progress, weights: Vector, votes: Vector, updates: Marks
 ) -> None:
@@ -314,7 +323,7 @@ def note_error(policy: Any, progress: Progress, error: float) -> None:
 family(expand)
 family(fit_in, keep_within)
 family(predict, descend, after_label)
-family(weigh_all, update)
+family(update, weigh_all, correct)
 family(select, expect, lead_on, choose_next)
 family(wants, note_round, note_error)
 

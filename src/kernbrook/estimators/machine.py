@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -15,12 +15,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.checks import flag, shown
-from kernbrook.engine.model import Model, slices
+from kernbrook.engine.model import Model, Views, slices
+from kernbrook.engine.pool import views_of
 from kernbrook.engine.quick import QuickRows
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, check_present, is_empty
-from kernbrook.estimators.making import make_model
+from kernbrook.estimators.making import make_model, members_of
 from kernbrook.gram.points import (
     DenseRows,
     Flags,
@@ -33,7 +34,7 @@ from kernbrook.gram.points import (
 )
 from kernbrook.kernels import resolve
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
-from kernbrook.streams.scaling import LARGEST_FILLED, OnlineScaler
+from kernbrook.streams.scaling import LARGEST_FILLED, Scalers
 
 LARGEST_WEIGHT = 1e100
 _SUCH_AS = {  # of the parts that have parameters
@@ -132,24 +133,25 @@ class OnlineMachine(BaseEstimator):
         decisions = np.empty((X.shape[0], self._scores))
         asked = np.zeros(X.shape[0], dtype=bool)
         for where in slices(X.shape[0], run.together if labels is not None else 1):
-            part, scaler = self._next(X, rows, where)
+            views, scaler = self._next(X, rows, where)
             if labels is not None:
                 told = labels[where]
             else:
-                wanted = run.would_ask(part, X[where])[0]
+                wanted = run.would_ask(views, X[where])[0]
                 told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
             decisions[where], asked[where] = run.learn_block(
-                part, told, importance[where], given or labels is None, X[where], scaler=scaler
+                views, told, importance[where], given or labels is None, X[where], scaler=scaler
             )
         return self._predictions(decisions), asked
 
-    def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Rows, OnlineScaler | None]:
+    def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Views, Scalers]:
         """Some of the rows as the run takes them next, and the scaler once it has met them."""
-        part, scaler = rows.part(where.start, where.stop), self._run.scaler
-        if scaler is None:
-            return part, None
-        scaler = scaler.copy()
-        return replace(self._rows(scaler.learn(X[where])), keys=part.keys), scaler
+        part, scaler = rows.part(where.start, where.stop), self._run.scaler.copy()
+        return self._views(scaler.learn(X[where]), part), scaler
+
+    def _views(self, scaled: Sequence[Any], rows: Rows) -> Views:
+        """The rows in each view, None where they are not scaled."""
+        return tuple(rows if X is None else replace(self._rows(X), keys=rows.keys) for X in scaled)
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the run takes it."""
@@ -199,18 +201,15 @@ class OnlineMachine(BaseEstimator):
             if not QuickRows.takes(run):
                 return None
             self._quick = quick = QuickRows(run)
-        if run.scaler is None:
-            return quick.learn(raw, raw, label, weight)
         scaler = run.scaler.copy()
-        return quick.learn(scaler.learn(raw), raw, label, weight, scaler=scaler)
+        (x,) = scaler.learn(raw)
+        return quick.learn(raw if x is None else x, raw, label, weight, scaler=scaler)
 
     def predict_one(self, x: Any) -> Any:
         """The prediction for one row, given as (d,) numbers; see `learn_one`."""
         check_is_fitted(self)
         X = self._features(np.array(x, dtype=np.float64, ndmin=2))
-        rows, scaler = self._rows(X), self._run.scaler
-        rows = rows if scaler is None else self._rows(scaler.transform(X))
-        return self._predictions(self._run.decide(rows, X))[0] + self._offset()
+        return self._predictions(self._run.decide(*self._seen(X)))[0] + self._offset()
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
@@ -228,18 +227,19 @@ class OnlineMachine(BaseEstimator):
         rows, raw = self._rows_of(X)
         return self._run.decide(rows, raw)
 
-    def _rows_of(self, X: Any) -> tuple[Rows, Any]:
-        """Rows as the model takes them, and as they are given."""
+    def _seen(self, X: Any) -> tuple[Views, Any]:
+        """Rows as they would be seen if they came next, and as they are given."""
+        return self._views(self._run.scaler.transform(X), self._rows(X)), X
+
+    def _rows_of(self, X: Any) -> tuple[Views, Any]:
+        """`_seen` of rows that are checked first."""
         check_is_fitted(self)
         if is_empty(X):
-            nothing = np.empty((0, self._run.setting.width))
-            return self._rows(nothing), nothing
+            return self._seen(np.empty((0, self._run.setting.width)))
         X = validate_data(
             self, sound(X), reset=False, accept_sparse="csr", dtype=np.float64, order="C"
         )
-        X = canonical(X)
-        rows, scaler = self._rows(X), self._run.scaler
-        return (rows if scaler is None else self._rows(scaler.transform(X))), X
+        return self._seen(canonical(X))
 
     # -- what was learned -------------------------------------------------------------------
 
@@ -313,14 +313,8 @@ class OnlineMachine(BaseEstimator):
     def _start(self, X: Any) -> None:
         """Set everything up for the first example."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        kernels = resolve(self.kernels)
-        scaling = self._scaling(X.shape[1])
-        sparse = sp.issparse(X) and scaling != "moments"
-        self._run = self._new_run(X.shape[1], sparse, seed)
-        if scaling is not None:
-            self._run.scaler = OnlineScaler(scaling, X.shape[1])
-        self.kernels_ = kernels
-        self.n_features_in_ = X.shape[1]
+        run = self._new_run(X.shape[1], sp.issparse(X), seed)
+        self._run, self.kernels_, self.n_features_in_ = run, run.kernels, X.shape[1]
 
     def _scaling(self, width: int) -> str | None:
         """The method of scaling rows of so many features, or None."""
@@ -334,10 +328,16 @@ class OnlineMachine(BaseEstimator):
 
     def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
         """The run that the parameters ask for, before its first example."""
-        return make_model(
-            resolve(self.kernels), self.learner, self.combiner, self.selection, self.labels,
-            self._setting(width, sparse, seed),
+        own = self._scaling(width)
+        members = members_of(self.learner, self.combiner, self._of_numbers, own)
+        methods = [own if method is None else method for method in views_of(members)]
+        scaler = Scalers(methods, width)
+        run = make_model(
+            resolve(self.kernels), members, self.combiner, self.selection, self.labels,
+            self._setting(width, sparse and not scaler.fills, seed),
         )  # fmt: skip
+        run.scaler = scaler
+        return run
 
     def _setting(self, width: int, sparse: bool, seed: int) -> Setting:
         judges = flag(self, "judge_stored")

@@ -6,6 +6,8 @@ from kernbrook.learners.bpas import BPAS
 from kernbrook.learners.external import Advice, External
 from kernbrook.learners.forgetron import Forgetron
 from kernbrook.learners.gradient_descent import GradientDescent
+from kernbrook.learners.group import Group
+from kernbrook.learners.last_label import LastLabel
 from kernbrook.learners.passive_aggressive import PassiveAggressive
 from kernbrook.learners.pegasos import Pegasos
 from kernbrook.learners.perceptron import Perceptron
@@ -25,6 +27,8 @@ __all__ = [
     "External",
     "Forgetron",
     "GradientDescent",
+    "Group",
+    "LastLabel",
     "PassiveAggressive",
     "Pegasos",
     "Perceptron",

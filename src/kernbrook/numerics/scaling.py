@@ -6,7 +6,9 @@ import numpy as np
 
 from kernbrook.numerics.compiling import njit
 
-MAXIMUM, MOMENTS = 0, 1
+MAXIMUM, MOMENTS, RANKS = 0, 1, 2
+METHODS = {"maximum": MAXIMUM, "moments": MOMENTS, "ranks": RANKS}
+WINDOW = 1000  # rows that a rank is among
 
 
 @njit(cache=True, nogil=True)
@@ -56,3 +58,75 @@ def scale_each(method, X, seen, first, second, out):
     for t in range(X.shape[0]):
         n[0] = seen[0]
         scale_rows(method, X[t : t + 1], n, first.copy(), second.copy(), out[t : t + 1])
+
+
+@njit(cache=True, nogil=True)
+def place_in(ordered, n, value):
+    """How many of the first n numbers, in order, are below the value."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        if ordered[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def rank_of(ordered, n, value, oldest):
+    """(rank, place) of a value among n - 1 others and itself.
+
+    ordered : the others in order, and if `oldest` is a number, that one too, which leaves
+    rank : the share of smaller values and half of equal ones, less 1/2, by sqrt(12): of a uniform
+        feature the deviation is 1
+    """
+    held = n - 1 if oldest != oldest else n
+    place = place_in(ordered, held, value)
+    equal = 0
+    while place + equal < held and ordered[place + equal] == value:
+        equal += 1
+    less = place - (1 if oldest < value else 0)
+    equal -= 1 if oldest == value else 0
+    return ((less + 0.5 * (equal + 1)) / n - 0.5) * math.sqrt(12.0), place
+
+
+@njit(cache=True, nogil=True)
+def rank_rows(X, seen, recent, ordered, out):
+    """Each feature by its rank among the last `WINDOW` rows, itself included.
+
+    Parameters
+    ----------
+    X, out : (n, d)
+    seen : (1,) rows so far; changed
+    recent, ordered : (WINDOW, d) the last rows, row t at t modulo WINDOW, and (d, WINDOW) the same
+        in order, feature by feature; changed
+    """
+    for t in range(X.shape[0]):
+        at, full = seen[0] % WINDOW, seen[0] >= WINDOW
+        n = WINDOW if full else seen[0] + 1
+        for j in range(X.shape[1]):
+            value, own = X[t, j], ordered[j]
+            oldest = recent[at, j] if full else math.nan
+            out[t, j], place = rank_of(own, n, value, oldest)
+            free = min(place_in(own, n, oldest), n - 1) if full else n - 1
+            for k in range(free, place, -1):
+                own[k] = own[k - 1]
+            if free < place:
+                place -= 1
+                for k in range(free, place):
+                    own[k] = own[k + 1]
+            own[place] = value
+            recent[at, j] = value
+        seen[0] += 1
+
+
+@njit(cache=True, nogil=True)
+def rank_each(X, seen, recent, ordered, out):
+    """Rank each row as `rank_rows` would if it came next; nothing changes but `out`."""
+    at, full = seen[0] % WINDOW, seen[0] >= WINDOW
+    n = WINDOW if full else seen[0] + 1
+    for t in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            oldest = recent[at, j] if full else math.nan
+            out[t, j] = rank_of(ordered[j], n, X[t, j], oldest)[0]

@@ -10,38 +10,42 @@ from typing import Any
 import numpy as np
 
 from kernbrook.engine.model import Model
-from kernbrook.engine.stores.base import Setting
+from kernbrook.engine.pool import parts_of_pool
 from kernbrook.engine.stores.linear import recipe_of
 from kernbrook.errors import InputError
-from kernbrook.estimators.making import learners_of
+from kernbrook.estimators.machine import OnlineMachine
+from kernbrook.estimators.making import members_of
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.gram.points import check_array
-from kernbrook.kernels import Kernel
+from kernbrook.kernels import Kernel, resolve
 from kernbrook.persistence.encoding import Reader
 
 
-def check_sizes(
-    kernels: tuple[Kernel, ...], learner: Any, setting: Setting, reader: Reader
-) -> None:
+def check_sizes(estimator: OnlineMachine, width: int, sparse: bool, reader: Reader) -> None:
     """Raise InputError where the tensors are not of the sizes that the parameters ask for.
 
     Before a model is made: making one draws features and takes memory as the parameters ask.
     """
-    theta = extra = 0
-    for one in learners_of(learner, setting):
-        if one.store == "slots" and (budget := one.slots()) is not None:
+    setting = estimator._setting(width, sparse, 0)
+    members = members_of(estimator.learner, estimator.combiner, setting.regression)
+    sizes: dict[int, list[int]] = {}  # of theta and extra, by view
+    for part in parts_of_pool(resolve(estimator.kernels), members):
+        learner = part.learner
+        if learner.store == "slots" and (budget := learner.slots()) is not None:
             shapes = [v.shape for k, v in reader.tensors.items() if k.endswith(".alpha")]
             if not any(s[1:] == (setting.scores, budget) and s[0] for s in shapes):
-                raise InputError(f"stores: no slots are of the size that {one!r} asks for")
-        if one.store == "features":
-            for kernel in kernels:
-                dim = _check_map(one, kernel, setting.width, reader)
-                theta += setting.scores * dim
-                extra += one.extra_rows(dim, setting.scores) * dim
-    for name, size in (("theta", theta), ("extra", extra)):
-        found = [v.shape for k, v in reader.tensors.items() if k.endswith(f".{name}")]
-        if theta and (size,) not in found:
-            raise InputError(f"stores: expected {name} of {size} numbers, found shapes {found}")
+                raise InputError(f"stores: no slots are of the size that {learner!r} asks for")
+        if learner.store == "features":
+            total = sizes.setdefault(part.view, [0, 0])
+            for kernel in part.kernels:
+                dim = _check_map(learner, kernel, width, reader)
+                total[0] += setting.scores * dim
+                total[1] += learner.extra_rows(dim, setting.scores) * dim
+    for own in sizes.values():
+        for name, size in zip(("theta", "extra"), own, strict=True):
+            found = [v.shape for k, v in reader.tensors.items() if k.endswith(f".{name}")]
+            if (size,) not in found:
+                raise InputError(f"stores: expected {name} of {size} numbers, found shapes {found}")
 
 
 def _check_map(learner: Any, kernel: Kernel, width: int, reader: Reader) -> int:

@@ -28,14 +28,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as as_bytes
 
 from kernbrook.atomic import write_bytes
-from kernbrook.combiners import GroupNorm
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
-from kernbrook.gram.points import check_array
-from kernbrook.kernels import resolve
 from kernbrook.persistence.encoding import Reader, Writer, built, expect
 from kernbrook.persistence.file_checks import (
     check_classes,
@@ -44,7 +41,6 @@ from kernbrook.persistence.file_checks import (
     check_sizes,
     check_trivial,
 )
-from kernbrook.streams.scaling import OnlineScaler
 
 FORMAT = "kernbrook-model"
 VERSION = 2  # of the format; goes up when a file of the new kind means nothing to the old code
@@ -276,12 +272,9 @@ def _write_run(estimator: OnlineMachine, run: Model, writer: Writer) -> dict[str
             "save: the parameters were changed after learning had begun, and a file could not "
             "go on as this model does; set them back, or fit again"
         )
-    scaler = run.scaler
-    if estimator._scaling(run.setting.width) != (None if scaler is None else scaler.method):
+    if twin.scaler.methods != run.scaler.methods:
         raise InputError("save: scaling was changed after learning had begun; set it back")
-    arrays = run.arrays()
-    if scaler is not None:
-        arrays.update({f"scaler.{name}": array for name, array in scaler.arrays().items()})
+    arrays = {**run.arrays(), **run.scaler.arrays()}
     for name, array in arrays.items():
         writer.array(array, name)
     return {"width": int(run.setting.width), "sparse": bool(run.sparse)}
@@ -297,33 +290,15 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
     if isinstance(estimator, OnlineMKClassifier):
         check_classes(vars(estimator).get("classes_"))
     check_fitted(vars(estimator), width)
-    if not isinstance(estimator.combiner, GroupNorm):  # which is its own learner
-        setting = estimator._setting(width, sparse, 0)
-        check_sizes(resolve(estimator.kernels), estimator.learner, setting, reader)
+    check_sizes(estimator, width, sparse, reader)
     made = estimator._new_run(width, sparse, 0)
     made.restore(reader.tensors)
     reader.used.update(made.arrays())
     check_progress(made, estimator.combiner)
-    made.scaler = _read_scaler(estimator, width, reader)
+    made.scaler.restore(reader.tensors)
+    reader.used.update(made.scaler.arrays())
     estimator._run = made
-    estimator.kernels_ = resolve(estimator.kernels)
-
-
-def _read_scaler(estimator: OnlineMachine, width: int, reader: Reader) -> OnlineScaler | None:
-    method = estimator._scaling(width)
-    if method is None:
-        return None
-    scaler = OnlineScaler(method, width)
-    saved = {}
-    for name, array in scaler.arrays().items():
-        saved[name] = reader.array(f"scaler.{name}")
-        check_array(f"scaler.{name}", saved[name], array.shape, array.dtype)
-        if not np.isfinite(saved[name]).all():
-            raise InputError(f"scaler.{name}: NaN or infinity")
-    if saved["seen"][0] < 0:
-        raise InputError("scaler.seen: expected a number from 0")
-    scaler.restore(saved)
-    return scaler
+    estimator.kernels_ = made.kernels
 
 
 def _kind(name: str) -> type[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,29 +10,34 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
+from kernbrook.gram.points import check_array
 from kernbrook.numerics import scaling
+from kernbrook.numerics.scaling import METHODS
 from kernbrook.streams.base import Piece, Stream
 
 LARGEST_FILLED = 4096  # features of a sparse row that is filled in
-METHODS = {"maximum": scaling.MAXIMUM, "moments": scaling.MOMENTS}
+LARGEST_RANKED = 512  # features of a row that is ranked: each keeps its last values
 
 
 class OnlineScaler:
-    """Scales each feature by its running maximum, or its running mean and deviation.
+    """Scales each feature by its running maximum, its running mean and deviation, or its rank.
 
     A row is scaled by the rows before it and itself: its features are known before its label is.
 
     Parameters
     ----------
-    method : "maximum" or "moments"
+    method : "maximum", "moments" or "ranks"
         "maximum": x / max |x|, which keeps zeros. "moments": (x - mean) / deviation, 0 where
-        nothing has varied yet; sparse rows are filled in.
+        nothing has varied yet. "ranks": (r - 1/2) sqrt(12), where r is the share of smaller values
+        among the last 1,000, itself included, and half of equal ones. The last two fill in sparse
+        rows.
     width : int, number of features
 
     Raises
     ------
     InputError
-        No such method, or sparse rows of more than 4,096 features for "moments".
+        No such method, sparse rows of more than 4,096 features for "moments", or any of more
+        than 512 for "ranks".
 
     Examples
     --------
@@ -47,21 +52,29 @@ class OnlineScaler:
     def __init__(self, method: str, width: int):
         if not isinstance(method, str) or method not in METHODS:
             raise InputError(
-                f"scaling: expected 'auto', 'moments', 'maximum' or None, got {method!r}"
+                f"scaling: expected 'auto', 'moments', 'maximum', 'ranks' or None, got {method!r}"
+            )
+        if method == "ranks" and width > LARGEST_RANKED:
+            raise InputError(
+                f"scaling: 'ranks' takes at most {LARGEST_RANKED} features, found {width}"
             )
         self.method = method
         self._code = METHODS[method]
         self._seen = np.zeros(1, dtype=np.int64)
-        self._first = np.zeros(width)
-        self._second = np.zeros(width)
+        of_ranks = method == "ranks"
+        self._first = np.zeros((scaling.WINDOW, width) if of_ranks else width)
+        self._second = np.zeros((width, scaling.WINDOW) if of_ranks else width)
 
     def learn(self, X: Any) -> Any:
         """(n, d) the rows scaled, each by those before it and itself, which are then known."""
         X = self._filled(X)
         if sp.issparse(X):
             return self._sparse(X, self._first)
-        out = np.empty(X.shape)
-        scaling.scale_rows(self._code, np.array(X), self._seen, self._first, self._second, out)
+        out, state = np.empty(X.shape), (self._seen, self._first, self._second)
+        if self.method == "ranks":
+            scaling.rank_rows(np.array(X), *state, out)
+        else:
+            scaling.scale_rows(self._code, np.array(X), *state, out)
         return out
 
     def transform(self, X: Any) -> Any:
@@ -71,8 +84,11 @@ class OnlineScaler:
             each = (X[i : i + 1] for i in range(X.shape[0]))
             rows = [self._sparse(row, self._first.copy()) for row in each]
             return sp.vstack(rows, format="csr") if rows else X
-        out = np.empty(X.shape)
-        scaling.scale_each(self._code, np.array(X), self._seen, self._first, self._second, out)
+        out, state = np.empty(X.shape), (self._seen, self._first, self._second)
+        if self.method == "ranks":
+            scaling.rank_each(np.array(X), *state, out)
+        else:
+            scaling.scale_each(self._code, np.array(X), *state, out)
         return out
 
     def _filled(self, X: Any) -> Any:
@@ -81,8 +97,8 @@ class OnlineScaler:
             return X
         if X.shape[1] > LARGEST_FILLED:
             raise InputError(
-                f"scaling: 'moments' fills in sparse rows, of at most {LARGEST_FILLED} features, "
-                f"found {X.shape[1]}; take 'maximum'"
+                f"scaling: {self.method!r} fills in sparse rows, of at most {LARGEST_FILLED} "
+                f"features, found {X.shape[1]}; take 'maximum'"
             )
         return X.toarray()
 
@@ -103,9 +119,57 @@ class OnlineScaler:
         """All that was learned, by name."""
         return {"seen": self._seen, "first": self._first, "second": self._second}
 
+
+class Scalers:
+    """The same rows, scaled in several ways at once.
+
+    Parameters
+    ----------
+    methods : of each view, as of `OnlineScaler`; None: the rows as they are
+    width : int, number of features
+    """
+
+    def __init__(self, methods: Sequence[str | None], width: int):
+        self.methods = tuple(methods)
+        self._each = [None if method is None else OnlineScaler(method, width) for method in methods]
+
+    @property
+    def fills(self) -> bool:
+        """Whether sparse rows are filled in."""
+        return any(method not in (None, "maximum") for method in self.methods)
+
+    def learn(self, X: Any) -> list[Any]:
+        """The rows in each view, each scaled by those before it and itself; None: as they are."""
+        return [None if one is None else one.learn(X) for one in self._each]
+
+    def transform(self, X: Any) -> list[Any]:
+        """The same of each row as if it came next; nothing changes."""
+        return [None if one is None else one.transform(X) for one in self._each]
+
+    def copy(self) -> Scalers:
+        """Others that go on from here by themselves."""
+        other = Scalers.__new__(Scalers)
+        other.methods = self.methods
+        other._each = [None if one is None else one.copy() for one in self._each]
+        return other
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that was learned, by name."""
+        return {
+            f"scaler.{i}.{name}": array
+            for i, one in enumerate(self._each)
+            if one is not None
+            for name, array in one.arrays().items()
+        }
+
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from these arrays; they are copied."""
+        """Go on from these arrays; they are copied. InputError where they can be none of these."""
         for name, array in self.arrays().items():
+            check_array(name, arrays.get(name), array.shape, array.dtype)
+            if not np.isfinite(arrays[name]).all():
+                raise InputError(f"{name}: NaN or infinity")
+            if name.endswith("seen") and arrays[name][0] < 0:
+                raise InputError(f"{name}: expected a number from 0")
             array[...] = arrays[name]
 
 
@@ -115,7 +179,7 @@ class ScaledView(Stream):
     Parameters
     ----------
     stream : the rows
-    method : "maximum" or "moments"
+    method : as of `OnlineScaler`
 
     Examples
     --------

@@ -64,6 +64,7 @@ class Store:
     ----------
     experts : (m,) numbers of its experts in the pool
     together : examples of a block
+    view : number of the view of rows that it sees
     compiled : whether all verbs of the model are; else they run as Python
     grows : whether nothing bounds what it holds
     stands_alone : whether its experts learn whatever the committee does
@@ -73,6 +74,7 @@ class Store:
     setting: Setting
     experts: Labels
     together: int
+    view = 0
     compiled = True
     grows = False
     stands_alone = True

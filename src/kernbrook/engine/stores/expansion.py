@@ -9,13 +9,13 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store, look, met, summed
 from kernbrook.engine.verbs import expand, learn, link_expander, links, score, typed
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
 from kernbrook.gram.sums import BLOCK, KernelSums
-from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import lay_out
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import through
@@ -232,31 +232,22 @@ class Expansion(Store):
 
     Parameters
     ----------
-    learners : each with a `rule`, and `needs_diagonal`: whether it looks at k(x, x)
-    kernels : each learner has an expert with each
-    numbers : of each learner the number of its first expert
+    parts : of the pool, with the same kernels; each learner has a `rule`, and `needs_diagonal`:
+        whether it looks at k(x, x)
     budget : None: an expert holds every example that it adds; a number: the last so many with
         labels
     """
 
-    def __init__(
-        self,
-        learners: Sequence[Any],
-        kernels: tuple[Kernel, ...],
-        numbers: Sequence[int],
-        setting: Setting,
-        budget: int | None = None,
-    ):
+    def __init__(self, parts: Sequence[Part], setting: Setting, budget: int | None = None):
         self.setting = setting
         self.budget = budget
         self.grows = budget is None
         self.together = BLOCK if budget is None else WINDOW_BLOCK
-        self.rules = tuple(typed(learner.rule()) for learner in learners)
-        m = len(kernels)
-        self.firsts = np.arange(0, m * len(learners) + 1, m)
-        self.experts = np.concatenate([np.arange(first, first + m) for first in numbers])
-        self.needs_diagonal = any(learner.needs_diagonal for learner in learners)
-        kernels = kernels * len(learners)
+        self.rules = tuple(typed(part.learner.rule()) for part in parts)
+        kernels = parts[0].kernels * len(parts)
+        self.firsts = np.arange(0, len(kernels) + 1, len(parts[0].kernels))
+        self.experts = np.concatenate([part.experts for part in parts])
+        self.needs_diagonal = any(part.learner.needs_diagonal for part in parts)
         self.sums = KernelSums(kernels, lay_out(kernels, setting.scores))
 
     def begin(self) -> Held:

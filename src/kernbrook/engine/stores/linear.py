@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import refusal
+from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, look
@@ -37,6 +38,7 @@ from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import ROOM, pin, through
 
 FEATURE_BLOCK = 256  # examples processed together: their features stay in the caches
+FAR_APART = 1_000_000  # numbers of maps of two views
 
 
 class FeatureBlock(NamedTuple):
@@ -64,10 +66,10 @@ class FeatureBlock(NamedTuple):
 
 
 class OnFeatures(NamedTuple):
-    """The compiled form: links to rules, of which each has `each` experts, and what these meet."""
+    """The compiled form: links to rules, of each expert the number of its own, what they meet."""
 
     rules: Any
-    each: int
+    own: Labels
     block: FeatureBlock
 
 
@@ -90,7 +92,7 @@ def _part(member, i, board):
     b, c = board.scores.shape[0], board.scores.shape[2]
     z, held = place_of(member.block, i, b, c)
     block, pins = member.block, member.block.pins
-    rule = member.rules[i // member.each]
+    rule = member.rules[member.own[i]]
     return Place(rule, block.experts[i], pin(z, pins[i, 0]), pin(held, pins[i, 1]))
 
 
@@ -133,26 +135,20 @@ class Linear(Store):
 
     Parameters
     ----------
-    learners : each with a `rule`, the recipe of its `features`, and `extra_rows(d, scores)`,
-        which it begins with as `fill_extra` says
-    kernels : each learner has an expert with each
-    numbers : of each learner the number of its first expert
+    parts : of the pool; each learner has a `rule`, the recipe of its `features`, and
+        `extra_rows(d, scores)`, which it begins with as `fill_extra` says
     """
 
-    def __init__(
-        self,
-        learners: Sequence[Any],
-        kernels: tuple[Kernel, ...],
-        numbers: Sequence[int],
-        setting: Setting,
-    ):
+    def __init__(self, parts: Sequence[Part], setting: Setting):
         self.setting, self.together = setting, FEATURE_BLOCK
-        self.learners, self.kernels = tuple(learners), kernels
-        self.rules = [typed(learner.rule()) for learner in learners]
-        m, c = len(kernels), setting.scores
-        self.experts = np.concatenate([np.arange(first, first + m) for first in numbers])
+        self.rules = [typed(part.learner.rule()) for part in parts]
+        self.own = np.repeat(np.arange(len(parts)), [part.size for part in parts])
+        self.learners = [part.learner for part in parts for _ in part.kernels]
+        self.kernels = [kernel for part in parts for kernel in part.kernels]
+        self.experts = np.concatenate([part.experts for part in parts])
         wanted = [
-            (kernel, recipe_of(learner, kernel)) for learner in learners for kernel in kernels
+            (kernel, recipe_of(learner, kernel))
+            for learner, kernel in zip(self.learners, self.kernels, strict=True)
         ]
         # The first expert with the same features.
         of = [next(j for j, other in enumerate(wanted) if same(one, other)) for one in wanted]
@@ -163,26 +159,23 @@ class Linear(Store):
         self.dims = dims[self.which]
         self.rows = np.array(
             [
-                learner.extra_rows(int(dim), c)
-                for learner, own in zip(learners, self.dims.reshape(len(learners), m), strict=True)
-                for dim in own
+                learner.extra_rows(int(dim), setting.scores)
+                for learner, dim in zip(self.learners, self.dims, strict=True)
             ]
         )
-        sizes = c * self.dims, self.rows * self.dims
+        sizes = setting.scores * self.dims, self.rows * self.dims
         self.at, self.more = (np.concatenate([[0], np.cumsum(size)]) for size in sizes)
         self.first = np.concatenate([[0], np.cumsum(dims)])[self.which]
 
     def begin(self) -> Learned:
         maps = [
-            draw(kernel, recipe, self.setting.width, self.setting.seed, i)
+            draw(kernel, recipe, self.setting.width, self.setting.seed, i + FAR_APART * self.view)
             for i, (kernel, recipe) in enumerate(self.maps)
         ]
         extra = np.zeros(self.more[-1])
-        m = len(self.kernels)
-        for i, learner in enumerate(self.learners):
-            for e in range(i * m, (i + 1) * m):
-                own = extra[self.more[e] : self.more[e + 1]]
-                learner.fill_extra(own.reshape(self.rows[e], self.dims[e]))
+        for e, learner in enumerate(self.learners):
+            own = extra[self.more[e] : self.more[e + 1]]
+            learner.fill_extra(own.reshape(self.rows[e], self.dims[e]))
         return Learned(np.zeros(self.at[-1]), extra, PoolMap(maps))
 
     def prepare(self, state: Learned, rows: Rows, progress: Progress, raw: Any) -> Pass:
@@ -221,7 +214,7 @@ class Linear(Store):
             extra, *scratch,
         )  # fmt: skip
         rules = links(link_linear, self.rules, self.compiled)
-        return OnFeatures(rules, len(self.kernels), block)
+        return OnFeatures(rules, self.own, block)
 
     def _features(self, pool: PoolMap, rows: Rows) -> Floats:
         """The pool's features of a block."""
@@ -237,7 +230,7 @@ class Linear(Store):
         return out
 
     def overflow(self, expert: int) -> NonFiniteError:
-        return diverged(f"kernel {self.kernels[expert % len(self.kernels)]}: ")
+        return diverged(f"kernel {self.kernels[expert]}: ")
 
     def arrays(self, state: Learned) -> dict[str, NDArray[Any]]:
         maps = {

@@ -1,0 +1,262 @@
+"""Stack: what the experts' scores tell beyond a weighted vote, added to it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from kernbrook.checks import positive, refusal
+from kernbrook.combiners.fixed_share import FixedShare
+from kernbrook.combiners.losses import LossCombiner
+from kernbrook.combiners.ml_poly import MLPoly
+from kernbrook.engine.committee import vote
+from kernbrook.engine.losses import LINEARIZED, MISTAKES, SQUARED, loss_of
+from kernbrook.engine.progress import Progress
+from kernbrook.engine.verbs import correct, update, weigh_all
+from kernbrook.errors import InputError
+from kernbrook.numerics.compiling import njit
+
+SURE = 1.0  # of classes: scores count up to it
+FAR = 3.0  # of numbers: differences count up to it, in deviations
+MEMORY = 0.999  # of the deviation, a label's factor
+FREER = 10.0  # how much less the coefficient of the vote is held to 0 than those of the experts
+FLATTEST = 1e-3  # least curvature of a logistic loss
+N_MEASURED = 4  # labels so far, their decayed count, sum of squared errors, greatest label
+
+
+class Stack(BaseEstimator):
+    """A combiner that picks and adds up: a vote, and a linear model of the experts' scores.
+
+    Another combiner, the base, picks: its vote is B(x). The scores s_e(x) of the experts are added
+    to it with coefficients of any sign, which are learned:
+
+        classes: z(x) = (1 + v_0) B(x) + sum_e v_e cut(s_e(x), 1), of each class; of two classes
+            the chance of the second is 1 / (1 + exp(-2 z)).
+        numbers: z(x) = B(x) + r sum_e v_e cut((s_e(x) - B(x)) / r, 3), with the base's
+            deviation r so far, decaying; and |z| is at most the greatest |y| so far.
+
+    The coefficients begin at 0. Of numbers they are a ridge regression of the base's error, of
+    classes online Newton steps on the logistic loss, of more than two on that of the label's class
+    and the best other one. Scores are cut so that an expert that diverges for a while, or a rare
+    great label, cannot ruin them. Each round takes time and memory in proportion to the square of
+    the number of experts.
+
+    Parameters
+    ----------
+    base : combiner that learns from losses; `FixedShare()` for classes, `MLPoly("linearized",
+        scale_free=True)` for numbers, by default
+        Its weights are the experts'.
+    regularization : float, more than 0
+        How much the coefficients are held to 0; about the number of rounds before they count.
+
+    Notes
+    -----
+    For numbers, with x_t the cut differences in units of r, e_t the base's cut error and p_t what
+    is added: sum_t (e_t - p_t)^2 / (1 + x_t' A_t^-1 x_t) is, to rounding, the least value over v of
+    sum_t (e_t - v x_t)^2 + regularization |v|^2, so that no coefficients could have done much
+    better. A_t is the regression's matrix before round t.
+
+    It takes all experts in each round, hence no selection but `Selection()`.
+
+    References
+    ----------
+    Wolpert (1992), Stacked generalization, Neural Networks 5. Hazan, Agarwal, Kale (2007),
+    Logarithmic regret algorithms for online convex optimization, Machine Learning 69: Newton
+    steps. Zhdanov, Kalnishkan (2010), An identity for kernel ridge regression: the equality in
+    Notes.
+
+    Examples
+    --------
+    >>> Stack(regularization=30.0)
+    Stack(regularization=30.0)
+    """
+
+    choice = "combiner"
+
+    def __init__(self, base: Any = None, regularization: float = 100.0):
+        self.base = base
+        self.regularization = regularization
+
+    def for_task(self, regression: bool) -> Stack:
+        """The same with a base."""
+        if self.base is not None:
+            return self
+        base = MLPoly("linearized", scale_free=True) if regression else FixedShare()
+        return Stack(base, self.regularization)
+
+    @property
+    def _base(self) -> Any:
+        base = self.for_task(False).base
+        if isinstance(base, type) or not isinstance(base, LossCombiner):
+            raise refusal(self, "base", "be None or a combiner of losses such as FixedShare()")
+        return base
+
+    @property
+    def loss_code(self) -> int:
+        """What the base looks at."""
+        code: int = self._base.loss_code
+        return code
+
+    def state_size(self, n_experts: int) -> int:
+        """How many numbers it keeps besides the weights."""
+        return int(self._base.state_size(n_experts)) + _own_size(n_experts)
+
+    def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
+        """Raise InputError where learning could not have led here."""
+        own = len(state) - _own_size(n_experts)
+        if hasattr(self._base, "check_state"):
+            self._base.check_state(state[:own], n_experts)
+        measured, matrix = state[own : own + N_MEASURED], state[own + N_MEASURED + n_experts + 1 :]
+        if (measured < 0).any() or (matrix[:: n_experts + 2] < 0).any():
+            raise InputError("progress.state: expected counts, and squares, from 0")
+
+    def rule(self) -> Stacking:
+        """The parameters as compiled code reads them."""
+        return Stacking(self._base.rule(), positive(self, "regularization"))
+
+
+class Stacking(NamedTuple):
+    """base : rule of the base; regularization : of the coefficients.
+
+    State: the base's, then `N_MEASURED` numbers, the coefficients (m + 1,), and (m + 1, m + 1) the
+    inverse of the regression's matrix, 0 before the first label.
+    """
+
+    base: Any
+    regularization: float
+
+
+def _own_size(n_experts: int) -> int:
+    return N_MEASURED + (n_experts + 1) * (n_experts + 2)
+
+
+@njit(cache=True, nogil=True)
+def split(state, m):
+    """(the base's state, what is measured, coefficients (m + 1,), matrix): views."""
+    n = m + 1
+    own = state.shape[0] - N_MEASURED - n - n * n
+    at = own + N_MEASURED
+    return state[:own], state[own:at], state[at : at + n], state[at + n :].reshape((n, n))
+
+
+@njit(cache=True, nogil=True)
+def cut(value, most):
+    return min(max(value, -most), most)
+
+
+@njit(cache=True, nogil=True)
+def deviation_of(measured):
+    """The base's, of numbers; 0 before the first error."""
+    return math.sqrt(measured[2] / measured[1]) if measured[1] > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def newton_step(matrix, inputs, slope, curvature, coefficients):
+    """A' = A + curvature x x', coefficients - slope A'^-1 x; matrix : A^-1 before, A'^-1 after."""
+    n = inputs.shape[0]
+    ahead, reach = np.empty(n), 0.0
+    for i in range(n):
+        ahead[i] = 0.0
+        for j in range(n):
+            ahead[i] += matrix[i, j] * inputs[j]
+        reach += ahead[i] * inputs[i]
+    scale = 1.0 + curvature * reach
+    for i in range(n):
+        coefficients[i] -= slope * ahead[i] / scale
+        for j in range(n):
+            matrix[i, j] -= ahead[i] * ahead[j] * (curvature / scale)
+
+
+@correct.of(Stacking)
+def _correct(combiner, progress, loss, scores, decision):
+    m, classes = scores.shape
+    _, measured, coefficients, _ = split(progress.state, m)
+    if loss >= SQUARED:
+        deviation, base, added = deviation_of(measured), decision[0], 0.0
+        if deviation > 0.0:
+            for e in range(m):
+                added += coefficients[e + 1] * cut((scores[e, 0] - base) / deviation, FAR)
+            decision[0] = cut(base + deviation * added, measured[3])
+        return
+    for c in range(classes):
+        decision[c] *= 1.0 + coefficients[0]
+        for e in range(m):
+            decision[c] += coefficients[e + 1] * cut(scores[e, c], SURE)
+
+
+@update.of(Stacking)
+def _update(combiner, told, progress):
+    m, classes = told.scores.shape
+    state, measured, coefficients, matrix = split(progress.state, m)
+    own = Progress(
+        progress.log_weights, progress.losses, progress.used, state, progress.counters,
+        progress.asking,
+    )  # fmt: skip
+    weights, base = np.empty(m), np.empty(classes)
+    weigh_all(combiner.base, own, weights)
+    everybody = np.ones(m, dtype=np.bool_)
+    vote(everybody, told.loss == MISTAKES, True, weights, told.scores, told.sizes, base)
+    if told.weight > 0.0:
+        if measured[0] == 0.0:
+            for i in range(m + 1):
+                matrix[i, i] = 1.0 / combiner.regularization
+            matrix[0, 0] = FREER / combiner.regularization
+        measured[0] += 1.0
+        if told.loss >= SQUARED:
+            _regress(told, base[0], measured, coefficients, matrix)
+        else:
+            _tell_apart(told, base, coefficients, matrix)
+    if told.loss == LINEARIZED:  # at the base's vote
+        for e in range(m):
+            value = loss_of(told.loss, told.scores[e], told.sizes[e], base, told.target)[0]
+            told.losses[e] = told.weight * value
+    update(combiner.base, told, own)
+
+
+@njit(cache=True, nogil=True)
+def _regress(told, base, measured, coefficients, matrix):
+    """Of numbers: a step of ridge regression on the base's error, then measure it."""
+    m, deviation, error = told.scores.shape[0], deviation_of(measured), told.target - base
+    if deviation > 0.0:
+        inputs, rest = np.zeros(m + 1), cut(error / deviation, FAR)
+        for e in range(m):
+            inputs[e + 1] = cut((told.scores[e, 0] - base) / deviation, FAR)
+            rest -= coefficients[e + 1] * inputs[e + 1]
+        newton_step(matrix, inputs, -told.weight * rest, told.weight, coefficients)
+    measured[1] = MEMORY * measured[1] + told.weight
+    measured[2] = MEMORY * measured[2] + told.weight * error * error
+    measured[3] = max(measured[3], abs(told.target))
+
+
+@njit(cache=True, nogil=True)
+def _tell_apart(told, base, coefficients, matrix):
+    """Of classes: a Newton step on log(1 + exp(-2 margin)), of the label and the best other one."""
+    m, classes = told.scores.shape
+    label, rival, inputs = int(told.target), -1, np.empty(m + 1)
+    if classes == 1:
+        side = 1.0 if label == 1 else -1.0
+        inputs[0] = side * base[0]
+        for e in range(m):
+            inputs[e + 1] = side * cut(told.scores[e, 0], SURE)
+    else:
+        greatest = -math.inf
+        for c in range(classes):
+            value = (1.0 + coefficients[0]) * base[c]
+            for e in range(m):
+                value += coefficients[e + 1] * cut(told.scores[e, c], SURE)
+            if c != label and value > greatest:
+                greatest, rival = value, c
+        inputs[0] = base[label] - base[rival]
+        for e in range(m):
+            own, other = told.scores[e, label], told.scores[e, rival]
+            inputs[e + 1] = cut(own, SURE) - cut(other, SURE)
+    margin = inputs[0]
+    for i in range(m + 1):
+        margin += coefficients[i] * inputs[i]
+    wrong = 1.0 / (1.0 + math.exp(cut(2.0 * margin, 50.0)))
+    curvature = max(4.0 * wrong * (1.0 - wrong), FLATTEST)
+    newton_step(matrix, inputs, -2.0 * told.weight * wrong, told.weight * curvature, coefficients)

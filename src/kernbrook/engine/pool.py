@@ -1,0 +1,85 @@
+"""A pool of experts, part by part: which learner has which kernels, and sees which view of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.engine.same import same
+from kernbrook.kernels import Kernel
+
+
+class Member(NamedTuple):
+    """A learner of a pool.
+
+    kernels : its own; None: those of the pool
+    scaling : its own; None: that of the pool
+    """
+
+    learner: Any
+    kernels: tuple[Kernel, ...] | None = None
+    scaling: str | None = None
+
+
+class Part(NamedTuple):
+    """A learner in its place: one expert with each kernel, or as many as it says.
+
+    kernels, which : the kernels, and their numbers in the pool
+    first, size : number of its first expert, and how many it has
+    view : number of the view of rows that it sees
+    rules : of each kernel
+    """
+
+    learner: Any
+    kernels: tuple[Kernel, ...]
+    which: tuple[int, ...]
+    first: int
+    size: int
+    view: int
+    rules: tuple[Any, ...]
+
+    @property
+    def experts(self) -> NDArray[np.int64]:
+        """(size,) their numbers."""
+        return np.arange(self.first, self.first + self.size)
+
+
+def kernels_of(kernels: tuple[Kernel, ...], members: Sequence[Member]) -> tuple[Kernel, ...]:
+    """All kernels of a pool, each once: those that learners share, then those of their own."""
+    shared = any(own.kernels is None for own in members) or not members
+    found = list(kernels) if shared else []
+    for own in members:
+        for kernel in own.kernels or ():
+            if not any(same(kernel, other) for other in found):
+                found.append(kernel)
+    return tuple(found)
+
+
+def views_of(members: Sequence[Member]) -> tuple[str | None, ...]:
+    """The scalings of a pool, each once; first None, that of the machine."""
+    return tuple(dict.fromkeys([None, *(own.scaling for own in members)]))
+
+
+def parts_of_pool(kernels: tuple[Kernel, ...], members: Sequence[Member]) -> list[Part]:
+    """The parts of a pool; its kernels are `kernels`, or those of `kernels_of`."""
+    everything, views, parts, first = kernels_of(kernels, members), views_of(members), [], 0
+    for learner, own, scaling in members:
+        numbered = not hasattr(learner, "n_experts")
+        its = (kernels if own is None else own) if numbered else ()
+        which = range(len(its)) if own is None else [_place(k, everything) for k in its]
+        count = len(its) if numbered else learner.n_experts
+        if hasattr(learner, "rules"):
+            rules = tuple(learner.rules(its))
+        else:
+            rules = (learner.rule(),) * max(len(its), 1)
+        view = views.index(scaling)
+        parts.append(Part(learner, its, tuple(which), first, count, view, rules))
+        first += count
+    return parts
+
+
+def _place(kernel: Kernel, kernels: tuple[Kernel, ...]) -> int:
+    return next(i for i, other in enumerate(kernels) if same(kernel, other))

@@ -1,0 +1,112 @@
+"""The last label, as an expert."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.stores.base import Pass, Setting, Store
+from kernbrook.engine.verbs import learn, score
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array
+
+
+class LastLabel(BaseEstimator):
+    """One expert that says the last label again: a forecast that is hard to beat on some streams.
+
+    Of two classes its score is 1 or -1, of more 1 for the class and 0 for others, of numbers the
+    label itself; before the first label 0. It has no kernel.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> model = kb.OnlineMKRegressor(learner=kb.LastLabel(), center=False)
+    >>> model.learn([[0.0], [0.0], [0.0]], [5.0, 6.0, 7.0])[0]
+    array([0., 5., 6.])
+    """
+
+    choice = "learner"
+    store = "outside"
+    n_experts = 1
+    of_numbers = True
+    of_classes = True
+    only_classes = False
+
+    def rule(self) -> tuple[()]:
+        """It has no parameters."""
+        return ()
+
+    def make_store(self, first: int, setting: Setting) -> Store:
+        """Where the label is kept: the expert has the number `first`."""
+        return LastLabels(first, setting)
+
+
+class Last(NamedTuple):
+    """The state, and the compiled form.
+
+    label : (1,) the last, a number or that of the class; NaN before the first
+    expert : (1,) number of the expert
+    """
+
+    label: Floats
+    expert: Labels
+
+
+@score.of(Last)
+def _score(part, t, board):
+    label, expert, classes = part.label[0], part.expert[0], board.scores.shape[2]
+    for c in range(classes):
+        value = 0.0
+        if label == label:
+            if board.numbers:
+                value = label
+            elif classes == 1:
+                value = 1.0 if label == 1.0 else -1.0
+            elif label == c:
+                value = 1.0
+        board.scores[t, expert, c] = value
+        board.sizes[t, expert, c] = abs(value)
+
+
+@learn.of(Last)
+def _learn(part, t, updates, clock, board):
+    if updates[part.expert[0]] and board.importance[t] > 0.0:
+        part.label[0] = board.labels[t]
+
+
+class LastLabels(Store):
+    """Of one expert; it stands alone."""
+
+    def __init__(self, first: int, setting: Setting):
+        self.setting, self.experts, self.together = setting, np.array([first]), 4096
+
+    def begin(self) -> Last:
+        return Last(np.full(1, np.nan), self.experts)
+
+    def prepare(self, state: Last, rows: Rows, progress: Progress, raw: Any) -> Pass:
+        after = Last(state.label.copy(), state.expert)
+
+        def finish(board: Board, asked: Flags) -> Last:
+            return after
+
+        return Pass((after,), 1, finish)
+
+    def reading(self, state: Last, rows: Rows, raw: Any) -> Pass:
+        return self.prepare(state, rows, None, raw)  # type: ignore[arg-type]
+
+    def arrays(self, state: Last) -> dict[str, NDArray[Any]]:
+        return {"label": state.label}
+
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Last:
+        check_array("label", arrays.get("label"), (1,), np.float64)
+        if np.isinf(arrays["label"][0]):
+            raise InputError("label: infinity")
+        return Last(arrays["label"], self.experts)
+
+    def overflow(self, expert: int) -> NonFiniteError:
+        return NonFiniteError("LastLabel: a label is not finite")

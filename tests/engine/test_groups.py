@@ -1,0 +1,138 @@
+"""Learners with kernels and scaling of their own, and the last label as an expert."""
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.streams import OnlineScaler
+
+KERNELS = [kb.Gaussian(gamma=0.05), kb.Gaussian(gamma=0.4)]
+OWN = [kb.Gaussian(gamma=0.4), kb.Linear()]
+WAVES = kb.Nystroem(landmarks=np.random.default_rng(7).normal(size=(6, 4)))
+
+
+def stream(n=300):
+    X, y = hard_streams.gaussian_clouds(n, 4)
+    return np.exp(X), (y > 0).astype(int)
+
+
+def machine(learner, **choices):
+    return kb.OnlineMKClassifier(KERNELS, learner, kb.AdaHedge("hinge"), random_state=3, **choices)
+
+
+def learned(model, X, y, size=300):
+    told = [
+        model.learn(X[a : a + size], y[a : a + size], classes=[0, 1])[0]
+        for a in range(0, len(y), size)
+    ]
+    return np.concatenate(told)
+
+
+def scores(model, X):
+    views, raw = model._seen(X)
+    return model._run._read(views, raw, slice(0, len(X))).scores
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        kb.Perceptron(),
+        kb.BPAS(9),
+        kb.Ridge(features=WAVES),
+        kb.GradientDescent(budget=20, features=None),
+    ],
+    ids=["expansion", "slots", "features", "window"],
+)
+@pytest.mark.parametrize("scaling", [None, "ranks", "maximum"])
+def test_a_group_learns_as_a_machine_of_its_own(learner, scaling):
+    X, y = stream()
+    model = machine([kb.BPAS(7), kb.Group(learner, OWN, scaling), kb.LastLabel()])
+    learned(model, X, y)
+    own = OnlineScaler(scaling or "moments", 4)
+    alone = kb.OnlineMKClassifier(OWN, learner, random_state=3, scaling=None)
+    learned(alone, own.learn(X), y)
+    expected = scores(alone, own.transform(X[:20]))
+    np.testing.assert_allclose(scores(model, X[:20])[:, 2:4], expected, rtol=1e-9, atol=1e-9)
+    assert [str(k) for k in model.kernels_] == [str(k) for k in [*KERNELS, kb.Linear()]]
+    kernel_weights, weights = model.kernel_weights_, model.expert_weights_
+    np.testing.assert_allclose(kernel_weights[1], weights[1] + weights[2])
+    np.testing.assert_allclose(kernel_weights.sum() + weights[-1], 1.0)
+
+
+def pool():
+    ridges = [kb.Ridge(features=WAVES), kb.Ridge(forgetting=0.98, features=WAVES)]
+    return [
+        kb.Group([kb.Perceptron(), *ridges], OWN, "ranks"), kb.LastLabel(),
+        kb.Group(ridges, scaling="maximum"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("choices", [{}, {"labels": kb.LabelBudget(0.5)}], ids=["all", "some"])
+def test_any_chunks_dense_and_sparse(choices):
+    X, y = stream()
+    model = machine(pool(), **choices)
+    told = learned(model, X, y)
+    for rows, size in ((X, 1), (X, 7), (sp.csr_matrix(X), 50)):
+        other = clone(model)
+        np.testing.assert_array_equal(learned(other, rows, y, size), told)
+        np.testing.assert_allclose(other.decision_function(X), model.decision_function(X))
+
+
+def test_a_file_goes_on(tmp_path):
+    X, y = stream()
+    model = machine(pool())
+    learned(model, X[:150], y[:150])
+    kb.save(model, tmp_path / "model.kb")
+    loaded = kb.load(tmp_path / "model.kb")
+    np.testing.assert_array_equal(
+        learned(loaded, X[150:], y[150:]), learned(model, X[150:], y[150:])
+    )
+
+
+def test_a_pool_whose_learners_all_have_kernels_has_these_alone():
+    X, y = stream()
+    model = machine([kb.Group(kb.BPAS(5), OWN)]).fit(X, y)
+    assert model.kernels_ == tuple(OWN)
+
+
+def test_one_row_at_a_time():
+    X, y = stream(60)
+    one, many = machine(pool()), machine(pool())
+    told = [one.learn_one(X[0], y[0], classes=[0, 1])]
+    told += [one.learn_one(x, label) for x, label in zip(X[1:], y[1:], strict=True)]
+    np.testing.assert_array_equal(told, learned(many, X, y, 1))
+    assert one.predict_one(X[0]) == many.predict(X[:1])[0]
+
+
+@pytest.mark.parametrize("C", [2, 3])
+def test_last_label(C):
+    labels = np.random.default_rng(0).integers(0, C, 90)
+    model = kb.OnlineMKClassifier(learner=kb.LastLabel())
+    told = np.concatenate(
+        [
+            model.learn(np.ones((7, 2)), part, classes=np.arange(C))[0]
+            for part in np.split(labels[:84], 12)
+        ]
+    )
+    np.testing.assert_array_equal(told[1:], labels[:83])
+    assert model.predict([[5.0, 5.0]])[0] == labels[83]
+    model.learn(np.ones((2, 2)), None)  # no label: nothing new
+    model.partial_fit([[1.0, 1.0]], [(labels[83] + 1) % C], sample_weight=[0.0])
+    assert model.predict([[5.0, 5.0]])[0] == labels[83]
+
+
+def test_what_is_no_group():
+    X, y = stream(20)
+    for wrong, said in (
+        (kb.Group([]), "learner must be a learner such as Ridge"),
+        (kb.Group(kb.Group(kb.BPAS())), "learner must be a learner such as Ridge"),
+        (kb.Group(kb.BPAS(), scaling="rank"), "scaling must be None or one of maximum"),
+        (kb.Group(kb.LastLabel(), scaling="ranks"), "has neither kernels nor scaling"),
+        (kb.Group(kb.BPAS(), "omkc17"), "omkc17"),
+    ):
+        with pytest.raises((InputError, ValueError), match=said):
+            machine([wrong]).fit(X, y)

@@ -1,0 +1,141 @@
+"""Stack: against its twin, on what the experts say of each example before its label."""
+
+import hard_streams
+import numpy as np
+import pytest
+from naive import combiners, regression, stack
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+
+KERNELS = [kb.Gaussian(gamma=0.05), kb.Linear(), kb.Gaussian(gamma=0.4)]
+LANDMARKS = kb.Nystroem(landmarks=np.random.default_rng(7).normal(size=(5, 4)))
+EXPERTS = {
+    2: [kb.PassiveAggressive(), kb.BPAS(9), kb.LastLabel()],
+    4: [kb.PassiveAggressive(), kb.BPAS(9), kb.LastLabel()],
+    None: [kb.Ridge(features=LANDMARKS), kb.LastLabel()],
+}
+
+
+def stream(C, n=250):
+    X, y = hard_streams.gaussian_clouds(n, 4)
+    if C is None:
+        y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2
+        y[::50] += 40.0  # rare great labels
+        return X, y
+    return X, (y > 0).astype(int) if C == 2 else hard_streams.classes_of(X, C)
+
+
+def machine(C, combiner=None, **choices):
+    kind = kb.OnlineMKRegressor if C is None else kb.OnlineMKClassifier
+    combiner = kb.Stack() if combiner is None else combiner
+    return kind(KERNELS, EXPERTS[C], combiner, random_state=0, judge_stored=True, **choices)
+
+
+def learn(model, X, y, C, size, weights=None):
+    more = {} if C is None else {"classes": np.arange(C)}
+    weights = np.ones(len(y)) if weights is None else weights
+    told = [
+        model.learn(X[a : a + size], y[a : a + size], sample_weight=weights[a : a + size], **more)[
+            0
+        ]
+        for a in range(0, len(y), size)
+    ]
+    return np.concatenate(told)
+
+
+def said(model, x):
+    """(e, c) the scores of the experts on a row, before its label."""
+    views, raw = model._seen(x[None])
+    return model._run._read(views, raw, slice(0, 1)).scores[0]
+
+
+def base_vote(weights, scores, C):
+    if C is None:
+        return weights @ scores[:, 0]
+    if C == 2:
+        return np.array([weights @ np.where(scores[:, 0] >= 0, 1.0, -1.0)])
+    return weights @ np.eye(C)[scores.argmax(axis=1)]
+
+
+@pytest.mark.parametrize("C", [2, 4, None])
+def test_naive_twin(C):
+    X, y = stream(C)
+    weights = np.where(np.arange(len(y)) % 5 == 3, 0.0, 1.0 + (np.arange(len(y)) % 3))
+    model = machine(C, kb.Stack(regularization=3.0))
+    m = 7 if C else 4
+    twin = stack.Numbers(m, 3.0) if C is None else stack.Classes(m, 3.0)
+    base = regression.MLPoly(m) if C is None else combiners.FixedShare(m, 0.9, 0.003)
+    learn(model, X[:1], y[:1], C, 1, weights)  # nobody has said anything yet
+    for t in range(len(y)):
+        if t > 0:
+            scores, offset = said(model, X[t]), model._offset()
+            B = base_vote(np.asarray(base.weights(), dtype=float), scores, C)
+            ours = model._decide(X[t : t + 1])[0]
+            expected = twin.decide(B, scores[:, 0] if C is None else scores)
+            np.testing.assert_allclose(ours, expected, rtol=1e-7, atol=1e-9)
+            learn(model, X[t : t + 1], y[t : t + 1], C, 1, weights[t : t + 1])
+        else:
+            scores, offset = np.zeros((m, 1 if C in (None, 2) else C)), model._offset()
+            B = base_vote(np.asarray(base.weights(), dtype=float), scores, C)
+        if C is None:
+            twin.learn(B, scores[:, 0], y[t] - offset, weights[t])
+            base.learn(weights[t] * 2 * (B - (y[t] - offset)) * scores[:, 0])
+        else:
+            twin.learn(B, scores, y[t], weights[t])
+            named = scores[:, 0] >= 0 if C == 2 else scores.argmax(axis=1)
+            base.learn(weights[t] * (named != y[t]))
+
+
+@pytest.mark.parametrize("C", [2, 4, None])
+def test_any_chunks(C):
+    X, y = stream(C)
+    one, seven, all_ = (learn(machine(C), X, y, C, size) for size in (1, 7, 250))
+    np.testing.assert_array_equal(one, seven)
+    np.testing.assert_array_equal(one, all_)
+
+
+def test_equality_of_ridge_regression():
+    """Zhdanov and Kalnishkan (2010), as the docstring says: no coefficients do much better."""
+    twin, rng = stack.Numbers(3, 5.0), np.random.default_rng(0)
+    for _ in range(400):
+        scores = rng.normal(size=3)
+        y = 0.3 * scores[0] - 0.2 * scores[2] + rng.normal() ** 3
+        twin.learn(scores.mean(), scores, y)
+    X, target, p, reach = (np.array(column) for column in zip(*twin.told, strict=True))
+    best = np.linalg.solve(X.T @ X + 5.0 * np.eye(3), X.T @ target)
+    least = ((target - X @ best) ** 2).sum() + 5.0 * best @ best
+    np.testing.assert_allclose(((target - p) ** 2 / (1 + reach)).sum(), least, rtol=1e-9)
+
+
+def test_it_adds_up_what_no_expert_knows_alone():
+    """The label is the sum of two forecasts: a vote cannot say it."""
+    X = np.random.default_rng(1).uniform(-1, 1, size=(4000, 2))
+    advice, y = kb.Advice([0, 1]), X.sum(axis=1)
+    wrong = {}
+    for combiner in (kb.FixedShare(), kb.Stack()):
+        model = kb.OnlineMKClassifier(learner=advice, combiner=combiner, scaling=None)
+        said = model.learn(X, y > 0, classes=[False, True])[0]
+        wrong[type(combiner)] = np.mean(said[3000:] != (y > 0)[3000:])
+    assert wrong[kb.Stack] < 0.1 < wrong[kb.FixedShare]
+
+
+def test_scores_are_the_log_odds():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(4000, 1)).clip(-1, 1)
+    y = rng.random(4000) < 1 / (1 + np.exp(-3 * X[:, 0]))
+    model = kb.OnlineMKClassifier(learner=kb.Advice([0]), combiner=kb.Stack(), scaling=None)
+    model.learn(X, y, classes=[False, True])
+    chances = 1 / (1 + np.exp(-2 * model.decision_function([[-0.5], [0.0], [0.5]])))
+    np.testing.assert_allclose(chances, 1 / (1 + np.exp([1.5, 0, -1.5])), atol=0.06)
+
+
+@pytest.mark.parametrize("bad", [kb.GroupNorm(), kb.FixedShare, 3.0, kb.Stack()])
+def test_the_base_learns_from_losses(bad):
+    with pytest.raises(InputError, match="base must be None or a combiner of losses"):
+        machine(2, kb.Stack(bad)).fit(*stream(2))
+
+
+def test_all_experts_are_needed():
+    with pytest.raises(InputError, match="Stack uses all experts"):
+        machine(2, selection=kb.BestOfPrefix(20)).fit(*stream(2))

@@ -1,0 +1,70 @@
+"""Stacking of experts' scores, one round at a time, with the inverse of the whole matrix."""
+
+import numpy as np
+
+
+def cut(values, most):
+    return np.clip(values, -most, most)
+
+
+class Classes:
+    """Newton steps on log(1 + exp(-2 margin)): `base` (c,) the vote, `scores` (m, c)."""
+
+    def __init__(self, m, regularization=100.0):
+        self.v = np.zeros(m + 1)
+        self.A = np.diag([regularization / 10] + [regularization] * m)
+
+    def decide(self, base, scores):
+        inputs = np.vstack([base[None], cut(scores, 1.0)])
+        return base + self.v @ inputs
+
+    def learn(self, base, scores, label, weight=1.0):
+        if weight == 0:
+            return
+        inputs, z = np.vstack([base[None], cut(scores, 1.0)]), self.decide(base, scores)
+        if len(z) == 1:
+            sign = 1.0 if label == 1 else -1.0
+            x, margin = sign * inputs[:, 0], sign * z[0]
+        else:
+            others = np.where(np.arange(len(z)) == label, -np.inf, z)
+            rival = int(np.argmax(others))
+            x, margin = inputs[:, label] - inputs[:, rival], z[label] - z[rival]
+        p = 1 / (1 + np.exp(cut(2 * margin, 50.0)))
+        self.A += weight * max(4 * p * (1 - p), 1e-3) * np.outer(x, x)
+        self.v += np.linalg.solve(self.A, 2 * weight * p * x)
+
+
+class Numbers:
+    """Ridge regression of the base's error on differences from it, in its deviations."""
+
+    def __init__(self, m, regularization=100.0):
+        self.regularization = regularization
+        self.v = np.zeros(m)
+        self.A = regularization * np.eye(m)
+        self.b = np.zeros(m)
+        self.count = self.squares = self.greatest = 0.0
+        self.told = []  # inputs, what they were to give, what they gave, and x' A^-1 x
+
+    @property
+    def deviation(self):
+        return np.sqrt(self.squares / self.count) if self.count else 0.0
+
+    def decide(self, base, scores):
+        r = self.deviation
+        if r == 0:
+            return base
+        return cut(base + r * self.v @ cut((scores - base) / r, 3.0), self.greatest)
+
+    def learn(self, base, scores, y, weight=1.0):
+        if weight == 0:
+            return
+        r = self.deviation
+        if r > 0:
+            x, target = cut((scores - base) / r, 3.0), cut((y - base) / r, 3.0)
+            self.told.append((x, target, self.v @ x, x @ np.linalg.solve(self.A, x)))
+            self.A += weight * np.outer(x, x)
+            self.b += weight * target * x
+            self.v = np.linalg.solve(self.A, self.b)
+        self.count = 0.999 * self.count + weight
+        self.squares = 0.999 * self.squares + weight * (y - base) ** 2
+        self.greatest = max(self.greatest, abs(y))
