@@ -159,6 +159,8 @@ def pool_maps(width=6, seed=4):
         (kb.Laplacian(sigma=3), kb.RandomFeatures(1)),
         (kb.Laplacian(gamma=1e12), kb.RandomFeatures(9)),  # angles beyond the fast range
         (kb.Matern(2.5, sigma=1), kb.RandomFeatures(64)),
+        (kb.Matern(0.5, sigma=1), kb.RandomFeatures(20, "orthogonal", inputs=2)),
+        (kb.ANOVA(2, sigma=1), kb.RandomFeatures(30)),
     ]
     return [draw(*pair, width, seed, i) for i, pair in enumerate(pairs)]
 
@@ -176,6 +178,7 @@ NYSTROEM = [
         kb.Polynomial(2, offset=1),
         kb.Laplacian(sigma=3),
         kb.Sigmoid(0.1, 0.2),
+        kb.ANOVA(2, sigma=1),
     ),
     *(kb.Matern(1.5, sigma=2), kb.Mean([kb.Linear(), kb.Gaussian(sigma=1), kb.Cauchy(gamma=2)])),
 ]

@@ -13,6 +13,23 @@ def random_features(frequencies, x, normalize=True):
     return sines + [scale * math.cos(angle) for angle in angles]
 
 
+def deal(n, inputs, width, shuffled):
+    """The inputs of n frequencies, `inputs` each: cards from one deck of all inputs after another.
+
+    shuffled : a function that gives a new deck. Cards that are still in hand go to its end.
+    """
+    hands, deck = [], []
+    while len(hands) < n:
+        hand = [deck.pop(0) for _ in range(min(inputs, len(deck)))]
+        if len(hand) < inputs:
+            fresh = shuffled(width)
+            deck = [card for card in fresh if card not in hand]
+            deck += [card for card in fresh if card in hand]
+            hand += [deck.pop(0) for _ in range(inputs - len(hand))]
+        hands.append(sorted(hand))
+    return hands
+
+
 def monomials(degree, offset, x):
     """The multinomial theorem: one product for each multiset of `degree` of x and the constant."""
     variables = [float(value) for value in x]

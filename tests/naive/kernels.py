@@ -1,5 +1,7 @@
 """Kernels as functions of the stored points Z, (s, d), and one example x, (d,): (s,) values."""
 
+from itertools import combinations
+
 import numpy as np
 
 
@@ -21,6 +23,16 @@ def laplacian(gamma):
 
 def cauchy(gamma):
     return lambda Z, x: 1.0 / (1.0 + gamma * ((Z - x) ** 2).sum(axis=1))
+
+
+def anova(order, gamma):
+    """The definition: a mean of Gaussians of some inputs each, one for each set of them."""
+
+    def values(Z, x):
+        sets = [list(chosen) for chosen in combinations(range(len(x)), min(order, len(x)))]
+        return sum(gaussian(gamma)(Z[:, chosen], x[chosen]) for chosen in sets) / len(sets)
+
+    return values
 
 
 def sigmoid(gamma, offset):

@@ -13,7 +13,7 @@ from kernbrook.checks import whole_number
 from kernbrook.errors import InputError
 from kernbrook.features.base import TILE, Arrays, Features, Floats, Map, Rows, Shapes
 from kernbrook.kernels.base import Kernel
-from kernbrook.kernels.spectra import WAYS, ShiftInvariant
+from kernbrook.kernels.spectra import WAYS, ShiftInvariant, over_subsets
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.trigonometry import LARGEST, sine_cosine
 
@@ -86,9 +86,9 @@ class WaveMap(Map):
 class RandomFeatures(Features):
     """z(x) = [sin V x, cos V x] / sqrt(D), D frequencies V drawn from the kernel's own spectrum.
 
-    For the shift-invariant kernels Gaussian, Laplacian, Cauchy and Matern. z(x) . z(x') is then
-    the mean of cos v . (x - x') over the frequencies, whose expectation is k(x, x'); its error
-    falls like 1 / sqrt(D).
+    For the shift-invariant kernels Gaussian, Laplacian, Cauchy, Matern and ANOVA. z(x) . z(x') is
+    then the mean of cos v . (x - x') over the frequencies, whose expectation is k(x, x'); its
+    error falls like 1 / sqrt(D).
 
     Parameters
     ----------
@@ -101,6 +101,10 @@ class RandomFeatures(Features):
     normalize : bool
         Divide by sqrt(D). Without, as in the tables of Chae and Hong (2021), z(x) . z(x') is near
         D k(x, x'), and gradient steps are D times as long.
+    inputs : int or None, k
+        Inputs that a frequency looks at: at the others it is 0. All where there are no more than
+        k, or for None. z(x) . z(x') is then near the mean of the kernel over all sets of k
+        inputs, for a Gaussian the kernel `ANOVA(k)`.
 
     Notes
     -----
@@ -116,12 +120,20 @@ class RandomFeatures(Features):
     frequencies (random, orthogonal, Halton; 20 draws): 2 inputs .065, .050, .019; 5 inputs .070,
     .049, .042; 20 inputs .085, .055, .080; 96 inputs .084, .067, .084.
 
+    The k inputs of a frequency are dealt from shuffled decks of all inputs, one deck after the
+    other: each input occurs as often as any other, or once more. Every set of k is as likely, so
+    the expectation is exact. Orthogonal frequencies have the same inputs within a block, which is
+    of k then; there an input may occur k times more than another. Root mean square error of a
+    Gaussian, 60 frequencies of 2 of 10 inputs (60 draws): .080 random, .068 orthogonal, .067
+    Halton; sets drawn independently of one another have .088.
+
     References
     ----------
     Rahimi and Recht (2007), Random features for large-scale kernel machines. Yu, Suresh,
     Choromanski, Holtmann-Rice, Kumar (2016), Orthogonal random features, section 3. Avron,
     Sindhwani, Yang, Mahoney (2016), Quasi-Monte Carlo feature maps for shift-invariant kernels,
-    section 3.
+    section 3. Hashemi, Schaeffer, Shi, Topcu, Tran, Ward (2023), Generalization bounds for sparse
+    random feature expansions: frequencies of few inputs.
 
     Examples
     --------
@@ -133,10 +145,17 @@ class RandomFeatures(Features):
     FREQUENCIES: ClassVar = WAYS
     map = WaveMap
 
-    def __init__(self, n_components: int = 50, frequencies: str = "random", normalize: bool = True):
+    def __init__(
+        self,
+        n_components: int = 50,
+        frequencies: str = "random",
+        normalize: bool = True,
+        inputs: int | None = None,
+    ):
         self.n_components = n_components
         self.frequencies = frequencies
         self.normalize = normalize
+        self.inputs = inputs
 
     def scale(self) -> float:
         """What sines and cosines are multiplied by."""
@@ -159,6 +178,8 @@ class RandomFeatures(Features):
                 f"RandomFeatures: a {type(kernel).__name__} has no orthogonal frequencies, its "
                 "spectrum is not the same in every direction; take 'random' or 'halton'"
             )
+        if self.inputs is not None:
+            whole_number(self, "inputs")
         return 2 * whole_number(self, "n_components")
 
     def shapes(self, kernel: Kernel, width: int) -> Shapes:
@@ -167,4 +188,6 @@ class RandomFeatures(Features):
     def draw(self, kernel: Kernel, width: int, generator: np.random.Generator) -> Arrays:
         n = self.dim(kernel, width) // 2
         assert isinstance(kernel, ShiftInvariant)
-        return {"frequencies": kernel.frequencies(n, width, self.frequencies, generator)}
+        inputs = width if self.inputs is None else self.inputs
+        way = self.frequencies
+        return {"frequencies": over_subsets(kernel, inputs, n, width, way, generator)}

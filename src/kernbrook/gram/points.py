@@ -223,7 +223,7 @@ class Block:
         for i, channel in enumerate(self.layout.channels):
             if channel >= FIRST_GIVEN:
                 kernel = self.layout.given[channel - FIRST_GIVEN]
-                out[i] = kernel(self.rows.dense(), points.dense()).T
+                kernel.between(points, self.rows, out[i])
                 if not np.isfinite(out[i]).all():
                     raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
             elif isinstance(points, SparseRows):

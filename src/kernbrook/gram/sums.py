@@ -80,7 +80,8 @@ class KernelSums:
 
     def threads(self, pairs: int) -> int:
         """Threads for work on so many pairs; Python kernels are computed in turn."""
-        return 1 if self.layout.given else threads_for(pairs)
+        in_turn = not all(kernel.by_threads for kernel in self.layout.given)
+        return 1 if in_turn else threads_for(pairs)
 
     def _lane_sums(self, support: SupportVectors, rows: Rows) -> tuple[Floats, Floats]:
         """`sums` for the examples that one thread takes."""

@@ -108,6 +108,7 @@ class Kernel:
     """
 
     of_vectors = True  # or of row numbers
+    by_threads = False  # may several threads call `between` at once?
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:
         return self  # immutable
@@ -119,6 +120,13 @@ class Kernel:
     def step(self) -> Step | None:
         """What the engine computes of the kernel; None where the kernel is called instead."""
         return None
+
+    def between(self, points: Any, rows: Any, out: Values) -> None:
+        """Write the values of n points and b rows of the engine in `out`, (n, b).
+
+        For a kernel without a step, which is called, unless it has something faster here.
+        """
+        out[:] = self(rows.dense(), points.dense()).T
 
     def parts(self) -> Iterator[tuple[float, Kernel]]:
         """The kernels this one is a weighted sum of, with their weights: itself, once."""

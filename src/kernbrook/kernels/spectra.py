@@ -17,11 +17,52 @@ WAYS = ("random", "orthogonal", "halton")  # to draw frequencies, see `RandomFea
 class ShiftInvariant(Kernel):
     """A kernel of x - z that is 1 at 0, and so the mean of cos v . (x - z) over frequencies v."""
 
-    isotropic: ClassVar[bool] = True  # the same in every direction; else no orthogonal frequencies
+    # The same in every direction of the inputs that a frequency has; else no orthogonal ones.
+    isotropic: ClassVar[bool] = True
 
     def frequencies(self, n: int, width: int, way: str, generator: np.random.Generator) -> Floats:
         """(n, width) frequencies v with E exp(i v . delta) = k(delta), drawn in one of `WAYS`."""
         raise NotImplementedError
+
+
+def over_subsets(
+    kernel: ShiftInvariant,
+    inputs: int,
+    n: int,
+    width: int,
+    way: str,
+    generator: np.random.Generator,
+) -> Floats:
+    """(n, width) frequencies of the kernel's mean over all sets of so many inputs.
+
+    Each has at its own inputs a frequency of the kernel of these, elsewhere 0. Orthogonal ones
+    have the same inputs within a block.
+    """
+    if inputs >= width:
+        return kernel.frequencies(n, width, way, generator)
+    block = inputs if way == "orthogonal" else 1
+    own = kernel.frequencies(n, inputs, way, generator)
+    chosen = np.repeat(_subsets(-(-n // block), inputs, width, generator), block, axis=0)[:n]
+    frequencies = np.zeros((n, width))
+    np.put_along_axis(frequencies, chosen, own, axis=1)
+    return frequencies
+
+
+def _subsets(n: int, inputs: int, width: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """(n, inputs) rising numbers below `width`: every set is as likely, all inputs as frequent.
+
+    Dealt from one shuffled deck of the inputs after the other. Those that are left in a deck come
+    last in the next, so that no set has an input twice.
+    """
+    chosen = np.empty((n, inputs), dtype=np.int64)
+    deck = np.empty(0, dtype=np.int64)
+    for i in range(n):
+        if len(deck) < inputs:
+            fresh = generator.permutation(width)
+            late = np.isin(fresh, deck)
+            deck = np.concatenate([deck, fresh[~late], fresh[late]])
+        chosen[i], deck = deck[:inputs], deck[inputs:]
+    return np.sort(chosen, axis=1)
 
 
 def normal_frequencies(
