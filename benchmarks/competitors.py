@@ -177,24 +177,20 @@ class Refitted(Competitor):
         return len(pickle.dumps((self.points, self.labels, self.model)))
 
 
-def _scaled_river(classes: int, model: Any) -> River:
-    from river import multiclass, preprocessing
-
-    whole = multiclass.OneVsRestClassifier(model) if classes > 2 else model
-    return River(preprocessing.StandardScaler() | whole, classes)
-
-
 def logreg(seed: int, width: int, classes: int) -> River:
-    from river import linear_model
+    from river import linear_model, preprocessing
 
-    model = linear_model.LogisticRegression() if classes else linear_model.LinearRegression()
-    return _scaled_river(classes, model)
+    kinds = linear_model.LogisticRegression, linear_model.SoftmaxRegression
+    kind: Any = kinds[classes > 2] if classes else linear_model.LinearRegression
+    return River(preprocessing.StandardScaler() | kind(), classes)
 
 
 def alma(seed: int, width: int, classes: int) -> River:
-    from river import linear_model
+    from river import linear_model, multiclass, preprocessing
 
-    return _scaled_river(classes, linear_model.ALMAClassifier())
+    model: Any = linear_model.ALMAClassifier()
+    whole = multiclass.OneVsRestClassifier(model) if classes > 2 else model
+    return River(preprocessing.StandardScaler() | whole, classes)
 
 
 def hat(seed: int, width: int, classes: int) -> River:
@@ -268,7 +264,7 @@ SETTINGS = {
     "knn1000": "the 5 nearest of the last 1,000 rows, features standardised as they come, NumPy",
     "sgd-rbf": "scikit-learn's SGD (log loss, or squared) on standardised features beside "
     "RBFSampler(300, gamma=1 / features)",
-    "logreg": "River's logistic regression after StandardScaler, one against the rest",
+    "logreg": "River's logistic regression, softmax where classes are many, after StandardScaler",
     "linear": "River's linear regression after StandardScaler",
     "alma": "River's ALMA after StandardScaler, one against the rest",
     "majority": "the most frequent label so far",

@@ -288,8 +288,6 @@ def gathered(cache: Path, cells: list[Cell]) -> dict[tuple[str, str], Ran]:
 
 def z_value(one: Any, other: Any, block: int) -> float:
     """The mean difference of two losses in standard errors; blocks of rows are averaged."""
-    if not np.isfinite(one).all() or not np.isfinite(other).all():
-        return np.inf * (int(np.isfinite(other).all()) - int(np.isfinite(one).all()) or 0.0)
     difference = one - other
     rows = len(difference) // block * block
     means = difference[:rows].reshape(-1, block).mean(1)
@@ -317,13 +315,21 @@ class Table:
         error = self.error(stream, method)
         if (stream, method) not in self.found:
             return ""
-        if not np.isfinite(error) or (self.task == "numbers" and error > 100):
+        if self.diverged(stream, method):
             return "diverged"
         text = f"{error:.2f}" if self.task == "classes" else f"{error:.4f}"
         best = np.nanmin([self.error(stream, other) for other in self.methods])
         return f"**{text}**" if error == best else text
 
+    def diverged(self, stream: str, method: str) -> bool:
+        error = self.error(stream, method)
+        return not np.isfinite(error) or error > 100
+
     def z(self, stream: str, one: str, other: str) -> float:
+        """Of the difference of losses; what diverged loses."""
+        gone = [self.diverged(stream, method) for method in (one, other)]
+        if any(gone):
+            return 0.0 if all(gone) else np.inf if gone[0] else -np.inf
         losses = [self.found[stream, method].losses for method in (one, other)]
         return z_value(*losses, self.block)
 
