@@ -150,7 +150,7 @@ class Refitted(Competitor):
             self.labels = np.concatenate([self.labels, y[start:stop]])[-10_000:]
             self.count += stop - start
             start = stop
-            if self.count in (100, 200, 500) or self.count % 1000 == 0:
+            if self.count in (100, 200, 500, 1000) or self.count % 2000 == 0:
                 self.fit()
         return np.concatenate(parts), np.ones(len(y), bool)
 
