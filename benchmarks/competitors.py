@@ -255,7 +255,7 @@ NUMBERS: dict[str, Made] = {
 }
 ON_REQUEST = ("spa", "omkc-dd", "raker")  # the papers' few
 DRAWS = ("kernbrook", "arf", "srp", "hat", "sgd-rbf", "spa", "raker")  # others: one seed is enough
-SETTINGS = {
+SETTINGS = {  # in words; of our own, the parameters
     "lgb": "LightGBM, default settings, fitted at rows 100, 200, 500, 1,000 and then every 2,000 "
     "on the last 10,000; before, the most frequent label or the mean so far",
     "arf": "River's adaptive random forest, default settings",
@@ -271,8 +271,4 @@ SETTINGS = {
     "last-label": "the last label",
     "mean": "the mean so far",
     "last-value": "the last value",
-    "kernbrook": "the default: recipe kernbrook-classification, or kernbrook-regression",
-    "spa": "SPA, scaling='moments'",
-    "omkc-dd": "OMKC(D,D), scaling='moments'",
-    "raker": "Raker, scaling='moments'",
 }

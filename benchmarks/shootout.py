@@ -17,7 +17,8 @@ bytes are then those of more.
 
 Two methods tie on a stream where the mean difference of their losses is less than 2 standard
 errors: over rows for mistakes, over means of 50 rows for squared errors. A rank is 1, plus 1 for
-each method that is better, plus 1/2 for each that ties.
+each method that is better, plus 1/2 for each that ties; it is given to methods that ran on all the
+streams. Seconds and bytes are means over the streams that a method ran on.
 
 FILE.py of `--also` defines METHODS = {name: function(seed, n_features, classes) -> estimator},
 with `learn(X, y) -> (predictions, asked)`; classes is 0 for numbers, else their number, and labels
@@ -97,7 +98,8 @@ def main() -> None:
     cache = Path(given.cache)
     cache.mkdir(parents=True, exist_ok=True)
     streams = present(given.streams.split(",") if given.streams else [*CLASSES, *NUMBERS])
-    tables = []
+    tables: list[Table] = []
+    settings: dict[str, str] = {}
     for task in ("classes", "numbers"):
         names = [name for name in streams if task_of(name) == task]
         if names:
@@ -106,6 +108,7 @@ def main() -> None:
             cells = cells_of(task, names, rows, given)
             fill(cache, cells, given)
             tables.append(Table(task, data, gathered(cache, cells), given.ours))
+            settings |= {cell.method: cell.settings for cell in cells}
     about = machine.describe()
     for table in tables:
         for title, rows_ in table.parts():
@@ -114,7 +117,7 @@ def main() -> None:
     if given.json:
         Path(given.json).write_text(json.dumps([table.as_json() for table in tables], indent=1))
     if given.page:
-        write_page(Path(given.page), tables, about)
+        write_page(Path(given.page), tables, settings, about)
 
 
 # Streams
@@ -158,7 +161,7 @@ def cells_of(task: str, streams: list[str], rows: int, given: Any) -> list[Cell]
     for stream in streams:
         for name in methods:
             seeds = given.seeds if name in competitors.DRAWS else 1
-            settings = competitors.SETTINGS[name]
+            settings = competitors.SETTINGS.get(name) or settings_of(known[name], task) or ""
             cells += [Cell(name, stream, rows, seed, settings, None) for seed in range(seeds)]
         for name, make in (also(given.also) if given.also else {}).items():
             settings = settings_of(make, task)
@@ -239,13 +242,15 @@ def run(cache: Path, cell: Cell) -> str:
     predictions = learned(estimator, X, y, classes)
     seconds = 1000 * (time.process_time() - start) / len(y)
     path, held = path_of(cache, cell), size(estimator)
+    part = path.with_name("." + path.name)  # so that no other process reads half of it
     if classes:
         losses = predictions != y
-        np.savez(path, bits=np.packbits(losses), rows=len(y), seconds=seconds, bytes=held)
+        np.savez(part, bits=np.packbits(losses), rows=len(y), seconds=seconds, bytes=held)
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             losses = ((predictions - y) ** 2).astype(np.float32)
-        np.savez(path, squares=losses, seconds=seconds, bytes=held)
+        np.savez(part, squares=losses, seconds=seconds, bytes=held)
+    part.replace(path)
     return f"{losses.mean():.4f}, {seconds:.2f} s for 1,000 rows"
 
 
@@ -356,8 +361,11 @@ class Table:
 
     def parts(self) -> list[tuple[str, list[list[str]]]]:
         """Titles, each with rows of cells, the first of which is a header."""
-        rows = ", ".join(f"{len(d['y']):,} of {name}" for name, d in self.data.items())
-        unit = {"classes": "mistakes in per cent", "numbers": "squared error / variance of y"}
+        lengths = [len(data["y"]) for data in self.data.values()]
+        rows = f"first {max(lengths):,} rows"
+        for name, length in zip(self.streams, lengths, strict=True):
+            rows += f", {length:,} of {name}" if length < max(lengths) else ""
+        unit = {"classes": "mistakes in per cent", "numbers": "squared error over variance of y"}
         errors = [["", *self.streams]]
         errors += [[m, *(self.shown(s, m) for s in self.streams)] for m in self.methods]
         header = ["", "won", "tied", "lost", "mean rank", "seconds / 1,000 rows", "bytes"]
@@ -374,7 +382,7 @@ class Table:
                 ]
             )
         return [
-            (f"{unit[self.task].capitalize()}, rows: {rows}", errors),
+            (f"{unit[self.task].capitalize()}, {rows}", errors),
             (f"{self.ours} against each, on {self.task}", summary),
         ]
 
@@ -407,13 +415,11 @@ class Table:
 # The page
 
 
-def write_page(path: Path, tables: list[Table], about: str) -> None:
+def write_page(path: Path, tables: list[Table], settings: dict[str, str], about: str) -> None:
     write = markdown if path.suffix == ".md" else page
-    methods = list(dict.fromkeys(m for table in tables for m in table.methods))
-    settings = [["method", "settings"]]
-    settings += [[m, competitors.SETTINGS.get(m, "")] for m in methods]
+    words = [["method", "settings"], *([name, text] for name, text in settings.items())]
     parts = [part for table in tables for part in table.parts()]
-    path.write_text(write([*parts, ("Settings", settings)], about))
+    path.write_text(write([*parts, ("Settings", words)], about))
 
 
 def markdown(parts: list[tuple[str, list[list[str]]]], about: str) -> str:
