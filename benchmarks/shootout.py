@@ -82,8 +82,8 @@ class Ran(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--streams", help="by name, with commas; all by default")
-    parser.add_argument("--methods", help="by name, with commas; all but the papers' by default")
+    parser.add_argument("--streams", help="with commas; others than the usual are of classes")
+    parser.add_argument("--methods", help="with commas; all but the papers' by default")
     parser.add_argument("--ours", default="kernbrook", help="whose wins are counted")
     parser.add_argument("--also", help="FILE.py with more METHODS, which are all added")
     parser.add_argument("--rows", type=int, help="10,000 by default, 8,000 of numbers")
@@ -95,6 +95,10 @@ def main() -> None:
     parser.add_argument("--json", help="FILE to write")
     parser.add_argument("--page", help="FILE to write, .md or .html")
     given = parser.parse_args()
+    known = {*competitors.CLASSES, *competitors.NUMBERS}
+    for name in given.methods.split(",") if given.methods else ():
+        if name not in known:
+            parser.error(f"--methods: no {name}; there are {', '.join(sorted(known))}")
     cache = Path(given.cache)
     cache.mkdir(parents=True, exist_ok=True)
     streams = present(given.streams.split(",") if given.streams else [*CLASSES, *NUMBERS])
@@ -146,8 +150,15 @@ def prepared(cache: Path, name: str, rows: int) -> dict[str, Any]:
             known, y = np.unique(y, return_inverse=True)
             classes = len(known)
         X = X[:rows].toarray() if sp.issparse(X) else X[:rows]
-        np.savez(path, X=np.asarray(X, float), y=y[:rows], classes=classes)
+        save(path, X=np.asarray(X, float), y=y[:rows], classes=classes)
     return dict(np.load(path))
+
+
+def save(path: Path, **arrays: Any) -> None:
+    """The file appears whole: other processes may read it."""
+    part = path.with_name(f".{os.getpid()}-{path.name}")
+    np.savez(part, **arrays)
+    part.replace(path)
 
 
 # Cells
@@ -161,15 +172,12 @@ def cells_of(task: str, streams: list[str], rows: int, given: Any) -> list[Cell]
     for stream in streams:
         for name in methods:
             seeds = given.seeds if name in competitors.DRAWS else 1
-            settings = competitors.SETTINGS.get(name) or settings_of(known[name], task) or ""
+            settings = competitors.SETTINGS.get(name) or str(settings_of(known[name], task))
             cells += [Cell(name, stream, rows, seed, settings, None) for seed in range(seeds)]
         for name, make in (also(given.also) if given.also else {}).items():
-            settings = settings_of(make, task)
-            if settings is None:
-                continue
-            cells += [
-                Cell(name, stream, rows, seed, settings, given.also) for seed in range(given.seeds)
-            ]
+            text = settings_of(make, task, given.also)
+            seeds = given.seeds if text is not None else 0
+            cells += [Cell(name, stream, rows, seed, text, given.also) for seed in range(seeds)]
     return cells
 
 
@@ -177,16 +185,16 @@ def also(path: str) -> dict[str, competitors.Made]:
     return runpy.run_path(path)["METHODS"]
 
 
-def settings_of(make: competitors.Made, task: str) -> str | None:
-    """The estimator's parameters in words, or the text of the function; None: no such estimator."""
+def settings_of(make: competitors.Made, task: str, path: str | None = None) -> str | None:
+    """The estimator's parameters in words, or else its file; None: there is no such estimator."""
     estimator = make(0, 5, 2 if task == "classes" else 0)
     if estimator is None:
         return None
     if hasattr(estimator, "get_params"):
         text = str(sorted(estimator.get_params(deep=True).items(), key=lambda item: item[0]))
-        if not re.search(" at 0x", text):
+        if " at 0x" not in text:
             return text
-    return inspect.getsource(make)
+    return Path(path).read_text() if path else type(estimator).__name__
 
 
 def path_of(cache: Path, cell: Cell) -> Path:
@@ -242,15 +250,13 @@ def run(cache: Path, cell: Cell) -> str:
     predictions = learned(estimator, X, y, classes)
     seconds = 1000 * (time.process_time() - start) / len(y)
     path, held = path_of(cache, cell), size(estimator)
-    part = path.with_name("." + path.name)  # so that no other process reads half of it
     if classes:
         losses = predictions != y
-        np.savez(part, bits=np.packbits(losses), rows=len(y), seconds=seconds, bytes=held)
+        save(path, bits=np.packbits(losses), rows=len(y), seconds=seconds, bytes=held)
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             losses = ((predictions - y) ** 2).astype(np.float32)
-        np.savez(part, squares=losses, seconds=seconds, bytes=held)
-    part.replace(path)
+        save(path, squares=losses, seconds=seconds, bytes=held)
     return f"{losses.mean():.4f}, {seconds:.2f} s for 1,000 rows"
 
 

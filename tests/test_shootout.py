@@ -1,12 +1,16 @@
 """The shoot-out's competitors look at no label before its row is predicted; its tests are right."""
 
 import importlib.util
+import json
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
+
+import kernbrook as kb
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 RIVER = ("arf", "srp", "hat", "logreg", "linear", "alma")
@@ -102,3 +106,36 @@ def test_z_values(benchmark):
     z = shootout.z_value(one, other, 50)
     assert z == pytest.approx((one - other).mean() / error)
     assert shootout.z_value(one, one, 1) == 0
+
+
+def test_the_script_from_end_to_end(tmp_path):
+    """A cell that is kept is not run again, and errors are those of the library."""
+    script = FOLDER / "shootout.py"
+    if not script.exists():
+        pytest.skip("benchmarks is not beside the tests")
+    also = tmp_path / "more.py"
+    also.write_text(
+        "import kernbrook as kb\n"
+        "METHODS = {'last': lambda seed, width, classes: kb.recipes.make('last-value')}\n"
+    )
+    results, page = tmp_path / "results.json", tmp_path / "page.md"
+    command = [
+        *(sys.executable, script, "--streams", "friedman", "--rows", "130", "--methods", "mean"),
+        *("--also", also, "--cache", tmp_path / "cells", "--json", results, "--page", page),
+        *("--ours", "last"),
+    ]
+    texts = []
+    for _ in range(2):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        texts.append(done.stderr)
+    assert "2/2" in texts[0]
+    assert texts[1] == ""
+    (table,) = json.loads(results.read_text())
+    assert table["against"] == {"mean": [0, 0, 1]}
+    X, y = kb.open_stream("friedman:130").read()
+    for cell in table["cells"]:
+        recipe = "mean" if cell["method"] == "mean" else "last-value"
+        error = kb.prequential(kb.recipes.make(recipe), X, y).error / y.var()
+        assert cell["error"] == pytest.approx(error, rel=1e-5)
+    assert f"| mean | **{table['cells'][0]['error']:.4f}** |" in page.read_text()
