@@ -103,7 +103,7 @@ def main() -> None:
     cache.mkdir(parents=True, exist_ok=True)
     streams = present(given.streams.split(",") if given.streams else [*CLASSES, *NUMBERS])
     tables: list[Table] = []
-    settings: dict[str, str] = {}
+    settings: list[tuple[str, str]] = []
     for task in ("classes", "numbers"):
         names = [name for name in streams if task_of(name) == task]
         if names:
@@ -112,7 +112,8 @@ def main() -> None:
             cells = cells_of(task, names, rows, given)
             fill(cache, cells, given)
             tables.append(Table(task, data, gathered(cache, cells), given.ours))
-            settings |= {cell.method: cell.settings for cell in cells}
+            ran = {(c.method, c.settings): None for c in cells if c.method in tables[-1].methods}
+            settings += [pair for pair in ran if pair not in settings]
     about = machine.describe()
     for table in tables:
         for title, rows_ in table.parts():
@@ -421,9 +422,11 @@ class Table:
 # The page
 
 
-def write_page(path: Path, tables: list[Table], settings: dict[str, str], about: str) -> None:
+def write_page(
+    path: Path, tables: list[Table], settings: list[tuple[str, str]], about: str
+) -> None:
     write = markdown if path.suffix == ".md" else page
-    words = [["method", "settings"], *([name, text] for name, text in settings.items())]
+    words = [["method", "settings"], *map(list, settings)]
     parts = [part for table in tables for part in table.parts()]
     path.write_text(write([*parts, ("Settings", words)], about))
 
