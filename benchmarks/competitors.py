@@ -1,0 +1,274 @@
+"""What users would pick instead, each with `learn(X, y) -> (predictions, asked)`.
+
+Labels are class numbers from 0, or real numbers. Each row is predicted before its label is looked
+at, in one pass. River's learners take one row at a time, as dictionaries.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import kernbrook as kb
+
+Made = Callable[[int, int, int], Any]  # from a seed, the numbers of features and of classes (or 0)
+
+
+class Competitor:
+    """Row by row: `predict(x)`, then `update(x, y)`."""
+
+    dtype: type = int
+
+    def learn(self, X: Any, y: Any) -> tuple[Any, Any]:
+        predictions = np.zeros(len(y), self.dtype)
+        for i, x in enumerate(X):
+            predictions[i] = self.predict(x)
+            self.update(x, y[i])
+        return predictions, np.ones(len(y), bool)
+
+    def predict(self, x: Any) -> Any:
+        raise NotImplementedError
+
+    def update(self, x: Any, y: Any) -> None:
+        raise NotImplementedError
+
+    @property
+    def memory_bytes_(self) -> int:
+        return len(pickle.dumps(self))
+
+
+class Moments:
+    """Means and deviations of the rows so far."""
+
+    def __init__(self, width: int):
+        self.count, self.mean, self.squares = 0, np.zeros(width), np.zeros(width)
+
+    def update(self, x: Any) -> None:
+        self.count += 1
+        before = x - self.mean
+        self.mean = self.mean + before / self.count
+        self.squares = self.squares + before * (x - self.mean)
+
+    def scaled(self, x: Any) -> Any:
+        deviation = np.sqrt(self.squares / max(1, self.count))
+        return (x - self.mean) / np.where(deviation > 0, deviation, 1.0)
+
+
+class River(Competitor):
+    def __init__(self, model: Any, classes: int):
+        self.model = model
+        self.dtype = int if classes else float
+
+    def learn(self, X: Any, y: Any) -> tuple[Any, Any]:
+        names, wanted = range(X.shape[1]), y.tolist()
+        predictions = np.zeros(len(y), self.dtype)
+        for i, row in enumerate(X.tolist()):
+            x = dict(zip(names, row, strict=True))
+            predictions[i] = self.model.predict_one(x) or 0
+            self.model.learn_one(x, wanted[i])
+        return predictions, np.ones(len(y), bool)
+
+
+class Nearest(Competitor):
+    """The 5 nearest of the last 1,000 rows, each standardised by the moments when it came."""
+
+    def __init__(self, width: int, classes: int, window: int = 1000, neighbours: int = 5):
+        self.classes, self.neighbours = classes, neighbours
+        self.dtype = int if classes else float
+        self.moments, self.count = Moments(width), 0
+        self.points, self.labels = np.zeros((window, width)), np.zeros(window, self.dtype)
+
+    def predict(self, x: Any) -> Any:
+        known = min(self.count, len(self.labels))
+        if known == 0:
+            return 0
+        differences = self.points[:known] - self.moments.scaled(x)
+        distances = np.einsum("ij,ij->i", differences, differences)
+        some = min(self.neighbours, known)
+        labels = self.labels[np.argpartition(distances, some - 1)[:some]]
+        return np.bincount(labels).argmax() if self.classes else labels.mean()
+
+    def update(self, x: Any, y: Any) -> None:
+        self.moments.update(x)
+        at = self.count % len(self.labels)
+        self.points[at], self.labels[at] = self.moments.scaled(x), y
+        self.count += 1
+
+
+class Waves(Competitor):
+    """Standardised features beside 300 random ones of a Gaussian, and scikit-learn's SGD."""
+
+    def __init__(self, seed: int, width: int, classes: int):
+        from sklearn.kernel_approximation import RBFSampler
+        from sklearn.linear_model import SGDClassifier, SGDRegressor
+
+        self.classes, self.moments = classes, Moments(width)
+        self.dtype = int if classes else float
+        self.waves = RBFSampler(gamma=1 / width, n_components=300, random_state=seed)
+        self.waves.fit(np.zeros((1, width)))
+        self.model: Any = (
+            SGDClassifier(loss="log_loss", random_state=seed)
+            if classes
+            else SGDRegressor(random_state=seed)
+        )
+
+    def inputs(self, x: Any) -> Any:
+        scaled = self.moments.scaled(x)[None]
+        return np.hstack([scaled, self.waves.transform(scaled)])
+
+    def predict(self, x: Any) -> Any:
+        return self.model.predict(self.inputs(x))[0] if self.moments.count else 0
+
+    def update(self, x: Any, y: Any) -> None:
+        self.moments.update(x)
+        more = {"classes": range(self.classes)} if self.classes else {}
+        self.model.partial_fit(self.inputs(x), [y], **more)
+
+
+class Refitted(Competitor):
+    """LightGBM on the last 10,000 rows, at rows 100, 200, 500, 1,000 and then every 2,000."""
+
+    def __init__(self, seed: int, width: int, classes: int):
+        import lightgbm
+
+        kind = lightgbm.LGBMClassifier if classes else lightgbm.LGBMRegressor
+        self.make = lambda: kind(random_state=seed, n_jobs=1, verbose=-1)
+        self.dtype = int if classes else float
+        self.count, self.model = 0, None
+        self.points, self.labels = np.zeros((0, width)), np.zeros(0, self.dtype)
+
+    def learn(self, X: Any, y: Any) -> tuple[Any, Any]:
+        parts, start = [], 0
+        while start < len(y):
+            ahead = self.next_fit() - self.count if self.model else 1
+            stop = min(len(y), start + ahead)
+            parts.append(self.predicted(X[start:stop]))
+            self.points = np.concatenate([self.points, X[start:stop]])[-10_000:]
+            self.labels = np.concatenate([self.labels, y[start:stop]])[-10_000:]
+            self.count += stop - start
+            start = stop
+            if self.count in (100, 200, 500, 1000) or self.count % 2000 == 0:
+                self.fit()
+        return np.concatenate(parts), np.ones(len(y), bool)
+
+    def next_fit(self) -> int:
+        for row in (100, 200, 500, 1000):
+            if self.count < row:
+                return row
+        return 2000 * (self.count // 2000 + 1)
+
+    def fit(self) -> None:
+        if len(np.unique(self.labels)) > 1:
+            self.model = self.make().fit(self.points, self.labels)
+
+    def predicted(self, X: Any) -> Any:
+        if self.model is not None:
+            return self.model.predict(X)
+        if len(self.labels) == 0:
+            return np.zeros(len(X), self.dtype)
+        usual = np.bincount(self.labels).argmax() if self.dtype is int else self.labels.mean()
+        return np.full(len(X), usual)
+
+    @property
+    def memory_bytes_(self) -> int:
+        return len(pickle.dumps((self.points, self.labels, self.model)))
+
+
+def logreg(seed: int, width: int, classes: int) -> River:
+    from river import linear_model, preprocessing
+
+    kinds = linear_model.LogisticRegression, linear_model.SoftmaxRegression
+    kind: Any = kinds[classes > 2] if classes else linear_model.LinearRegression
+    return River(preprocessing.StandardScaler() | kind(), classes)
+
+
+def alma(seed: int, width: int, classes: int) -> River:
+    from river import linear_model, multiclass, preprocessing
+
+    model: Any = linear_model.ALMAClassifier()
+    whole = multiclass.OneVsRestClassifier(model) if classes > 2 else model
+    return River(preprocessing.StandardScaler() | whole, classes)
+
+
+def hat(seed: int, width: int, classes: int) -> River:
+    from river import tree
+
+    kind: Any = (
+        tree.HoeffdingAdaptiveTreeClassifier if classes else tree.HoeffdingAdaptiveTreeRegressor
+    )
+    return River(kind(seed=seed), classes)
+
+
+def arf(seed: int, width: int, classes: int) -> River:
+    from river import forest
+
+    kind: Any = forest.ARFClassifier if classes else forest.ARFRegressor
+    return River(kind(seed=seed), classes)
+
+
+def srp(seed: int, width: int, classes: int) -> River:
+    from river import ensemble
+
+    kind: Any = ensemble.SRPClassifier if classes else ensemble.SRPRegressor
+    return River(kind(seed=seed), classes)
+
+
+def recipe(name: str, **settings: Any) -> Made:
+    def made(seed: int, width: int, classes: int) -> Any:
+        more = {} if name in TRIVIAL else {"random_state": seed}
+        return kb.recipes.make(name, **more, **settings)
+
+    return made
+
+
+TRIVIAL = ("majority", "last-label", "mean", "last-value")
+CLASSES: dict[str, Made] = {
+    "kernbrook": recipe("kernbrook-classification"),
+    "lgb": Refitted,
+    "arf": arf,
+    "srp": srp,
+    "hat": hat,
+    "knn1000": lambda seed, width, classes: Nearest(width, classes),
+    "sgd-rbf": Waves,
+    "logreg": logreg,
+    "alma": alma,
+    "majority": recipe("majority"),
+    "last-label": recipe("last-label"),
+    "spa": recipe("spa", scaling="moments"),
+    "omkc-dd": recipe("omkc-dd", scaling="moments"),
+}
+NUMBERS: dict[str, Made] = {
+    "kernbrook": recipe("kernbrook-regression"),
+    "lgb": Refitted,
+    "arf": arf,
+    "srp": srp,
+    "hat": hat,
+    "knn1000": lambda seed, width, classes: Nearest(width, classes),
+    "sgd-rbf": Waves,
+    "linear": logreg,
+    "mean": recipe("mean"),
+    "last-value": recipe("last-value"),
+    "raker": recipe("raker", scaling="moments"),
+}
+ON_REQUEST = ("spa", "omkc-dd", "raker")  # the papers' few
+DRAWS = ("kernbrook", "arf", "srp", "hat", "sgd-rbf", "spa", "raker")  # others: one seed is enough
+SETTINGS = {  # in words; of our own, the parameters
+    "lgb": "LightGBM, default settings, fitted at rows 100, 200, 500, 1,000 and then every 2,000 "
+    "on the last 10,000; before, the most frequent label or the mean so far",
+    "arf": "River's adaptive random forest, default settings",
+    "srp": "River's streaming random patches, default settings",
+    "hat": "River's Hoeffding adaptive tree, default settings",
+    "knn1000": "the 5 nearest of the last 1,000 rows, features standardised as they come, NumPy",
+    "sgd-rbf": "scikit-learn's SGD (log loss, or squared) on standardised features beside "
+    "RBFSampler(300, gamma=1 / features)",
+    "logreg": "River's logistic regression, softmax where classes are many, after StandardScaler",
+    "linear": "River's linear regression after StandardScaler",
+    "alma": "River's ALMA after StandardScaler, one against the rest",
+    "majority": "the most frequent label so far",
+    "last-label": "the last label",
+    "mean": "the mean so far",
+    "last-value": "the last value",
+}

@@ -1,0 +1,468 @@
+"""Ours beside what users would pick instead: equal rows, one pass, paired tests.
+
+    python benchmarks/shootout.py --cache FOLDER [--page docs/shootout.md]
+
+Each label is predicted before it is learned from. The streams are the first ROWS rows of each, in
+their own order, but for those whose file is grouped by class: these are shuffled with seed 0.
+
+A cell is one method, stream and seed. It runs in a process of its own, with one thread. Processor
+seconds are those of predicting and learning; a copy of the method learns 50 rows before, so that
+imports and compiling are not counted. Bytes are `memory_bytes_` of our own estimators, and the
+length of the pickle of others. Several seeds are for methods that draw, and are averaged.
+
+Cells are kept in the cache folder: a bit for each row of classes, a float for each of numbers. They
+are known by method, stream, rows, seed and settings, not by the code of this library: after a
+change of it, `--fresh kernbrook` runs ours anew. A cell of more rows serves for fewer; seconds and
+bytes are then those of more.
+
+Two methods tie on a stream where the mean difference of their losses is less than 2 standard
+errors: over rows for mistakes, over means of 50 rows for squared errors. A rank is 1, plus 1 for
+each method that is better, plus 1/2 for each that ties; it is given to methods that ran on all the
+streams. Seconds and bytes are means over the streams that a method ran on.
+
+FILE.py of `--also` defines METHODS = {name: function(seed, n_features, classes) -> estimator},
+with `learn(X, y) -> (predictions, asked)`; classes is 0 for numbers, else their number, and labels
+are the numbers from 0. None instead of an estimator leaves the method out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import html
+import inspect
+import json
+import multiprocessing
+import os
+import pickle
+import re
+import runpy
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import competitors
+import machine
+import numpy as np
+import scipy.sparse as sp
+
+import kernbrook as kb
+
+CLASSES = (
+    *("elec2", "weather", "phishing_stream", "covtype", "letter"),
+    *("magic04", "a9a", "cod-rna", "skin_nonskin"),
+)
+NUMBERS = ("energy", "twitter", "tomshardware", "kin8nm", "friedman")
+SHUFFLED = ("magic04", "cod-rna", "skin_nonskin")
+ROWS = {"classes": 10_000, "numbers": 8_000}
+BLOCK = 50  # rows of a mean, where errors of numbers are compared
+
+
+class Cell(NamedTuple):
+    """`settings` tells apart what has the same name; `also` is the file that makes the method."""
+
+    method: str
+    stream: str
+    rows: int
+    seed: int
+    settings: str
+    also: str | None
+
+
+class Ran(NamedTuple):
+    """losses : (rows,), mistakes or squared errors; seconds : of a processor, for 1,000 rows"""
+
+    losses: Any
+    seconds: float
+    bytes: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--streams", help="with commas; others than the usual are of classes")
+    parser.add_argument("--methods", help="with commas; all but the papers' by default")
+    parser.add_argument("--ours", default="kernbrook", help="whose wins are counted")
+    parser.add_argument("--also", help="FILE.py with more METHODS, which are all added")
+    parser.add_argument("--rows", type=int, help="10,000 by default, 8,000 of numbers")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--cache", default=".shootout", help="a folder, made where missing")
+    parser.add_argument("--fresh", default="", help="methods to run anew")
+    parser.add_argument("--only-cached", action="store_true", help="run nothing")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--json", help="FILE to write")
+    parser.add_argument("--page", help="FILE to write, .md or .html")
+    given = parser.parse_args()
+    known = {*competitors.CLASSES, *competitors.NUMBERS}
+    for name in given.methods.split(",") if given.methods else ():
+        if name not in known:
+            parser.error(f"--methods: no {name}; there are {', '.join(sorted(known))}")
+    cache = Path(given.cache)
+    cache.mkdir(parents=True, exist_ok=True)
+    streams = present(given.streams.split(",") if given.streams else [*CLASSES, *NUMBERS])
+    tables: list[Table] = []
+    settings: list[tuple[str, str]] = []
+    for task in ("classes", "numbers"):
+        names = [name for name in streams if task_of(name) == task]
+        if names:
+            rows = given.rows or ROWS[task]
+            data = {name: prepared(cache, name, rows) for name in names}
+            cells = cells_of(task, names, rows, given)
+            fill(cache, cells, given)
+            tables.append(Table(task, data, gathered(cache, cells), given.ours))
+            ran = {(c.method, c.settings): None for c in cells if c.method in tables[-1].methods}
+            settings += [pair for pair in ran if pair not in settings]
+    about = machine.describe()
+    for table in tables:
+        for title, rows_ in table.parts():
+            print(f"\n{title}\n{machine.table(rows_[0], rows_[1:])}")
+    print(f"\n{about}")
+    if given.json:
+        Path(given.json).write_text(json.dumps([table.as_json() for table in tables], indent=1))
+    if given.page:
+        write_page(Path(given.page), tables, settings, about)
+
+
+# Streams
+
+
+def present(names: Sequence[str]) -> list[str]:
+    generated = kb.streams.stream_names()
+    return [name for name in names if name in generated or not machine.data_missing(name)]
+
+
+def task_of(name: str) -> str:
+    return "numbers" if name in NUMBERS else "classes"
+
+
+def prepared(cache: Path, name: str, rows: int) -> dict[str, Any]:
+    """X, dense, y and the number of classes, 0 for numbers; kept, since some files are large."""
+    path = cache / f"rows-{name}-{rows}.npz"
+    if not path.exists():
+        whole = name in SHUFFLED or task_of(name) == "classes"  # all classes are known ahead
+        X, y = kb.open_stream(name if whole else f"{name}:{rows}").read()
+        if name in SHUFFLED:
+            order = np.random.default_rng(0).permutation(len(y))
+            X, y = X[order], y[order]
+        classes = 0
+        if task_of(name) == "classes":
+            known, y = np.unique(y, return_inverse=True)
+            classes = len(known)
+        X = X[:rows].toarray() if sp.issparse(X) else X[:rows]
+        save(path, X=np.asarray(X, float), y=y[:rows], classes=classes)
+    return dict(np.load(path))
+
+
+def save(path: Path, **arrays: Any) -> None:
+    """The file appears whole: other processes may read it."""
+    part = path.with_name(f".{os.getpid()}-{path.name}")
+    np.savez(part, **arrays)
+    part.replace(path)
+
+
+# Cells
+
+
+def cells_of(task: str, streams: list[str], rows: int, given: Any) -> list[Cell]:
+    known = competitors.CLASSES if task == "classes" else competitors.NUMBERS
+    usual = [name for name in known if name not in competitors.ON_REQUEST]
+    methods = [name for name in (given.methods or ",".join(usual)).split(",") if name in known]
+    cells = []
+    for stream in streams:
+        for name in methods:
+            seeds = given.seeds if name in competitors.DRAWS else 1
+            settings = competitors.SETTINGS.get(name) or str(settings_of(known[name], task))
+            cells += [Cell(name, stream, rows, seed, settings, None) for seed in range(seeds)]
+        for name, make in (also(given.also) if given.also else {}).items():
+            text = settings_of(make, task, given.also)
+            seeds = given.seeds if text is not None else 0
+            cells += [Cell(name, stream, rows, seed, text, given.also) for seed in range(seeds)]
+    return cells
+
+
+def also(path: str) -> dict[str, competitors.Made]:
+    return runpy.run_path(path)["METHODS"]
+
+
+def settings_of(make: competitors.Made, task: str, path: str | None = None) -> str | None:
+    """The estimator's parameters in words, or else its file; None: there is no such estimator."""
+    estimator = make(0, 5, 2 if task == "classes" else 0)
+    if estimator is None:
+        return None
+    if hasattr(estimator, "get_params"):
+        text = str(sorted(estimator.get_params(deep=True).items(), key=lambda item: item[0]))
+        if " at 0x" not in text:
+            return text
+    return Path(path).read_text() if path else type(estimator).__name__
+
+
+def path_of(cache: Path, cell: Cell) -> Path:
+    code = hashlib.sha256(cell.settings.encode()).hexdigest()[:10]
+    return cache / f"{cell.stream}-{cell.method}-{code}-{cell.rows}-{cell.seed}.npz"
+
+
+def kept(cache: Path, cell: Cell) -> Path | None:
+    """Where the cell is kept, or one of more rows."""
+    exact = path_of(cache, cell)
+    if exact.exists():
+        return exact
+    pattern = exact.name.replace(f"-{cell.rows}-{cell.seed}.npz", f"-*-{cell.seed}.npz")
+    more = {int(path.stem.split("-")[-2]): path for path in cache.glob(pattern)}
+    longer = [rows for rows in more if rows > cell.rows]
+    return more[min(longer)] if longer else None
+
+
+def fill(cache: Path, cells: list[Cell], given: Any) -> None:
+    """Run the cells that are missing."""
+    if given.only_cached:
+        return
+    fresh = given.fresh.split(",")
+    missing = [cell for cell in cells if cell.method in fresh or kept(cache, cell) is None]
+    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(given.jobs, mp_context=context, max_tasks_per_child=1) as pool:
+        running = {pool.submit(run, cache, cell): cell for cell in missing}
+        for i, done in enumerate(as_completed(running), start=1):
+            cell, error = running[done], done.exception()
+            text = f"failed: {error!r}" if error else done.result()
+            print(
+                f"{i}/{len(missing)} {cell.method} {cell.stream} seed {cell.seed}: {text}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+def run(cache: Path, cell: Cell) -> str:
+    """Run one cell and keep it."""
+    data = prepared(cache, cell.stream, cell.rows)
+    X, y, classes = data["X"], data["y"], int(data["classes"])
+    if cell.also:
+        make = also(cell.also)[cell.method]
+    else:
+        make = (competitors.CLASSES if classes else competitors.NUMBERS)[cell.method]
+    rest = (X.shape[1], classes)
+    trial = make(cell.seed, *rest)
+    for rows in (slice(25), slice(25, 50)):
+        learned(trial, X[rows], y[rows], classes)
+    estimator = make(cell.seed, *rest)
+    start = time.process_time()
+    predictions = learned(estimator, X, y, classes)
+    seconds = 1000 * (time.process_time() - start) / len(y)
+    path, held = path_of(cache, cell), size(estimator)
+    if classes:
+        losses = predictions != y
+        save(path, bits=np.packbits(losses), rows=len(y), seconds=seconds, bytes=held)
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses = ((predictions - y) ** 2).astype(np.float32)
+        save(path, squares=losses, seconds=seconds, bytes=held)
+    return f"{losses.mean():.4f}, {seconds:.2f} s for 1,000 rows"
+
+
+def learned(estimator: Any, X: Any, y: Any, classes: int) -> Any:
+    told = classes and "classes" in inspect.signature(estimator.learn).parameters
+    return estimator.learn(X, y, **({"classes": np.arange(classes)} if told else {}))[0]
+
+
+def size(estimator: Any) -> float:
+    """Bytes; NaN of what cannot be pickled."""
+    if hasattr(estimator, "memory_bytes_"):
+        return float(estimator.memory_bytes_)
+    try:
+        return float(len(pickle.dumps(estimator)))
+    except Exception:  # whatever a class of others raises
+        return float("nan")
+
+
+def gathered(cache: Path, cells: list[Cell]) -> dict[tuple[str, str], Ran]:
+    """By stream and method, the means over seeds of the cells that are there."""
+    found: dict[tuple[str, str], list[Ran]] = {}
+    for cell in cells:
+        path = kept(cache, cell)
+        if path is not None:
+            with np.load(path) as file:
+                if "bits" in file:
+                    losses = np.unpackbits(file["bits"], count=int(file["rows"])).astype(float)
+                else:
+                    losses = file["squares"].astype(float)
+                ran = Ran(losses[: cell.rows], float(file["seconds"]), float(file["bytes"]))
+            found.setdefault((cell.stream, cell.method), []).append(ran)
+    return {
+        key: Ran(*(np.mean(column, axis=0) for column in zip(*rans, strict=True)))
+        for key, rans in found.items()
+    }
+
+
+# Comparisons
+
+
+def z_value(one: Any, other: Any, block: int) -> float:
+    """The mean difference of two losses in standard errors; blocks of rows are averaged."""
+    difference = one - other
+    rows = len(difference) // block * block
+    means = difference[:rows].reshape(-1, block).mean(1)
+    error = means.std(ddof=1) / np.sqrt(len(means))
+    return float(difference.mean() / error) if error > 0 else 0.0
+
+
+class Table:
+    """What was found on the streams of one task."""
+
+    def __init__(self, task: str, data: dict[str, Any], found: Any, ours: str):
+        self.task, self.data, self.found, self.ours = task, data, found, ours
+        self.streams = list(data)
+        self.methods = list(dict.fromkeys(method for _, method in found))
+        self.block = 1 if task == "classes" else BLOCK
+
+    def error(self, stream: str, method: str) -> float:
+        """Mistakes in per cent, or the mean squared error over the variance of y; NaN: not run."""
+        if (stream, method) not in self.found:
+            return float("nan")
+        loss = float(self.found[stream, method].losses.mean())
+        return 100 * loss if self.task == "classes" else loss / float(self.data[stream]["y"].var())
+
+    def shown(self, stream: str, method: str) -> str:
+        error = self.error(stream, method)
+        if (stream, method) not in self.found:
+            return ""
+        if self.diverged(stream, method):
+            return "diverged"
+        text = f"{error:.2f}" if self.task == "classes" else f"{error:.4f}"
+        best = np.nanmin([self.error(stream, other) for other in self.methods])
+        return f"**{text}**" if error == best else text
+
+    def diverged(self, stream: str, method: str) -> bool:
+        error = self.error(stream, method)
+        return not np.isfinite(error) or error > 100
+
+    def z(self, stream: str, one: str, other: str) -> float:
+        """Of the difference of losses; what diverged loses."""
+        gone = [self.diverged(stream, method) for method in (one, other)]
+        if any(gone):
+            return 0.0 if all(gone) else np.inf if gone[0] else -np.inf
+        losses = [self.found[stream, method].losses for method in (one, other)]
+        return z_value(*losses, self.block)
+
+    def against(self, other: str) -> tuple[int, int, int]:
+        """Streams on which ours wins, ties, loses."""
+        both = [s for s in self.streams if {(s, self.ours), (s, other)} <= set(self.found)]
+        z = [self.z(stream, self.ours, other) for stream in both]
+        won, lost = sum(value <= -2 for value in z), sum(value >= 2 for value in z)
+        return won, len(z) - won - lost, lost
+
+    def rank(self, method: str) -> float:
+        """The mean rank among the methods that ran on all streams; NaN for the others."""
+        whole = [m for m in self.methods if all((s, m) in self.found for s in self.streams)]
+        if method not in whole:
+            return float("nan")
+        ranks = []
+        for stream in self.streams:
+            z = [self.z(stream, method, other) for other in whole if other != method]
+            ranks.append(1 + sum(v >= 2 for v in z) + 0.5 * sum(abs(v) < 2 for v in z))
+        return float(np.mean(ranks))
+
+    def mean(self, what: str, method: str) -> float:
+        return float(np.mean([getattr(r, what) for (_, m), r in self.found.items() if m == method]))
+
+    def parts(self) -> list[tuple[str, list[list[str]]]]:
+        """Titles, each with rows of cells, the first of which is a header."""
+        lengths = [len(data["y"]) for data in self.data.values()]
+        rows = f"first {max(lengths):,} rows"
+        for name, length in zip(self.streams, lengths, strict=True):
+            rows += f", {length:,} of {name}" if length < max(lengths) else ""
+        unit = {"classes": "mistakes in per cent", "numbers": "squared error over variance of y"}
+        errors = [["", *self.streams]]
+        errors += [[m, *(self.shown(s, m) for s in self.streams)] for m in self.methods]
+        header = ["", "won", "tied", "lost", "mean rank", "seconds / 1,000 rows", "bytes"]
+        summary = [header]
+        for method in self.methods:
+            counts = ["", "", ""] if method == self.ours else map(str, self.against(method))
+            rank, size = self.rank(method), self.mean("bytes", method)
+            summary.append(
+                [
+                    *(method, *counts),
+                    "" if np.isnan(rank) else f"{rank:.2f}",
+                    f"{self.mean('seconds', method):.3f}",
+                    "" if np.isnan(size) else f"{size:,.0f}",
+                ]
+            )
+        return [
+            (f"{unit[self.task].capitalize()}, {rows}", errors),
+            (f"{self.ours} against each, on {self.task}", summary),
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """NaN and infinity are null."""
+        cells = [
+            {
+                "stream": stream,
+                "method": method,
+                "error": self.error(stream, method),
+                "z": self.z(stream, self.ours, method) if (stream, self.ours) in self.found else 0,
+                "seconds": ran.seconds,
+                "bytes": ran.bytes,
+            }
+            for (stream, method), ran in self.found.items()
+        ]
+        for cell in cells:
+            for key, value in cell.items():
+                if isinstance(value, float):
+                    cell[key] = float(value) if np.isfinite(value) else None
+        return {
+            "task": self.task,
+            "ours": self.ours,
+            "rows": {name: len(data["y"]) for name, data in self.data.items()},
+            "against": {m: self.against(m) for m in self.methods if m != self.ours},
+            "cells": cells,
+        }
+
+
+# The page
+
+
+def write_page(
+    path: Path, tables: list[Table], settings: list[tuple[str, str]], about: str
+) -> None:
+    write = markdown if path.suffix == ".md" else page
+    words = [["method", "settings"], *map(list, settings)]
+    parts = [part for table in tables for part in table.parts()]
+    path.write_text(write([*parts, ("Settings", words)], about))
+
+
+def markdown(parts: list[tuple[str, list[list[str]]]], about: str) -> str:
+    lines = ["# Shoot-out", "", *notes()]
+    for title, rows in parts:
+        lines += [f"## {title}", ""]
+        lines += [f"| {' | '.join(row)} |" for row in [rows[0], ["---"] * len(rows[0]), *rows[1:]]]
+        lines.append("")
+    return "\n".join([*lines, "```", about, "```", ""])
+
+
+def page(parts: list[tuple[str, list[list[str]]]], about: str) -> str:
+    lines = [
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shoot-out</title>',
+        "<style>body{font:15px sans-serif;margin:2em}td,th{padding:.2em .6em;text-align:right}",
+        "td:first-child{text-align:left}</style><h1>Shoot-out</h1>",
+        *(f"<p>{html.escape(text)}</p>" for text in notes() if text),
+    ]
+    for title, rows in parts:
+        lines.append(f"<h2>{html.escape(title)}</h2><table>")
+        for row in rows:
+            cells = [re.sub(r"\*\*(.*)\*\*", r"<b>\1</b>", html.escape(cell)) for cell in row]
+            lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        lines.append("</table>")
+    return "\n".join([*lines, f"<pre>{html.escape(about)}</pre></html>", ""])
+
+
+def notes() -> list[str]:
+    """What the page says of the protocol: paragraphs of the docstring."""
+    paragraphs = (__doc__ or "").strip().split("\n\n")
+    said = [" ".join(text.split()) for text in paragraphs]
+    lines = [said[0], *(text for text in said[2:] if "--" not in text)]
+    return [line for text in lines for line in (text, "")]
+
+
+if __name__ == "__main__":
+    main()

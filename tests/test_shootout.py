@@ -1,0 +1,141 @@
+"""The shoot-out's competitors look at no label before its row is predicted; its tests are right."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import kernbrook as kb
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+RIVER = ("arf", "srp", "hat", "logreg", "linear", "alma")
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    if not FOLDER.exists():
+        pytest.skip("benchmarks is not beside the tests")
+
+    def loaded(name):
+        spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    sys.path.insert(0, str(FOLDER))
+    yield loaded
+    sys.path.remove(str(FOLDER))
+
+
+def stream(classes, rows=150):
+    rng = np.random.default_rng(classes)
+    X = rng.normal(size=(rows, 4)) * [1, 10, 0.1, 1] + [0, 100, 0, 1]
+    score = X[:, 0] * X[:, 3] + X[:, 2]
+    return X, (np.digitize(score, [-0.5, 0.7][: classes - 1]) if classes else score)
+
+
+@pytest.mark.filterwarnings("ignore")  # of libraries that are not ours
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_predictions_come_before_labels_and_chunks_do_not_matter(benchmark, classes):
+    competitors, learned = benchmark("competitors"), benchmark("shootout").learned
+    X, y = stream(classes)
+    other = y.copy()
+    other[60:] = np.bincount(y).argmin() if classes else 5 - y[60:]
+    known = competitors.CLASSES if classes else competitors.NUMBERS
+    tried = 0
+    for name, make in known.items():
+        if name in RIVER and importlib.util.find_spec("river") is None:
+            continue
+        if name == "lgb" and importlib.util.find_spec("lightgbm") is None:
+            continue
+        if name in ("kernbrook", "spa", "omkc-dd", "raker"):
+            continue
+        whole = learned(make(0, 4, classes), X, y, classes)
+        changed = learned(make(0, 4, classes), X, other, classes)
+        np.testing.assert_array_equal(whole[:61], changed[:61], name)
+        assert not np.array_equal(whole, changed), name
+        parts = make(0, 4, classes)
+        pieces = slice(1), slice(1, 70), slice(70, 150)
+        cut = [learned(parts, X[rows], y[rows], classes) for rows in pieces]
+        np.testing.assert_allclose(np.concatenate(cut), whole, err_msg=name)
+        tried += 1
+    assert tried >= 3
+
+
+@pytest.mark.parametrize("classes", [0, 2])
+def test_nearest_is_nearest(benchmark, classes):
+    competitors = benchmark("competitors")
+    X, y = stream(classes, 60)
+    found, _ = competitors.Nearest(4, classes, window=20, neighbours=3).learn(X, y)
+    deviation = [np.where(X[: i + 1].std(0) > 0, X[: i + 1].std(0), 1) for i in range(60)]
+    at_arrival = np.array([(X[i] - X[: i + 1].mean(0)) / deviation[i] for i in range(60)])
+    for i in range(21, 60):
+        x = (X[i] - X[:i].mean(0)) / X[:i].std(0)
+        window = range(i - 20, i)
+        near = sorted(window, key=lambda j: ((at_arrival[j] - x) ** 2).sum())[:3]
+        labels = [y[j] for j in near]
+        naive = max(sorted(set(labels)), key=labels.count) if classes else np.mean(labels)
+        assert found[i] == pytest.approx(naive)
+
+
+def test_lightgbm_is_refitted_at_its_rows(benchmark, monkeypatch):
+    pytest.importorskip("lightgbm")
+    competitors = benchmark("competitors")
+    fits = []
+    monkeypatch.setattr(
+        competitors.Refitted, "fit", lambda self: fits.append((self.count, len(self.labels)))
+    )
+    X, y = stream(2, 14_001)
+    competitors.Refitted(0, 4, 2).learn(X, y)
+    rows = [100, 200, 500, 1000, *range(2000, 14_001, 2000)]
+    assert fits == [(row, min(row, 10_000)) for row in rows]
+
+
+def test_z_values(benchmark):
+    shootout = benchmark("shootout")
+    rng = np.random.default_rng(0)
+    one, other = rng.integers(2, size=(2, 530)).astype(float)
+    assert shootout.z_value(one, other, 1) == pytest.approx(stats.ttest_rel(one, other).statistic)
+    blocks = [(one - other)[i : i + 50].mean() for i in range(0, 500, 50)]
+    error = stats.sem(blocks)
+    z = shootout.z_value(one, other, 50)
+    assert z == pytest.approx((one - other).mean() / error)
+    assert shootout.z_value(one, one, 1) == 0
+
+
+def test_the_script_from_end_to_end(tmp_path):
+    """A cell that is kept is not run again, and errors are those of the library."""
+    script = FOLDER / "shootout.py"
+    if not script.exists():
+        pytest.skip("benchmarks is not beside the tests")
+    also = tmp_path / "more.py"
+    also.write_text(
+        "import kernbrook as kb\n"
+        "METHODS = {'last': lambda seed, width, classes: kb.recipes.make('last-value')}\n"
+    )
+    results, page = tmp_path / "results.json", tmp_path / "page.md"
+    command = [
+        *(sys.executable, script, "--streams", "friedman", "--rows", "130", "--methods", "mean"),
+        *("--also", also, "--cache", tmp_path / "cells", "--json", results, "--page", page),
+        *("--ours", "last"),
+    ]
+    texts = []
+    for _ in range(2):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        texts.append(done.stderr)
+    assert "2/2" in texts[0]
+    assert texts[1] == ""
+    (table,) = json.loads(results.read_text())
+    assert table["against"] == {"mean": [0, 0, 1]}
+    X, y = kb.open_stream("friedman:130").read()
+    for cell in table["cells"]:
+        recipe = "mean" if cell["method"] == "mean" else "last-value"
+        error = kb.prequential(kb.recipes.make(recipe), X, y).error / y.var()
+        assert cell["error"] == pytest.approx(error, rel=1e-5)
+    assert f"| mean | **{table['cells'][0]['error']:.4f}** |" in page.read_text()
