@@ -150,6 +150,7 @@ LEARNERS = {
     "tree of numbers": (kb.External(DecisionTreeRegressor(random_state=0), 10, 40), None),
     "advice": (kb.Advice([0, 2]), None),
     "last label": (kb.LastLabel(), None),
+    "group": (kb.Group([kb.BPAS(B), kb.Ridge(features=WAVES)], SHIFTING), None),
 }
 
 

@@ -11,6 +11,7 @@ def classifier(
     """`OnlineMKClassifier` without scaling; every row is judged."""
     if learner is None and not isinstance(combiner, kb.GroupNorm):
         learner = kb.Perceptron()
+    combiner = kb.FixedShare() if combiner is None else combiner
     named = {"scaling": None, "judge_stored": True, **named}
     return kb.OnlineMKClassifier(kernels, learner, combiner, *others, **named)
 

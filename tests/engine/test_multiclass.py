@@ -17,7 +17,7 @@ from naive import multiclass as naive
 import kernbrook as kb
 from kernbrook.engine.model import part_of, slices
 from kernbrook.engine.stores.base import Setting
-from kernbrook.estimators.making import make_model, members_of
+from kernbrook.estimators.making import make_model, pool_of
 from kernbrook.gram.points import DenseRows
 
 SEED = 5
@@ -438,8 +438,8 @@ def run_of(X, y, scores, kernels, *choices):
     """Decisions and the run; class 0 wins ties of two scores, so it is the positive one there."""
     setting = Setting(X.shape[1], sparse=False, scores=scores, seed=seed_of(SEED))
     learner, combiner, selection = choices
-    members = members_of(learner, combiner, regression=False)
-    run = make_model(kb.kernels.resolve(kernels), members, combiner, selection, "all", setting)
+    pool = pool_of(kernels, learner, combiner, False, X.shape[1], None)
+    run = make_model(pool, combiner, selection, "all", setting)
     labels = (y > 0).astype(np.int64)
     labels = labels if scores == 1 else 1 - labels
     rows, ones, decisions = DenseRows.of(X), np.ones(len(y)), []

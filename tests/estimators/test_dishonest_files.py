@@ -234,7 +234,11 @@ HAVING = [
     (combined(None), put("progress.log_weights", lambda a: a - 1), "progress.log_weights: expect"),
     (combined(None), put("progress.log_weights", lambda a: a + np.inf), "progress.log_weights: e"),
     (combined(None), at("progress.counters", 2, 3), "progress.counters: no state"),
-    (combined(None, scaling="moments"), at("scaler.seen", 0, -1), "scaler.seen: expected a number"),
+    (
+        combined(None, scaling="moments"),
+        at("scaler.0.seen", 0, -1),
+        "scaler.0.seen: expected a number",
+    ),
     (
         combined(None, selection=kb.AdaptiveSelection()),
         at("progress.used", slice(None), False),

@@ -29,7 +29,9 @@ def parts(module):
     """The learners, combiners and selections that a module has for everybody."""
     found = [getattr(module, name) for name in module.__all__]
     whose = [c for c in found if inspect.isclass(c) and issubclass(c, BaseEstimator)]
-    return [c for c in whose if c not in (kb.Advice, kb.External)]  # these have no defaults
+    return [
+        c for c in whose if c not in (kb.Advice, kb.External, kb.Group)
+    ]  # these have no defaults
 
 
 def variants():

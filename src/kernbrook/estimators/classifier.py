@@ -29,20 +29,26 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     Parameters
     ----------
     kernels : str, kernel, function or list of these
-        "omkc16" and "amkl17" are the papers' pools. A function takes two arrays, (n, d) and
-        (m, d), and gives an (n, m) array.
-    learner : learner of each kernel, or a list; `BPAS(budget=2500, aggressiveness=0.5)` by default
-        An expert is a pair of a learner and a kernel; those of the first learner come first.
-    combiner : what weighs the learners; `FixedShare()` by default
+        "auto": the default's own; for a learner that is given, "omkc16". "omkc16" and "amkl17" are
+        the papers' pools. A function takes two arrays, (n, d) and (m, d), and gives an (n, m)
+        array.
+    learner : learner of each kernel, or a list of them; None: the default
+        By default passive-aggressive steps on kernels, under a budget, beside ridge regressions
+        and gradient steps on random features of all inputs and of few, of moments and of ranks,
+        with and without forgetting, and the last label; on kernels that are given
+        `BPAS(budget=2500, aggressiveness=0.5)`. An expert is a pair of a learner and a kernel;
+        those of the first learner come first.
+    combiner : what weighs the experts; `Stack()` by default
+        Where a selection leaves experts out, `FixedShare()`.
     selection : which learners are updated and vote; all of them by default
     labels : "all", or a policy such as `Disagreement()`: whose label is asked for
     random_state : int, RandomState or None
         Seeds all draws. They depend on the seed and the round alone.
-    scaling : "auto", "moments", "maximum" or None
+    scaling : "auto", "moments", "maximum", "ranks" or None
         "moments" takes off the mean of each feature so far and divides by its deviation so far,
-        "maximum" divides by its greatest size so far; both with the row itself, and never by what
-        comes later. "auto" is "moments", "maximum" for more than 4,096 features, and None where a
-        kernel takes row numbers.
+        "maximum" divides by its greatest size so far, "ranks" takes its rank among the last 1,000;
+        all with the row itself, and never by what comes later. "auto" is "moments", "maximum" for
+        more than 4,096 features, and None where a kernel takes row numbers.
     judge_stored : bool
         Whether the combiner learns from each row. By default it does not from a row that some
         expert holds as a support vector: on those narrow kernels err never, so that a second pass

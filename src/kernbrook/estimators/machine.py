@@ -16,12 +16,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.checks import flag, shown
 from kernbrook.engine.model import Model, Views, slices
-from kernbrook.engine.pool import views_of
 from kernbrook.engine.quick import QuickRows
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, check_present, is_empty
-from kernbrook.estimators.making import make_model, members_of
+from kernbrook.estimators.making import Pool, make_model, pool_of, shared_kernels
 from kernbrook.gram.points import (
     DenseRows,
     Flags,
@@ -32,7 +31,6 @@ from kernbrook.gram.points import (
     keys_of,
     sound,
 )
-from kernbrook.kernels import resolve
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
 from kernbrook.streams.scaling import LARGEST_FILLED, Scalers
 
@@ -56,7 +54,7 @@ class OnlineMachine(BaseEstimator):
 
     def __init__(
         self,
-        kernels: Any = "omkc16",
+        kernels: Any = "auto",
         learner: Any = None,
         combiner: Any = None,
         selection: Any = None,
@@ -318,7 +316,7 @@ class OnlineMachine(BaseEstimator):
 
     def _scaling(self, width: int) -> str | None:
         """The method of scaling rows of so many features, or None."""
-        kernels = resolve(self.kernels)
+        kernels = shared_kernels(self.kernels, self._of_numbers)
         if self.scaling is None or (self.scaling == "auto" and not of_vectors(kernels)):
             return None
         check_vectors("scaling", kernels)
@@ -326,16 +324,19 @@ class OnlineMachine(BaseEstimator):
             return self.scaling
         return "moments" if width <= LARGEST_FILLED else "maximum"
 
+    def _pool(self, width: int) -> Pool:
+        """The learners and their kernels, on rows of so many features."""
+        return pool_of(
+            self.kernels, self.learner, self.combiner, self._of_numbers, width,
+            self._scaling(width),
+        )  # fmt: skip
+
     def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
         """The run that the parameters ask for, before its first example."""
-        own = self._scaling(width)
-        members = members_of(self.learner, self.combiner, self._of_numbers, own)
-        methods = [own if method is None else method for method in views_of(members)]
-        scaler = Scalers(methods, width)
-        run = make_model(
-            resolve(self.kernels), members, self.combiner, self.selection, self.labels,
-            self._setting(width, sparse and not scaler.fills, seed),
-        )  # fmt: skip
+        pool = self._pool(width)
+        scaler = Scalers(pool.scalings, width)
+        setting = self._setting(width, sparse and not scaler.fills, seed)
+        run = make_model(pool, self.combiner, self.selection, self.labels, setting)
         run.scaler = scaler
         return run
 

@@ -3,27 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from kernbrook.combiners import AdaRaker, FixedShare, GroupNorm, MLPoly, Stack
+from kernbrook.combiners import AdaRaker, GroupNorm, Stack
 from kernbrook.engine.compose import compose
 from kernbrook.engine.model import Model
-from kernbrook.engine.pool import Member
+from kernbrook.engine.pool import Member, views_of
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
-from kernbrook.kernels import Kernel
+from kernbrook.estimators.defaults import ON_KERNELS, ON_KERNELS_OF_NUMBERS, default_pool
+from kernbrook.kernels import Kernel, resolve
 from kernbrook.labels import AllLabels
-from kernbrook.learners import BPAS, External, GradientDescent, Group, Perceptron, Ridge
+from kernbrook.learners import External, Group, Perceptron, Ridge
 from kernbrook.selection import BestOfPrefix, Selection
 
-# Learners where none are named, by measurement: see the classes that take them.
-OF_CLASSES = (BPAS(budget=2500, aggressiveness=0.5),)
-OF_NUMBERS = (GradientDescent(0.5, "normalized"), Ridge())
+
+class Pool(NamedTuple):
+    """Kernels, learners with them or with some of their own, and the scaling of each view."""
+
+    kernels: tuple[Kernel, ...]
+    members: tuple[Member, ...]
+    scalings: tuple[str | None, ...]
+
+
+def pool_of(
+    kernels: Any, learner: Any, combiner: Any, regression: bool, width: int, scaling: str | None
+) -> Pool:
+    """The pool that an estimator's parameters ask for, each part of it checked.
+
+    kernels : "auto": by the learners, or the paper's where these have none
+    learner : one, or a list; None: the default
+    width : features of a row
+    scaling : of the machine
+    """
+    given = learner
+    if learner is None and not isinstance(combiner, GroupNorm):
+        if is_auto(kernels):
+            given = default_pool(regression, width)
+        else:
+            given = ON_KERNELS_OF_NUMBERS if regression else ON_KERNELS
+    members = members_of(given, combiner, regression, scaling)
+    methods = tuple(scaling if method is None else method for method in views_of(members))
+    return Pool(shared_kernels(kernels, regression), members, methods)
+
+
+def is_auto(kernels: Any) -> bool:
+    """Whether the kernels are left to the machine."""
+    return isinstance(kernels, str) and kernels == "auto"
+
+
+def shared_kernels(kernels: Any, regression: bool) -> tuple[Kernel, ...]:
+    """The kernels of the learners that have none of their own."""
+    named = "amkl17" if regression else "omkc16"
+    return resolve(named if is_auto(kernels) else kernels)
 
 
 def make_model(
-    kernels: tuple[Kernel, ...],
-    members: Sequence[Member],
+    pool: Pool,
     combiner: Any,
     selection: Any,
     labels: Any,
@@ -31,16 +67,16 @@ def make_model(
 ) -> Model:
     """The model that the choices ask for; None is the default of each.
 
-    members : as `members_of` gives them
-
     Raises
     ------
     InputError
         A choice is not of its kind, or choices that do not go together.
     """
-    default = MLPoly("linearized", scale_free=True) if setting.regression else FixedShare()
-    combiner = _choice("combiner", default if combiner is None else combiner, default)
     selection = _choice("selection", Selection() if selection is None else selection, Selection())
+    takes_all = isinstance(selection, Selection) and selection.takes_all
+    default = Stack().for_task(setting.regression)
+    such = default if takes_all else default.base
+    combiner = _choice("combiner", such if combiner is None else combiner, default.base)
     policy = AllLabels() if isinstance(labels, str) and labels == "all" else labels
     if getattr(policy, "choice", None) != "labels" or isinstance(policy, type):
         raise InputError(
@@ -50,7 +86,6 @@ def make_model(
         raise InputError(f"labels: {policy!r} looks at margins, which numbers do not have")
     if isinstance(selection, BestOfPrefix) and policy.of_opinions:
         raise InputError(f"labels: {policy!r} compares experts, and BestOfPrefix has one in use")
-    takes_all = isinstance(selection, Selection) and selection.takes_all
     if isinstance(combiner, Stack):
         combiner = combiner.for_task(setting.regression)
         if not takes_all:
@@ -62,8 +97,8 @@ def make_model(
             raise InputError(f"selection: GroupNorm uses all kernels, got {selection!r}")
         if policy.of_variances:
             raise InputError(f"labels: {policy!r} needs the variances of Ridge")
-        return compose(kernels, (), combiner, selection, policy, setting)
-    learners = [member.learner for member in members]
+        return compose(pool.kernels, (), combiner, selection, policy, setting)
+    learners = [member.learner for member in pool.members]
     if policy.of_variances and not all(hasattr(one, "has_variance") for one in learners):
         raise InputError(
             f"labels: {policy!r} needs the variances of Ridge; give learner=Ridge(), "
@@ -77,22 +112,17 @@ def make_model(
                 f"combiner: {combiner!r} needs as many learners as levels, on features, "
                 f"got {_shown(learners)}"
             )
-    return compose(kernels, members, combiner, selection, policy, setting)
+    return compose(pool.kernels, pool.members, combiner, selection, policy, setting)
 
 
 def members_of(
-    learner: Any, combiner: Any, regression: bool, scaling: str | None = None
+    given: Any, combiner: Any, regression: bool, scaling: str | None
 ) -> tuple[Member, ...]:
-    """The learners of a pool, each checked, with kernels and scaling of its own where it has them.
-
-    learner : one, or a list; None: the default
-    scaling : of the machine
-    """
+    """The learners of a pool, with kernels and scaling of their own where they have them."""
     if isinstance(combiner, GroupNorm):
-        if learner is not None:
+        if given is not None:
             raise InputError("learner: GroupNorm is its own learner; leave learner=None")
         return ()
-    given = (OF_NUMBERS if regression else OF_CLASSES) if learner is None else learner
     pool = given if isinstance(given, (list, tuple)) else [given]
     if not pool:
         raise InputError("learner: expected one learner or more, got none")

@@ -27,16 +27,18 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     Parameters
     ----------
     kernels : str, kernel, function or list of these; see `OnlineMKClassifier`
-    learner : learner of each kernel, or a list of them
-        By default `GradientDescent(0.5, "normalized")` and `Ridge()`, the learners for numbers. An
-        expert is a pair of a learner and a kernel; those of the first learner come first.
-    combiner : what weighs the experts, on losses of numbers
-        `MLPoly("linearized", scale_free=True)` by default.
+    learner : learner of each kernel, or a list of them; None: the default
+        By default ridge regressions and gradient steps on random features of kernels of all inputs
+        and of few, of moments and of ranks, with and without forgetting, and the last label; on
+        kernels that are given `GradientDescent(0.5, "normalized")` and `Ridge()`. An expert is a
+        pair of a learner and a kernel; those of the first learner come first.
+    combiner : what weighs the experts, on losses of numbers; `Stack()` by default
+        Where a selection leaves experts out, `MLPoly("linearized", scale_free=True)`.
     selection : which experts are updated and form the prediction; all of them by default
     labels : "all", or a policy such as `Disagreement()`: whose label is asked for
     random_state : int, RandomState or None
         Seeds all draws. They depend on the seed and the round alone.
-    scaling : "auto", "moments", "maximum" or None; see `OnlineMKClassifier`
+    scaling : "auto", "moments", "maximum", "ranks" or None; see `OnlineMKClassifier`
     center : bool
         Learn the differences from the first label seen, which is added to all predictions after
         it: kernels of x - z fit a constant only slowly.
@@ -78,7 +80,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def __init__(
         self,
-        kernels: Any = "amkl17",
+        kernels: Any = "auto",
         learner: Any = None,
         combiner: Any = None,
         selection: Any = None,

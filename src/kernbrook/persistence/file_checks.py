@@ -14,10 +14,9 @@ from kernbrook.engine.pool import parts_of_pool
 from kernbrook.engine.stores.linear import recipe_of
 from kernbrook.errors import InputError
 from kernbrook.estimators.machine import OnlineMachine
-from kernbrook.estimators.making import members_of
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.gram.points import check_array
-from kernbrook.kernels import Kernel, resolve
+from kernbrook.kernels import Kernel
 from kernbrook.persistence.encoding import Reader
 
 
@@ -27,9 +26,9 @@ def check_sizes(estimator: OnlineMachine, width: int, sparse: bool, reader: Read
     Before a model is made: making one draws features and takes memory as the parameters ask.
     """
     setting = estimator._setting(width, sparse, 0)
-    members = members_of(estimator.learner, estimator.combiner, setting.regression)
+    pool = estimator._pool(width)
     sizes: dict[int, list[int]] = {}  # of theta and extra, by view
-    for part in parts_of_pool(resolve(estimator.kernels), members):
+    for part in parts_of_pool(pool.kernels, pool.members):
         learner = part.learner
         if learner.store == "slots" and (budget := learner.slots()) is not None:
             shapes = [v.shape for k, v in reader.tensors.items() if k.endswith(".alpha")]
