@@ -165,7 +165,7 @@ class Model:
         links, kept = self.passes.stores(members if self.interferes else (), board)
         self.passes.rounds(committee, terms, progress, links, board, decisions, asked)
         del kept  # until here
-        self._check(board)
+        self.check(board)
 
     def chosen_of(self, progress: Progress, states: tuple[Any, ...]) -> tuple[Any, ...]:
         """The states after a block, of the expert alone that it has chosen for good, if it has."""
@@ -189,7 +189,7 @@ class Model:
 
         share(max(own.threads for own in passes), work, tasks)
 
-    def _check(self, board: Board) -> None:
+    def check(self, board: Board) -> None:
         """Raise NonFiniteError, naming a kernel, where scores have overflowed."""
         finite = np.isfinite(board.sizes) & np.isfinite(board.scores)
         if not finite.all():
@@ -217,7 +217,7 @@ class Model:
             if own.look is not None:
                 own.look(board)
         self._learn_alone(passes, board, Clock(0, 0, 0))
-        self._check(board)
+        self.check(board)
         return board
 
     def decide(self, rows: Rows, raw: Any = None) -> Floats:

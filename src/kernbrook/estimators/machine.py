@@ -109,11 +109,11 @@ class OnlineMachine(BaseEstimator):
     def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
         """Learn which labels there are, if they are classes."""
 
-    def _offset(self) -> Any:
-        """What is added to predictions."""
-        return 0.0
-
     def _predictions(self, decisions: Floats) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _prediction(self, decision: Floats) -> Any:
+        """What is said of one row."""
         raise NotImplementedError
 
     # -- learning ---------------------------------------------------------------------------
@@ -178,39 +178,36 @@ class OnlineMachine(BaseEstimator):
         """
         weight = 1.0 if sample_weight is None else float(sample_weight)
         if classes is None and 0.0 <= weight < LARGEST_WEIGHT:
-            decision = self._learn_quickly(x, y, weight)
-            if decision is not None:
-                return self._predictions(decision[None])[0] + self._offset()
+            quick, label = self._quickly(), self._number_of(y)
+            if quick is not None and label is not None:
+                decision = quick.learn(np.array(x, dtype=np.float64), label, weight)
+                if decision is not None:
+                    return self._prediction(decision)
         with self._nothing_half_done():
-            X, labels = self._checked(np.asarray(x)[None], [y])
+            X, labels = self._checked(np.array(x, ndmin=2), [y])
             self._set_classes(labels, classes)
             return self._learn(X, labels, sample_weight, given=True)[0][0]
 
-    def _learn_quickly(self, x: Any, y: Any, weight: float) -> Floats | None:
-        """(c,) the decision before the label; None where nothing is learned yet, or so quickly."""
-        run, quick = self.__dict__.get("_run"), self.__dict__.get("_quick")
-        raw = np.array(x, dtype=np.float64, ndmin=2)
-        label = self._number_of(y)
-        if run is None or label is None or raw.shape != (1, run.setting.width):
-            return None
-        if not np.isfinite(raw.sum()):  # to be refused, or of a size that is dealt with elsewhere
-            return None
-        if quick is None or quick.model is not run:
-            if not QuickRows.takes(run):
-                return None
-            self._quick = quick = QuickRows(run)
-        if run.scaler is None:
-            return quick.learn(raw, raw, label, weight)
-        scaler = run.scaler.copy()
-        return quick.learn(scaler.learn(raw), raw, label, weight, scaler=scaler)
-
     def predict_one(self, x: Any) -> Any:
         """The prediction for one row, given as (d,) numbers; see `learn_one`."""
-        check_is_fitted(self)
-        X = self._features(np.array(x, dtype=np.float64, ndmin=2))
-        rows, scaler = self._rows(X), self._run.scaler
-        rows = rows if scaler is None else self._rows(scaler.transform(X))
-        return self._predictions(self._run.decide(rows, X))[0] + self._offset()
+        row, quick = np.array(x, dtype=np.float64), self._quickly()
+        decision = None if quick is None else quick.decide(row)
+        if decision is None:
+            check_is_fitted(self)
+            X = self._features(np.atleast_2d(row))
+            rows, scaler = self._rows(X), self._run.scaler
+            rows = rows if scaler is None else self._rows(scaler.transform(X))
+            decision = self._run.decide(rows, X)[0]
+        return self._prediction(decision)
+
+    def _quickly(self) -> QuickRows | None:
+        """The model as one that takes rows one by one; None where it is none, or not begun."""
+        run, quick = self.__dict__.get("_run"), self.__dict__.get("_quick")
+        if quick is None or quick.model is not run:
+            if run is None or not QuickRows.takes(run):
+                return None
+            self._quick = quick = QuickRows(run)
+        return quick
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

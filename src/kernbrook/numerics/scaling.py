@@ -7,6 +7,7 @@ import numpy as np
 from kernbrook.numerics.compiling import njit
 
 MAXIMUM, MOMENTS = 0, 1
+METHODS = {"maximum": MAXIMUM, "moments": MOMENTS}
 
 
 @njit(cache=True, nogil=True)

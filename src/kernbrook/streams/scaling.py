@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 from kernbrook.numerics import scaling
+from kernbrook.numerics.scaling import METHODS
 from kernbrook.streams.base import Piece, Stream
 
 LARGEST_FILLED = 4096  # features of a sparse row that is filled in
-METHODS = {"maximum": scaling.MAXIMUM, "moments": scaling.MOMENTS}
 
 
 class OnlineScaler:
