@@ -111,7 +111,7 @@ def test_one_row_at_a_time():
 @pytest.mark.parametrize("C", [2, 3])
 def test_last_label(C):
     labels = np.random.default_rng(0).integers(0, C, 90)
-    model = kb.OnlineMKClassifier(learner=kb.LastLabel())
+    model = kb.OnlineMKClassifier(learner=kb.LastLabel(), combiner=kb.FixedShare())
     told = np.concatenate(
         [
             model.learn(np.ones((7, 2)), part, classes=np.arange(C))[0]

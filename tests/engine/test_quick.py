@@ -1,6 +1,7 @@
 """One row at a time: the same as a chunk of one, bit for bit, whatever comes between."""
 
 import copy
+import gc
 import pickle
 
 import numpy as np
@@ -88,6 +89,103 @@ def test_numbers(learner):
     assert quick.predict_one(X[3]) == slow.predict(X[3:4])[0]
 
 
+@pytest.mark.parametrize("y", [TWO, MANY, SCORE], ids=["two", "many", "numbers"])
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_a_prediction_is_that_of_a_chunk(learner, y):
+    if y is SCORE and learner not in LEARNERS[7:9]:
+        return  # of classes only
+    model, other = both(learner, y)
+    for i in range(10, 60):
+        row = X[i]
+        decision = model._quickly().decide(row)
+        np.testing.assert_array_equal(decision, model._decide(X[i : i + 1])[0])
+        assert model.predict_one(row) == model.predict(X[i : i + 1])[0]
+        model.learn_one(row, y[i])
+    other.partial_fit(X[10:60], y[10:60])  # who has predicted nothing
+    assert_same(model, other)
+    assert model.predict_one(X[60]) == other.predict_one(X[60])
+
+
+@pytest.mark.parametrize("choices", WAYS, ids=str)
+def test_predictions_under_every_way_of_choosing(choices):
+    model, _ = both([kb.BPAS(8), kb.Ridge()], TWO, **choices)
+    for i in range(10, 60):
+        np.testing.assert_array_equal(model._quickly().decide(X[i]), model._decide(X[i : i + 1])[0])
+        if i % 7:
+            model.learn_one(X[i], TWO[i])
+        else:
+            model.partial_fit(X[i : i + 1], TWO[i : i + 1])
+
+
+def test_kernels_that_are_sums_are_predicted_with_otherwise():
+    kernels = [kb.Mean([kb.Gaussian(sigma=1.0), kb.Cauchy(sigma=2.0)]), kb.Gaussian(sigma=3.0)]
+    model = kb.OnlineMKClassifier(kernels, kb.BPAS(8), random_state=1)
+    model.partial_fit(X[:10], TWO[:10])
+    for i in range(10, 60):
+        assert model.predict_one(X[i]) == model.predict(X[i : i + 1])[0]
+        model.learn_one(X[i], TWO[i])
+    assert model._quickly().decide(X[0]) is None
+
+
+def test_maps_that_are_not_compiled():
+    learner = kb.GradientDescent(features=kb.TensorSketch(16))
+    models = [kb.OnlineMKClassifier([kb.Polynomial(2, 1.0)], learner, random_state=1) for _ in "ab"]
+    quick, slow = (model.partial_fit(X[:10], TWO[:10]) for model in models)
+    for i in range(10, 40):
+        assert quick.predict_one(X[i]) == quick.predict(X[i : i + 1])[0]
+        quick.learn_one(X[i], TWO[i])
+    slow.partial_fit(X[10:40], TWO[10:40])
+    assert quick._quickly().by_parts
+    assert_same(quick, slow)
+
+
+@pytest.mark.parametrize("names", [["no", "yes"], ["a", "b", "c"]], ids=str)
+def test_predictions_are_labels(names):
+    names = np.array(names)
+    y = names[(TWO if len(names) == 2 else MANY)]
+    model = kb.OnlineMKClassifier(KERNELS, kb.BPAS(8)).partial_fit(X[:30], y[:30], classes=names)
+    for i in range(30, 40):
+        said = model.predict(X[i : i + 1])
+        one = model.predict_one(X[i])
+        assert one == said[0]
+        assert type(one) is type(said[0])
+        assert model.learn_one(X[i], y[i]) in names
+
+
+def test_a_row_that_is_interrupted_changes_nothing(monkeypatch):
+    """At the last moment: everything is computed, and the model has not yet taken it over."""
+    learners = [kb.BPAS(8), kb.Ridge()]
+    (quick, slow), interrupted = both(learners, TWO), []
+    for i in range(10, 60):
+        if i % 3 == 0:
+            with monkeypatch.context() as patch:
+                patch.setattr(type(quick._run), "chosen_of", interrupt)
+                with pytest.raises(KeyboardInterrupt):
+                    quick.learn_one(X[i], 1 - TWO[i])
+            interrupted.append(i)
+            gc.collect()
+        quick.learn_one(X[i], TWO[i])
+    slow.partial_fit(X[10:60], TWO[10:60])
+    assert len(interrupted) > 10
+    assert_same(quick, slow)
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_what_is_saved_is_the_same(learner):
+    quick, slow = both(learner, TWO)
+    for i in range(10, 40):
+        quick.learn_one(X[i], TWO[i])
+        slow.partial_fit(X[i : i + 1], TWO[i : i + 1])
+    ours, theirs = quick._run.arrays(), slow._run.arrays()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
 def test_chunks_rows_and_copies_take_turns():
     """What others hold of a model never changes under them."""
     quick, slow = both(kb.BPAS(8), TWO)
@@ -148,6 +246,9 @@ def test_a_bad_row_changes_nothing(x, y, error, scaling):
     other.learn_one(X[10], TWO[10])
     with pytest.raises(kb.errors.KernbrookError, match=error):
         model.learn_one(x, y)
+    if "label" not in error:
+        with pytest.raises(kb.errors.KernbrookError, match=error):
+            model.predict_one(x)
     model.learn_one(X[11], TWO[11])
     other.learn_one(X[11], TWO[11])
     assert_same(model, other)

@@ -69,14 +69,17 @@ def test_naive_twin(C):
     learn(model, X[:1], y[:1], C, 1, weights)  # nobody has said anything yet
     for t in range(len(y)):
         if t > 0:
-            scores, offset = said(model, X[t]), model._offset()
+            scores, offset = said(model, X[t]), getattr(model, "offset_", 0.0)
             B = base_vote(np.asarray(base.weights(), dtype=float), scores, C)
             ours = model._decide(X[t : t + 1])[0]
             expected = twin.decide(B, scores[:, 0] if C is None else scores)
             np.testing.assert_allclose(ours, expected, rtol=1e-7, atol=1e-9)
             learn(model, X[t : t + 1], y[t : t + 1], C, 1, weights[t : t + 1])
         else:
-            scores, offset = np.zeros((m, 1 if C in (None, 2) else C)), model._offset()
+            scores, offset = (
+                np.zeros((m, 1 if C in (None, 2) else C)),
+                getattr(model, "offset_", 0.0),
+            )
             B = base_vote(np.asarray(base.weights(), dtype=float), scores, C)
         if C is None:
             twin.learn(B, scores[:, 0], y[t] - offset, weights[t])

@@ -23,7 +23,6 @@ from kernbrook.engine.progress import (
     Board,
     Choices,
     Progress,
-    Terms,
     begun,
     empty_board,
 )
@@ -135,32 +134,15 @@ class Model:
         members = [member for own in passes for member in own.members]
         terms = self.choices.terms._replace(given=given)
         committee = self.passes.committee(self.choices)
-        self.go_through(committee, terms, progress, members, board, decisions, asked)
+        links, kept = self.passes.stores(members if self.interferes else (), board)
+        self.passes.rounds(committee, terms, progress, links, board, decisions, asked)
+        del kept  # until here
+        self.check(board)
         states = self.chosen_of(progress, tuple(own.finish(board, asked) for own in passes))
         before = self._growing()
         self.__dict__.update(progress=progress, states=states, **others)  # no interruption between
         warn_of_growth(before, self._growing())
         return decisions, asked
-
-    def go_through(
-        self,
-        committee: Any,
-        terms: Terms,
-        progress: Progress,
-        members: Sequence[Any],
-        board: Board,
-        decisions: Floats,
-        asked: Flags,
-    ) -> None:
-        """The rounds of a block; members : the stores' compiled forms.
-
-        They have learned already, unless something interferes. NonFiniteError where scores have
-        overflowed.
-        """
-        links, kept = self.passes.stores(members if self.interferes else (), board)
-        self.passes.rounds(committee, terms, progress, links, board, decisions, asked)
-        del kept  # until here
-        self._check(board)
 
     def chosen_of(self, progress: Progress, states: tuple[Any, ...]) -> tuple[Any, ...]:
         """The states after a block, of the expert alone that it has chosen for good, if it has."""
@@ -184,7 +166,7 @@ class Model:
 
         share(max(own.threads for own in passes), work, tasks)
 
-    def _check(self, board: Board) -> None:
+    def check(self, board: Board) -> None:
         """Raise NonFiniteError, naming a kernel, where scores have overflowed."""
         finite = np.isfinite(board.sizes) & np.isfinite(board.scores)
         if not finite.all():
@@ -212,7 +194,7 @@ class Model:
             if own.look is not None:
                 own.look(board)
         self._learn_alone(passes, board, Clock(0, 0, 0))
-        self._check(board)
+        self.check(board)
         return board
 
     def decide(self, views: Views, raw: Any = None) -> Floats:

@@ -284,6 +284,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             return self.classes_[(decisions[:, 0] >= 0).astype(np.intp)]
         return self.classes_[decisions.argmax(axis=1)]
 
+    def _prediction(self, decision: Floats) -> Any:
+        c = decision.argmax() if len(decision) > 1 else int(decision[0] >= 0)
+        return self.classes_[c]
+
     def _nothing(self) -> int:
         return -1
 

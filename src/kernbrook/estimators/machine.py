@@ -108,11 +108,11 @@ class OnlineMachine(BaseEstimator):
     def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
         """Learn which labels there are, if they are classes."""
 
-    def _offset(self) -> Any:
-        """What is added to predictions."""
-        return 0.0
-
     def _predictions(self, decisions: Floats) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _prediction(self, decision: Floats) -> Any:
+        """What is said of one row."""
         raise NotImplementedError
 
     # -- learning ---------------------------------------------------------------------------
@@ -178,36 +178,34 @@ class OnlineMachine(BaseEstimator):
         """
         weight = 1.0 if sample_weight is None else float(sample_weight)
         if classes is None and 0.0 <= weight < LARGEST_WEIGHT:
-            decision = self._learn_quickly(x, y, weight)
-            if decision is not None:
-                return self._predictions(decision[None])[0] + self._offset()
+            quick, label = self._quickly(), self._number_of(y)
+            if quick is not None and label is not None:
+                decision = quick.learn(np.array(x, dtype=np.float64), label, weight)
+                if decision is not None:
+                    return self._prediction(decision)
         with self._nothing_half_done():
-            X, labels = self._checked(np.asarray(x)[None], [y])
+            X, labels = self._checked(np.array(x, ndmin=2), [y])
             self._set_classes(labels, classes)
             return self._learn(X, labels, sample_weight, given=True)[0][0]
 
-    def _learn_quickly(self, x: Any, y: Any, weight: float) -> Floats | None:
-        """(c,) the decision before the label; None where nothing is learned yet, or so quickly."""
-        run, quick = self.__dict__.get("_run"), self.__dict__.get("_quick")
-        raw = np.array(x, dtype=np.float64, ndmin=2)
-        label = self._number_of(y)
-        if run is None or label is None or raw.shape != (1, run.setting.width):
-            return None
-        if not np.isfinite(raw.sum()):  # to be refused, or of a size that is dealt with elsewhere
-            return None
-        if quick is None or quick.model is not run:
-            if not QuickRows.takes(run):
-                return None
-            self._quick = quick = QuickRows(run)
-        scaler = run.scaler.copy()
-        (x,) = scaler.learn(raw)
-        return quick.learn(raw if x is None else x, raw, label, weight, scaler=scaler)
-
     def predict_one(self, x: Any) -> Any:
         """The prediction for one row, given as (d,) numbers; see `learn_one`."""
-        check_is_fitted(self)
-        X = self._features(np.array(x, dtype=np.float64, ndmin=2))
-        return self._predictions(self._run.decide(*self._seen(X)))[0] + self._offset()
+        row, quick = np.array(x, dtype=np.float64), self._quickly()
+        decision = None if quick is None else quick.decide(row)
+        if decision is None:
+            check_is_fitted(self)
+            X = self._features(np.atleast_2d(row))
+            decision = self._run.decide(*self._seen(X))[0]
+        return self._prediction(decision)
+
+    def _quickly(self) -> QuickRows | None:
+        """The model as one that takes rows one by one; None where it is none, or not begun."""
+        run, quick = self.__dict__.get("_run"), self.__dict__.get("_quick")
+        if quick is None or quick.model is not run:
+            if run is None or not QuickRows.takes(run):
+                return None
+            self._quick = quick = QuickRows(run)
+        return quick
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

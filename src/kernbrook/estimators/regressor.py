@@ -225,3 +225,6 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def _predictions(self, decisions: Floats) -> Floats:
         return decisions[:, 0].copy()
+
+    def _prediction(self, decision: Floats) -> Any:
+        return decision[0] + self._offset()

@@ -17,6 +17,8 @@ from sklearn.base import BaseEstimator
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.planning import Layout
+from kernbrook.numerics.compiling import Verb, njit
+from kernbrook.numerics.linking import Matrix, Vector, family, fill_in
 
 Arrays = dict[str, NDArray[Any]]
 Floats = NDArray[np.float64]
@@ -114,6 +116,10 @@ class Map:
         """Write the features of a few rows in `out`, (n, dim)."""
         raise NotImplementedError
 
+    def rule(self, start: int) -> Any:
+        """The rule for which `write_row` does so, from out[start] on; None where none does."""
+        return None
+
 
 class Panel(Protocol):
     """Several maps of one kind."""
@@ -122,3 +128,21 @@ class Panel(Protocol):
 
     def fill(self, rows: Rows, starts: NDArray[np.int64], out: Floats) -> None:
         """Write features in a flat array: map i's of the first row begin at starts[i]."""
+
+    def rule(self, starts: NDArray[np.int64]) -> Any:
+        """The rule for which `write_row` does so for one row."""
+
+
+@Verb
+def write_row(rule: Any, x: Matrix, out: Vector) -> None:
+    """Write the features of a row, (1, d), in the flat array of a pool."""
+    raise NotImplementedError
+
+
+family(write_row)
+
+
+@njit(cache=True)
+def link_features(rule, link):
+    """Fill in the link to a rule of features."""
+    fill_in(write_row, rule, link)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from itertools import combinations_with_replacement
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
-from kernbrook.features.base import Arrays, Features, Floats, Map, Rows
+from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, write_row
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.polynomial import Polynomial, polynomial_variables
 from kernbrook.numerics.compiling import njit
@@ -36,6 +37,20 @@ def fill_monomials(rows, chosen, factors, out):
             out[s, f] = value
 
 
+class OneByOne(NamedTuple):
+    """As in `fill_monomials`; start : where the first goes."""
+
+    chosen: NDArray[np.int64]
+    factors: Floats
+    start: int
+
+
+@write_row.of(OneByOne)
+def _write_row(rule, x, out):
+    n = rule.chosen.shape[0]
+    fill_monomials(x, rule.chosen, rule.factors, out[rule.start : rule.start + n].reshape((1, n)))
+
+
 class MonomialMap(Map):
     """The monomials of a polynomial kernel, each a product of inputs."""
 
@@ -46,6 +61,9 @@ class MonomialMap(Map):
 
     def fill(self, rows: Rows, out: Floats) -> None:
         fill_monomials(rows.dense(), self._chosen, self._factors, out)
+
+    def rule(self, start: int) -> OneByOne:
+        return OneByOne(self._chosen, self._factors, start)
 
 
 class Monomials(Features):

@@ -116,3 +116,9 @@ class PoolMap:
                 for lo in range(0, len(rows), TILE):
                     part = rows.part(lo, min(lo + TILE, len(rows)))
                     one.fill(part, block[start + lo : start + lo + len(part)])
+
+    def rules(self) -> list[Any]:
+        """Rules that write the features of one row; None among them where some map has none."""
+        panels = [panel.rule(self.offsets[which]) for which, panel in self._panels]
+        pairs = zip(self.maps, self.offsets.tolist(), strict=False)
+        return panels + [one.rule(start) for one, start in pairs if one.panel is None]

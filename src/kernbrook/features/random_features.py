@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import whole_number
 from kernbrook.errors import InputError
-from kernbrook.features.base import TILE, Arrays, Features, Floats, Map, Rows, Shapes
+from kernbrook.features.base import TILE, Arrays, Features, Floats, Map, Rows, Shapes, write_row
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.spectra import WAYS, ShiftInvariant, over_subsets
 from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.pairs import dense_inner
 from kernbrook.numerics.trigonometry import LARGEST, sine_cosine
 
 
@@ -72,6 +73,26 @@ class WavePanel:
             angles = memory[: len(part)]
             part.inner(self._columns, self._place, angles)
             fill_waves(angles, self._first, self._scale, starts + lo * self._dims, out)
+
+    def rule(self, starts: NDArray[np.int64]) -> Waves:
+        angles = np.empty((1, self._columns.shape[1]))
+        return Waves(self._columns, angles, self._first, self._scale, starts)
+
+
+class Waves(NamedTuple):
+    """Columns of the frequencies of a panel, and the rest as in `fill_waves`; angles : scratch."""
+
+    columns: Floats
+    angles: Floats
+    first: NDArray[np.int64]
+    scale: Floats
+    starts: NDArray[np.int64]
+
+
+@write_row.of(Waves)
+def _write_row(rule, x, out):
+    dense_inner(x, rule.columns, rule.angles)
+    fill_waves(rule.angles, rule.first, rule.scale, rule.starts, out)
 
 
 class WaveMap(Map):

@@ -210,11 +210,11 @@ def _check_interruptions(subject: Subject) -> None:
     def fail(board: Any) -> None:
         raise _Interruption
 
-    model._run._check = fail  # called when a block is learned, but not yet part of the model
+    model._run.check = fail  # called when a block is learned, but not yet part of the model
     try:
         subject.learn(model, X, slice(60, 100))
     except _Interruption:
-        del model._run._check
+        del model._run.check
     after = what_is_learned(model, X)
     unlike = _unlike(after, what_is_learned(usual, X))
     subject.expect(not unlike, f"an exception in the middle of a block has changed the {unlike}")
