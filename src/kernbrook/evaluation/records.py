@@ -47,7 +47,8 @@ class Record:
     mistakes : (T,) bool, where the prediction was wrong; None of a regressor
     error : of all rounds: mistakes / T, or the mean squared error of a regressor
     labels_asked, n_support_stored, n_support_active : ints, at the end
-    seconds : wall-clock time spent in the learner, whose code was compiled and loaded before
+    seconds : spent in the learner, whose code was compiled and loaded before: wall-clock time, less
+        what other processes took of it
     history : the run over time
     labels : (T,) in the order of the run
     classes : (c,) of a classifier, sorted; None of a regressor
