@@ -38,7 +38,7 @@ def test_models_beside_names():
         result
     )
     assert [(row.recipe, row.title) for row in result.rows] == [
-        ("mine", "OnlineMKClassifier"), ("drawn", "OnlineMKClassifier"),
+        ("mine", "OnlineMKClassifier (mine)"), ("drawn", "OnlineMKClassifier (drawn)"),
         ("theirs", "SGDClassifier"), ("spa", "SPA"), ("window", "DecisionTreeClassifier"),
     ]  # fmt: skip
     assert not hasattr(mine, "classes_")

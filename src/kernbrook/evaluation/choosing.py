@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -199,6 +200,21 @@ def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[st
         told = " and ".join(f"for {task} {', '.join(own)}" for task, own in by_task.items())
         raise InputError(f"recipes: expected all for classes or all for numbers, got {told}")
     return choices
+
+
+def told_apart(choices: Mapping[str, Choice]) -> dict[str, Choice]:
+    """The choices, those of one title with the names of their rows behind it.
+
+    Examples
+    --------
+    >>> rows = choices_of({"one": "spa", "other": "spa", "bpas": "bpas"}, {})
+    >>> [choice.title for choice in told_apart(rows).values()]
+    ['SPA (one)', 'SPA (other)', 'BPAS']
+    """
+    counts = Counter(choice.title for choice in choices.values())
+    twice = {row: choice for row, choice in choices.items() if counts[choice.title] > 1}
+    told = {row: choice._replace(title=f"{choice.title} ({row})") for row, choice in twice.items()}
+    return {**choices, **told}
 
 
 def _chosen(given: Any, shared: Mapping[str, Mapping[str, Any]]) -> Choice:

@@ -33,7 +33,15 @@ from kernbrook.errors import (
 from kernbrook.estimators.outside import OutsideMachine, online
 from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.baselines import baselines_of, libraries_of
-from kernbrook.evaluation.choosing import SHORT_LISTS, Choice, choices_of, said_of, seeded, wanted
+from kernbrook.evaluation.choosing import (
+    SHORT_LISTS,
+    Choice,
+    choices_of,
+    said_of,
+    seeded,
+    told_apart,
+    wanted,
+)
 from kernbrook.evaluation.prequential import prequential
 from kernbrook.evaluation.processes import Call, run_all
 from kernbrook.evaluation.records import Comparison, Record, Row
@@ -190,7 +198,7 @@ def compare(
         results = _as_stored(stream, machines, seed, classes, advance, crew)
     else:
         results = _runs(X, y, sequence, seed, machines, advance, crew)
-    titles = {name: choice.title for name, choice in choices.items()}
+    titles = {name: choice.title for name, choice in told_apart(choices).items()}
     return _collected(titles, n_orders, results, made, so_far)
 
 
