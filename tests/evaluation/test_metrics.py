@@ -53,6 +53,17 @@ def test_scores_are_decisions_before_the_labels():
         np.testing.assert_array_equal(record.predictions, best)
 
 
+def test_a_subclass_with_a_learn_of_its_own():
+    class Silent(kb.OnlineMKClassifier):
+        def learn(self, X, y, **more):
+            predictions, asked = super().learn(X, y, **more)
+            return np.zeros_like(predictions), asked
+
+    record = run(model=Silent(learner=kb.BPAS(5)))
+    assert record.predictions.tolist() == [0] * 300
+    assert record.scores is None
+
+
 def test_scores_follow_an_order():
     X, y = hard_streams.gaussian_clouds(150)
     order = np.random.default_rng(0).permutation(150)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
-from sklearn import metrics as theirs
 from sklearn.exceptions import UndefinedMetricWarning
 
 from kernbrook.checks import is_number, is_whole, shown
@@ -60,7 +59,9 @@ def confusion(record: Record) -> NDArray[np.int64]:
     """See `Record.confusion`."""
     if record.classes is None:
         raise InputError("confusion: expected a record of classes, found one of numbers")
-    found = theirs.confusion_matrix(record.labels, record.predictions, labels=record.classes)
+    from sklearn.metrics import confusion_matrix
+
+    found = confusion_matrix(record.labels, record.predictions, labels=record.classes)
     return np.asarray(found)
 
 
@@ -119,6 +120,8 @@ def _named(metric: Any) -> Callable[..., Any]:
     """The function itself, or scikit-learn's of that name."""
     if callable(metric):
         return metric
+    from sklearn import metrics as theirs  # which loads much that a run has no need of
+
     functions = {
         name: getattr(theirs, name)
         for name in theirs.__all__

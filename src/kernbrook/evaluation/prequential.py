@@ -99,7 +99,7 @@ def prequential(
     labels = {"classes": classes} if task == "classes" else {}
     parts: list[tuple[Any, ...]] = []
     samples = []
-    learn = getattr(estimator, "_learn_scored", estimator.learn) if labels else estimator.learn
+    learn = _learning(estimator) if task == "classes" else estimator.learn
     seconds, seen, loss = 0.0, 0, 0.0
     for X_chunk, y_chunk in chunks:
         if seen == 0 and isinstance(X, Stream):
@@ -156,6 +156,15 @@ def prequential(
         scores=scores[:, 0] if scores is not None and scores.shape[1] == 1 else scores,
         probabilities=probabilities,
     )
+
+
+def _learning(estimator: Any) -> Any:
+    """`learn`, with scores where the same class gives them; a subclass may have its own `learn`."""
+    names = ("learn", "_learn_scored")
+    for kind in type(estimator).__mro__:
+        if "learn" in vars(kind):
+            return getattr(estimator, names["_learn_scored" in vars(kind)])
+    return estimator.learn
 
 
 def _clocks() -> tuple[float, float]:
