@@ -1,4 +1,4 @@
-"""The examples run and show what they say; so does the README's code on voted kernels."""
+"""The examples run and show what they say; so does code of the README."""
 
 import importlib.util
 import re
@@ -44,7 +44,7 @@ def test_voted_strings():
 def test_the_readme_on_voted_kernels(tmp_path, monkeypatch, capsys):
     pytest.importorskip("rapidfuzz")
     text = beside_the_tests("README.md").read_text()
-    code = re.search(r"```python\n(from sklearn.*?edit_similarity.*?)```", text, re.DOTALL)[1]
+    code = re.search(r"```python\n(from sklearn[^`]*?edit_similarity.*?)```", text, re.DOTALL)[1]
     monkeypatch.chdir(tmp_path)
     names = {"kb": kb}
     exec(code, names)
@@ -53,6 +53,19 @@ def test_the_readme_on_voted_kernels(tmp_path, monkeypatch, capsys):
     assert int(stored) < 20
     assert float(gap) < 1e-6
     assert kb.load("words.kb").predict(["kennel"]).tolist() == ["kernel"]
+
+
+def test_the_readme_on_watching_and_comparing(capsys):
+    text = beside_the_tests("README.md").read_text()
+    code = re.search(r"```python\n(from sklearn[^`]*?record\.confusion.*?)```", text, re.DOTALL)[1]
+    exec(code, {"kb": kb})
+    said = capsys.readouterr().out.split("\n")
+    assert 0.9 < float(said[0]) < 1
+    assert 0.9 < float(said[1]) <= 1
+    assert 0 < float(said[2]) < 0.7
+    errors = {line.split()[0]: float(line.split()[1]) for line in said[5:9]}
+    assert list(errors) == ["mine", "narrow", "linear", "window"]
+    assert errors["mine"] == min(errors.values())
 
 
 def test_the_voted_benchmark_takes_the_papers_classes(monkeypatch):

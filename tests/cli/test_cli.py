@@ -135,6 +135,16 @@ def test_parameters(csv_file: Path) -> None:
     assert found["manifest"]["parameters"] == {"budget": "3", "kernels": "'amkl17'"}
 
 
+def test_several_settings_and_baselines(csv_file: Path) -> None:
+    recipes = "rbp(budget=3),rbp(budget=4, mode=library),majority"
+    command = ["compare", str(csv_file), "--recipes", recipes, "--baselines", "sklearn"]
+    found = json.loads(kernbrook(*command, "--json", "-", *FAST).stdout)
+    stored = {row["recipe"]: row["n_support_stored_mean"] for row in found["rows"]}
+    assert list(stored)[:3] == ["rbp(budget=3)", "rbp(budget=4, mode='library')", "majority"]
+    assert {"sklearn-sgd", "sklearn-nb"} <= stored.keys()
+    assert (stored["rbp(budget=3)"], stored["sklearn-sgd"]) == (16 * 3, 0)
+
+
 def test_json_follows_the_contract(csv_file: Path) -> None:
     result = kernbrook("compare", str(csv_file), "--json", "-", *FAST)
     found = json.loads(result.stdout)
@@ -261,6 +271,9 @@ def test_one_class_against_the_rest() -> None:
         (["compare", "wdbc", "--recipes", "omkc-xx"], 1, "unknown recipe 'omkc-xx'"),
         (["compare", "wdbc", "--recipes", ""], 1, "unknown recipe ''"),
         (["compare", "wdbc", "--recipes", "spa,vkr-pdim"], 1, "vkr-pdim learns from all data at"),
+        (["compare", "nosuch.csv", "--recipes", "spa(divisr=3)"], 1, "recipe spa: no parameter"),
+        (["compare", "nosuch.csv", "--recipes", "spa(3)"], 1, "expected spa(PARAMETER=VALUE, ...)"),
+        (["compare", "nosuch.csv", "--baselines", "sk"], 1, "unknown library of baselines 'sk'"),
         (["compare", "wdbc:5"], 1, "labels of two classes or more, found 1"),
         (["compare", "wdbc", "--orders", "nosuch.npz"], 1, "nosuch.npz: no such file"),
         (["compare", "wdbc", "--report", "nosuchfolder/x.html"], 1, "there is no folder"),

@@ -8,7 +8,7 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation.choosing import SHORT_LISTS, TRIVIAL, named, settings_of
+from kernbrook.evaluation.choosing import SHORT_LISTS, TRIVIAL, parse, settings_of, wanted
 from kernbrook.evaluation.comparing import compare
 from kernbrook.evaluation.tasks import recipes_for
 from kernbrook.streams.arrays import ArrayStream
@@ -62,7 +62,7 @@ def test_one_name(classes):
 
 
 @pytest.mark.parametrize(
-    "wrong", [3, 2.5, [3], ["spa", None], object(), [kb.OnlineMKClassifier()], [["spa"]]]
+    "wrong", [3, 2.5, [3], ["spa", None], object(), [["spa"]], {"a": 3}, {3: "spa"}]
 )
 def test_no_names(classes, wrong):
     with pytest.raises(InputError, match=r"recipes: expected names such as \['omkc-dd', 'spa'\]"):
@@ -73,7 +73,7 @@ def test_unknown_names(classes):
     for wrong in ("omkc-dx", ["spa", "omkc-dx"], ["all"]):
         with pytest.raises(UnknownNameError, match="unknown recipe"):
             compare(classes, wrong)
-    assert named("all") is None
+    assert wanted("all") is None
 
 
 def test_a_parameter_goes_to_the_recipes_that_have_it(classes):
@@ -129,3 +129,65 @@ def test_no_recipe_has_a_parameter_that_compare_takes():
 def test_wrong_types(classes, arguments, message):
     with pytest.raises(InputError, match=message):
         compare(classes, "majority", **{"jobs": 1} | arguments)
+
+
+# -- settings --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("spa", [("spa", {})]),
+        ("spa(divisor=30),bpas(budget=500)", [("spa", {"divisor": 30}), ("bpas", {"budget": 500})]),
+        (" spa ( divisor = 30 ) , projectron++", [("spa", {"divisor": 30}), ("projectron++", {})]),
+        ("rbp(kernels=amkl17)", [("rbp", {"kernels": "amkl17"})]),
+        ("a(b='),(',c=[(1,)],d=None),e", [("a", {"b": "),(", "c": [(1,)], "d": None}), ("e", {})]),
+        ("spa()", [("spa", {})]),
+        ("", [("", {})]),
+        ("spa,", [("spa", {}), ("", {})]),
+    ],
+)
+def test_settings_in_a_text(text, expected):
+    assert parse(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("spa(divisor=30", r"expected spa\(PARAMETER=VALUE, \.\.\.\), found spa\(divisor=30"),
+        ("spa(30)", r"expected spa\(PARAMETER=VALUE"),
+        ("spa(**{'divisor': 3})", r"expected spa\(PARAMETER=VALUE"),
+        ("spa(divisor=30)bpas", r"expected a comma after spa\(\.\.\.\), found 'bpas'"),
+        ("spa(divisor=print(3))", r"spa: divisor must be a number.*, found print\(3\)"),
+        ("spa(divisor=x.y)", "spa: divisor must be a number"),
+        ("spa(divisr=3)", r"spa\(divisr=3\): recipe spa: no parameter 'divisr'; it has kernels,"),
+        ("bpas(budget=0)", r"bpas\(budget=0\): BPAS: budget must be an integer from 1"),
+        ("bpas(random_state=0)", "random_state: give seed"),
+        ("bpass(budget=3)", "unknown recipe 'bpass'"),
+        ("spa,,bpas", "unknown recipe ''"),
+    ],
+)
+def test_settings_that_are_wrong(classes, text, message):
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        compare(classes, text)
+
+
+def test_several_settings_of_a_recipe(classes):
+    """Each row is what `make` gives; what holds for all gives way to what stands in the text."""
+    texts = ["rbp(budget=3)", "rbp(budget=5, mode='library')", "rbp", "majority"]
+    result = compare(classes, texts, permutations=1, jobs=1, budget=4)
+    assert [row.recipe for row in result.rows] == [
+        "rbp(budget=3)", "rbp(budget=5, mode='library')", "rbp", "majority",
+    ]  # fmt: skip
+    assert [row.title for row in result.rows][:3] == [
+        "RBP(budget=3)", "RBP(budget=5, mode='library')", "RBP",
+    ]  # fmt: skip
+    stored = [row.runs[0].n_support_stored for row in result.rows[:3]]
+    assert stored[0] == 16 * 3 < stored[2] == 16 * 4
+    same = compare(classes, {"a": "rbp(budget=3)", "b": "rbp"}, permutations=1, jobs=1, budget=4)
+    assert [(row.recipe, row.title) for row in same.rows] == [("a", "RBP(budget=3)"), ("b", "RBP")]
+    for one, other in zip(same.rows, (result.rows[0], result.rows[2]), strict=True):
+        np.testing.assert_array_equal(one.runs[0].predictions, other.runs[0].predictions)
+    assert same.manifest["models"] == {"a": "rbp(budget=3)", "b": "rbp"}
+    with pytest.raises(InputError, match=r"a: expected one recipe, got 'spa,bpas'"):
+        compare(classes, {"a": "spa,bpas"})

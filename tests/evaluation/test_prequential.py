@@ -1,5 +1,8 @@
 """One pass: test, ask, train."""
 
+import itertools
+import sys
+
 import hard_streams
 import numpy as np
 import plain
@@ -300,3 +303,18 @@ def test_bad_input_of_numbers():
             kb.prequential(machine(name), X, y, classes=[-1, 1])
     with pytest.raises(InputError, match=r"labels of classes, found the number -0\.5; recipes"):
         kb.prequential(kb.recipes.make("spa"), ArrayStream(X, y / 2))
+
+
+@pytest.mark.parametrize(("wall", "processors", "seconds"), [(1.0, 3.0, 1.0), (4.0, 0.5, 0.5)])
+def test_seconds_are_those_of_learning_alone(monkeypatch, wall, processors, seconds):
+    """What other processes take of the wall clock is left out; threads count once."""
+    X, y = hard_streams.gaussian_clouds(100)
+    readings = itertools.count()
+
+    def clocks():
+        number = next(readings)
+        return wall * number, processors * number
+
+    monkeypatch.setattr(sys.modules["kernbrook.evaluation.prequential"], "_clocks", clocks)
+    record = kb.prequential(kb.recipes.make("majority"), X, y)
+    assert record.seconds == pytest.approx(seconds * len(record.history.rounds))

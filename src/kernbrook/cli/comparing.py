@@ -28,9 +28,14 @@ def compare(
     recipes: Annotated[
         str | None,
         typer.Option(
-            help="Recipes, separated by commas, or all; by default a short list for the data's "
-            "labels."
+            help="Recipes, separated by commas, each with settings where wanted, such as "
+            "'spa(divisor=30),spa,bpas(budget=500)'; or all; by default a short list for the "
+            "data's labels."
         ),
+    ] = None,
+    baselines: Annotated[
+        str | None,
+        typer.Option(help="Models of these libraries beside them: sklearn, river or both."),
     ] = None,
     permutations: Annotated[
         int | None,
@@ -64,14 +69,15 @@ def compare(
 
     Prints a table of mistakes, support vectors and seconds: means and standard deviations over
     the orders. Stars mark the best. Labels asked for have a column where a recipe asks for fewer
-    than all. A parameter given by --set goes to every recipe that has it, such as
-    --set scaling=moments.
+    than all. A parameter given by --set goes to every recipe that has it and does not name it
+    itself, such as --set scaling=moments.
 
     Where a label is a number with a fraction, recipes for numbers are compared by their mean
     squared error. To take whole numbers as numbers, name such recipes: see `recipes`.
     """
     from kernbrook import recipes as book
-    from kernbrook.evaluation.choosing import settings_of, task_of_recipes
+    from kernbrook.evaluation.baselines import libraries_of
+    from kernbrook.evaluation.choosing import choices_of, settings_of, wanted
     from kernbrook.evaluation.comparing import compare as run
     from kernbrook.evaluation.comparing import load_orders
     from kernbrook.reports import comparison_json, comparison_table, write_report
@@ -79,23 +85,24 @@ def compare(
 
     check_targets(json, report)
     own = parameters(settings)
-    names: str | list[str] | None = recipes
-    if recipes is None or recipes == "all":  # the data say which
+    rows = wanted(recipes)
+    if rows is None:  # the data say which
         settings_of(book.names(), own)
     else:
-        names = [name.strip() for name in recipes.split(",")]
-        task_of_recipes(names, own)
+        choices_of(rows, own)
+    libraries_of(baselines)
     stream = open_stream(data, n_features=n_features, label=label, positive=positive, seed=seed)
     given = None if orders is None else load_orders(orders, stream.name)
     with progress() as shown:
         result = run(
             stream,
-            names,
+            recipes,
             permutations=permutations,
             seed=seed,
             orders=given,
             jobs=jobs,
             in_order=in_order,
+            baselines=baselines,
             progress=lambda rounds: shown.announce(stream.name, rounds),
             so_far=lambda part: shown.show(lambda width: comparison_table(part, width=width)),
             compiling=shown.compiling,

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, is_empty, present
 from kernbrook.estimators.machine import OnlineMachine, check_some_weight
+from kernbrook.estimators.tasks import Learned
 from kernbrook.gram.points import Flags, Floats, Labels
 from kernbrook.selection import BestOfPrefix
 
@@ -159,13 +160,20 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         predictions : (n,) labels, each from the examples before its own
         asked : (n,) bool, whose label was looked at
         """
+        return self._learn_scored(X, y, classes, sample_weight)[:2]
+
+    def _learn_scored(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Learned:
+        """`learn`, with the decisions before the labels."""
         if self._is_nothing(X, y):
             known = getattr(self, "classes_", classes)
-            return as_labels([] if known is None else known)[:0], np.zeros(0, dtype=bool)
+            none = as_labels([] if known is None else known)[:0]
+            return Learned(none, np.zeros(0, dtype=bool), np.empty((0, 1)))
         with self._nothing_half_done():
             X, y = self._checked(X, y)
             self._set_classes(y, classes)
-            return self._learn(X, y, sample_weight)
+            return Learned(*self._learn(X, y, sample_weight))
 
     def choose_kernel(self, X: Any, y: Any, classes: Any = None) -> int:
         """Choose the kernel of `BestOfPrefix` on these examples, without learning from them.

@@ -119,8 +119,8 @@ class OnlineMachine(BaseEstimator):
 
     def _learn(
         self, X: Any, y: Any, sample_weight: Any = None, given: bool = False
-    ) -> tuple[NDArray[Any], Flags]:
-        """Test, ask, train on checked features and labels or an oracle."""
+    ) -> tuple[NDArray[Any], Flags, Floats]:
+        """Test, ask, train on checked features and labels or an oracle; (n, c) decisions too."""
         importance = _importance(sample_weight, X.shape[0])
         labels = None if callable(y) else self._numbers(y)
         if not hasattr(self, "_run"):
@@ -140,7 +140,7 @@ class OnlineMachine(BaseEstimator):
             decisions[where], asked[where] = run.learn_block(
                 views, told, importance[where], given or labels is None, X[where], scaler=scaler
             )
-        return self._predictions(decisions), asked
+        return self._predictions(decisions), asked, decisions
 
     def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Views, Scalers]:
         """Some of the rows as the run takes them next, and the scaler once it has met them."""

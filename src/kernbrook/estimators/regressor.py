@@ -162,7 +162,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
             return np.empty(0), np.zeros(0, dtype=bool)
         with self._nothing_half_done():
             X, y = self._checked(X, y)
-            return self._learn(X, y, sample_weight)
+            return self._learn(X, y, sample_weight)[:2]
 
     def predict(self, X: Any) -> Floats:
         """(n,) the number expected for each row of X, (n, d)."""
@@ -198,17 +198,17 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def _learn(
         self, X: Any, y: Any, sample_weight: Any = None, given: bool = False
-    ) -> tuple[NDArray[Any], Flags]:
+    ) -> tuple[NDArray[Any], Flags, Floats]:
         centred = hasattr(self, "offset_")
         try:
-            predictions, asked = super()._learn(X, y, sample_weight, given)
+            predictions, asked, decisions = super()._learn(X, y, sample_weight, given)
         except BaseException:
             if not centred and hasattr(self, "_run") and self._run.asked == 0:
                 self.__dict__.pop("offset_", None)  # the label that it came from was not learned
             raise
         since = 0 if centred or not asked.any() else int(asked.argmax()) + 1
         predictions[since:] += self._offset()
-        return predictions, asked
+        return predictions, asked, decisions
 
     def _number_of(self, y: Any) -> float | None:
         if (

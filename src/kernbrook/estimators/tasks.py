@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
 Task = Literal["classes", "numbers"]
+
+
+class Learned(NamedTuple):
+    """What `_learn_scored` of a classifier gives, all of it from before the labels.
+
+    predictions, asked : (n,) as `learn` has them
+    scores : (n, 1) positive for the second of two classes, or (n, c)
+    probabilities : (n, c) where the estimator gives some
+    aside : seconds spent on what neither learning nor predicting takes
+    """
+
+    predictions: NDArray[Any]
+    asked: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    probabilities: NDArray[np.float64] | None = None
+    aside: float = 0.0
 
 
 def task_of(estimator: Any) -> Task:

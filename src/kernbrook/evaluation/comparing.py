@@ -1,4 +1,4 @@
-"""Several recipes over the same random orders of the same data."""
+"""Several recipes and models over the same random orders of the same data."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import platform
 import sys
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial, wraps
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -21,11 +22,26 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import stats
 
-from kernbrook import recipes as book
 from kernbrook.checks import is_whole
-from kernbrook.errors import DataFileError, InputError, KernbrookWarning, NonFiniteError
+from kernbrook.errors import (
+    DataFileError,
+    InputError,
+    KernbrookError,
+    KernbrookWarning,
+    NonFiniteError,
+)
+from kernbrook.estimators.outside import OutsideMachine, online
 from kernbrook.estimators.tasks import Task
-from kernbrook.evaluation.choosing import SHORT_LISTS, named, settings_of, task_of_recipes
+from kernbrook.evaluation.baselines import baselines_of, libraries_of
+from kernbrook.evaluation.choosing import (
+    SHORT_LISTS,
+    Choice,
+    choices_of,
+    said_of,
+    seeded,
+    told_apart,
+    wanted,
+)
 from kernbrook.evaluation.prequential import prequential
 from kernbrook.evaluation.processes import Call, run_all
 from kernbrook.evaluation.records import Comparison, Record, Row
@@ -42,35 +58,56 @@ from kernbrook.gram.sums import available_cores
 from kernbrook.streams import Stream, open_stream
 
 Progress = Callable[[int], None]
-Settings = dict[str, dict[str, Any]]  # parameters by recipe
 
 
+def _with_labels_inside(function: Callable[..., Comparison]) -> Callable[..., Comparison]:
+    """Where data have labels of their own, what follows them is not y but the recipes."""
+
+    @wraps(function)
+    def called(data: Any, *arguments: Any, **options: Any) -> Comparison:
+        if arguments and isinstance(data, (str, os.PathLike, Stream, tuple)):
+            arguments = (None, *arguments)
+        return function(data, *arguments, **options)
+
+    return called
+
+
+@_with_labels_inside
 def compare(
     data: Any,
-    recipes: str | Sequence[str] | None = None,
+    y: Any = None,
+    recipes: Any = None,
     permutations: int | None = None,
     seed: int = 0,
     orders: NDArray[np.int64] | None = None,
     jobs: int | None = None,
     in_order: bool = False,
+    baselines: str | Sequence[str] | None = None,
     progress: Callable[[int], Progress] | None = None,
     so_far: Callable[[Comparison], None] | None = None,
     compiling: Tell | None = None,
     **overrides: Any,
 ) -> Comparison:
-    """Run every recipe once over each of several orders of the data.
+    """Run recipes and models once over each of several orders of the data.
 
     Parameters
     ----------
-    data : what `open_stream` takes, or a `Stream`
-    recipes : a name, or names of one task; "all" that go with the data; None, a short list of them.
-        Labels are numbers where one has a fraction, else classes.
+    data : (n, d) array, frame or sparse matrix; or what `open_stream` takes, or a `Stream`
+    y : (n,) labels of an array; other data have their own, and the recipes are their next argument
+    recipes : what is compared, all for one task, by the names of the rows: a mapping of each name
+        to a recipe or a model. Or recipes, in a text with commas or a list, such as
+        "spa(divisor=30), spa, bpas(budget=500)", and models in the list; "all" recipes that go with
+        the data; None, a short list of them. Labels are numbers where one has a fraction, else
+        classes. A model is ours, or of scikit-learn with `partial_fit`, or of River, which learn
+        row by row; or an `External`, which takes what has nothing but `fit`. Each run learns a
+        fresh copy
     permutations : number of orders; 20 by default, or as many as `orders` has
     seed : of the orders and of the recipes' draws
     orders : (p, n) int, the orders themselves, rows counted from 0
     jobs : processes; one a core by default
     in_order : one run in the data's own order, read in chunks and never held whole;
         `perceptron-best` then does not look ahead, see `prequential`
+    baselines : "sklearn", "river" or both: some of their models are compared, too
     progress : called with the number of rounds to come; gives what is called as they are done
     so_far : called whenever a recipe is done but the last, with the comparison of those that are
     compiling : called again and again while code is compiled, with how far it is: `Compiling` has
@@ -87,16 +124,23 @@ def compare(
     KernbrookError
         Unknown names, recipes for another task than the data's, a parameter that no recipe has,
         unreadable data, orders that do not fit, numbers that overflow in every recipe: one that
-        diverges alone is left out.
+        diverges alone is left out, and a model of another library that fails.
 
     Examples
     --------
     >>> result = compare("checkerboard:300", ["omkc-dd", "majority"], permutations=2, jobs=1)
     >>> [row.title for row in result.rows]
     ['OMKC(D,D)', 'majority so far']
+
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> X, y = open_stream("checkerboard:300").read()
+    >>> models = {"mine": SGDClassifier(), "small": "bpas(budget=20)", "large": "bpas(budget=50)"}
+    >>> [(row.recipe, row.title) for row in compare(X, y, models, permutations=2, jobs=1).rows]
+    [('mine', 'SGDClassifier'), ('small', 'BPAS(budget=20)'), ('large', 'BPAS(budget=50)')]
     """
-    names = named(recipes)
-    task = None if names is None else task_of_recipes(names, overrides)
+    rows = wanted(recipes)
+    choices = None if rows is None else choices_of(rows, overrides)
+    libraries = libraries_of(baselines)
     _check_count("seed", seed, 0)
     if jobs is not None:
         _check_count("jobs", jobs, 1)
@@ -104,16 +148,22 @@ def compare(
         _check_count("permutations", permutations, 1)
     if in_order and (orders is not None or permutations not in (None, 1)):
         raise InputError("in_order: the data's own order is one order; give no others")
-    stream = data if isinstance(data, Stream) else open_stream(data)
-    if names is None or task is None:
-        task = task_of_labels(stream)
-        names = SHORT_LISTS[task] if recipes is None else recipes_for(task)
-        task_of_recipes(names, overrides)
-    settings, jobs = settings_of(names, overrides), jobs or available_cores()
+    stream = _opened(data, y)
+    if choices is None:
+        fitting = task_of_labels(stream)
+        names = SHORT_LISTS[fitting] if recipes is None else recipes_for(fitting)
+        choices = choices_of(dict(zip(names, names, strict=True)), overrides)
+    task = next(iter(choices.values())).task
+    for name, (title, model) in baselines_of(libraries, task).items():
+        choices.setdefault(name, Choice(title, task, online(model)))
+    jobs = jobs or available_cores()
     facts = manifest(seed) | {
         "data": stream.name,
         "parameters": {key: repr(value) for key, value in overrides.items()},
     }
+    models = {name: given for name, given in (rows or {}).items() if name != given}
+    if models:
+        facts["models"] = {name: said_of(given) for name, given in models.items()}
     if in_order:
         n_rows, n_orders = stream.n_rows or 0, 1
         facts |= {"permutations": 1, "orders": "as stored"}
@@ -136,8 +186,8 @@ def compare(
             stream.name, rounds, stream.n_features, n_orders, rows, best, facts, left_out
         )
 
-    advance = progress(len(names) * n_orders * n_rows) if progress else _silent
-    machines = {name: book.make(name, **own) for name, own in settings.items()}
+    advance = progress(len(choices) * n_orders * n_rows) if progress else _silent
+    machines = {name: choice.estimator for name, choice in choices.items()}
     crew = _Crew(
         {name: family(machine, sp.issparse(X)) for name, machine in machines.items()},
         trials_of(machines.values(), X, y, classes),
@@ -145,10 +195,19 @@ def compare(
         compiling,
     )
     if in_order:
-        results = _as_stored(stream, settings, seed, classes, advance, crew)
+        results = _as_stored(stream, machines, seed, classes, advance, crew)
     else:
-        results = _runs(X, y, sequence, seed, settings, advance, crew)
-    return _collected(names, n_orders, results, made, so_far)
+        results = _runs(X, y, sequence, seed, machines, advance, crew)
+    titles = {name: choice.title for name, choice in told_apart(choices).items()}
+    return _collected(titles, n_orders, results, made, so_far)
+
+
+def _opened(data: Any, y: Any) -> Stream:
+    if isinstance(data, (str, os.PathLike, Stream, tuple)) and y is not None:
+        raise InputError("y: the data have their own labels; give none")
+    if isinstance(data, Stream):
+        return data
+    return open_stream(data if y is None else (data, y))
 
 
 def _check_count(name: str, value: Any, least: int) -> None:
@@ -173,54 +232,63 @@ def _silent(anything: object) -> None:
     return None
 
 
-Outcome = Record | NonFiniteError
+Outcome = Record | InputError
 Result = tuple[tuple[str, int], Outcome]  # of a recipe's numbered run
 
 
 def _collected(
-    names: Sequence[str],
+    titles: Mapping[str, str],
     runs: int,
     results: Iterable[Result],
     made: Callable[[tuple[Row, ...], tuple[str, ...], dict[str, str]], Comparison],
     so_far: Callable[[Comparison], None] | None,
 ) -> Comparison:
     """The comparison that results come to, in any order; `so_far` as `compare` has it."""
-    found: dict[str, dict[int, Outcome]] = {name: {} for name in names}
+    found: dict[str, dict[int, Outcome]] = {name: {} for name in titles}
     for (name, run), outcome in results:
         found[name][run] = outcome
         done = {name: own for name, own in found.items() if len(own) == runs}
-        if so_far and len(found[name]) == runs and len(done) < len(names):
-            rows, left_out = _rows(done)
+        if so_far and len(found[name]) == runs and len(done) < len(titles):
+            rows, left_out = _rows(done, titles)
             if rows:
                 so_far(made(rows, (), left_out))
-    rows, left_out = _rows(found)
+    rows, left_out = _rows(found, titles)
     if not rows:
         raise NonFiniteError("; ".join(f"{name}: {problem}" for name, problem in left_out.items()))
     return made(rows, best_rows(rows), left_out)
 
 
-def _rows(found: dict[str, dict[int, Outcome]]) -> tuple[tuple[Row, ...], dict[str, str]]:
+def _rows(
+    found: dict[str, dict[int, Outcome]], titles: Mapping[str, str]
+) -> tuple[tuple[Row, ...], dict[str, str]]:
     """The rows of recipes whose runs all came to their end, and why others did not."""
     rows, left_out = [], {}
     for name, own in found.items():
         outcomes = [own[run] for run in sorted(own)]
-        errors = [outcome for outcome in outcomes if isinstance(outcome, NonFiniteError)]
+        errors = [outcome for outcome in outcomes if isinstance(outcome, InputError)]
         if errors:
             left_out[name] = str(errors[0])
         else:
             records = tuple(outcome for outcome in outcomes if isinstance(outcome, Record))
-            rows.append(Row(name, book.title(name), records))
+            rows.append(Row(name, titles[name], records))
     return tuple(rows), left_out
 
 
 def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
     """A prequential run, or why it came to no end: one recipe must not cost the others' results."""
+    outside = isinstance(estimator, OutsideMachine)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KernbrookWarning)  # the table shows what has become large
+        # The table shows what has become large; others may warn at each row.
+        warnings.simplefilter("ignore", Warning if outside else KernbrookWarning)
         try:
-            return prequential(estimator, *arguments, **options)
+            record = prequential(estimator, *arguments, **options)
         except NonFiniteError as error:
             return error
+        except Exception as error:
+            if not outside or isinstance(error, KernbrookError):
+                raise
+            return InputError(f"{type(error).__name__}: {error}")
+    return replace(record, scores=None, probabilities=None)  # of many runs they are too much
 
 
 class _Crew(NamedTuple):
@@ -234,7 +302,7 @@ class _Crew(NamedTuple):
 
 def _as_stored(
     stream: Stream,
-    settings: Settings,
+    machines: Mapping[str, Any],
     seed: int,
     classes: NDArray[Any] | None,
     advance: Progress,
@@ -243,32 +311,31 @@ def _as_stored(
     """The results of one run each in the data's own order, in this process; others compile."""
 
     def run(name: str) -> Result:
-        estimator = book.make(name, random_state=state_of(seed, 0), **settings[name])
+        estimator = seeded(machines[name], state_of(seed, 0))
         return (name, 0), _attempt(estimator, stream, classes=classes, progress=advance)
 
     if crew.jobs == 1:
-        calls = [Call(name, partial(run, name), crew.families[name]) for name in settings]
+        calls = [Call(name, partial(run, name), crew.families[name]) for name in machines]
         done = run_all(crew.trials, calls, 1, crew.compiling)
         yield from (result for name, result in done if name not in crew.trials)
         return
     compiled = (one for one, _ in run_all(crew.trials, [], crew.jobs, crew.compiling))
     for ready in chain([None], compiled):
-        for name in settings:
+        for name in machines:
             if crew.families[name] == ready:
                 yield run(name)
 
 
 def _run(
-    name: str,
+    machine: Any,
     run: int,
     data: str | tuple[Any, NDArray[Any], NDArray[np.int64]],
     seed: int,
-    own: dict[str, Any],
     advance: Progress | None = None,
 ) -> Outcome:
     """One run over one order; the data, or the file of the data and all orders."""
     X, y, orders = _held(data) if isinstance(data, str) else data
-    estimator = book.make(name, random_state=state_of(seed, run), **own)
+    estimator = seeded(machine, state_of(seed, run))
     return _attempt(estimator, X, y, orders[run], progress=advance)
 
 
@@ -285,12 +352,12 @@ def _runs(
     y: NDArray[Any],
     orders: NDArray[np.int64],
     seed: int,
-    settings: Settings,
+    machines: Mapping[str, Any],
     advance: Progress,
     crew: _Crew,
 ) -> Iterator[Result]:
     """The results, in any order; several processes where there are several runs."""
-    jobs = min(crew.jobs, len(settings) * len(orders))
+    jobs = min(crew.jobs, len(machines) * len(orders))
     with TemporaryDirectory(prefix="kernbrook-", ignore_cleanup_errors=True) as folder:
         data: Any = (X, y, orders)
         progress = advance if jobs == 1 else None
@@ -301,10 +368,10 @@ def _runs(
             dump((X, y, orders), data)
         calls = [
             Call(
-                (name, run), partial(_run, name, run, data, seed, own, progress),
+                (name, run), partial(_run, machine, run, data, seed, progress),
                 crew.families[name],
             )
-            for name, own in settings.items() for run in range(len(orders))
+            for name, machine in machines.items() for run in range(len(orders))
         ]  # fmt: skip
         for done, outcome in run_all(crew.trials, calls, jobs, crew.compiling):
             if done in crew.trials:

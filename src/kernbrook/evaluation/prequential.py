@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, check_present, distinct
+from kernbrook.estimators.outside import online
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.records import History, Record
-from kernbrook.evaluation.tasks import added, check_online, classes_of, losses
+from kernbrook.evaluation.tasks import added, classes_of, losses
 from kernbrook.evaluation.warming import few_rows, warm_up
 from kernbrook.sparse import as_csr
 from kernbrook.streams import Stream
@@ -39,7 +40,8 @@ def prequential(
     ----------
     estimator : anything with `learn(X, y, classes=) -> (predictions, asked)`; changed in place
         A scikit-learn regressor is not given `classes`. Its label policy decides whose label it
-        sees; its error counts every round.
+        sees; its error counts every round. A model of scikit-learn with `partial_fit`, or of River,
+        learns a copy row by row; one with nothing but `fit` goes by way of `External`.
     X : (T, d) array or sparse matrix, or a `Stream` (then y and order stay None)
     y : (T,) labels, one for each row
     order : (T,) int or None, the order in which to take the rows, from 0
@@ -70,7 +72,7 @@ def prequential(
     >>> record.predictions.shape, record.labels_asked
     ((400,), 400)
     """
-    check_online(estimator)
+    estimator = online(estimator)
     task = task_of(estimator)
     if task == "numbers" and classes is not None:
         raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")
@@ -95,18 +97,20 @@ def prequential(
         warm_up(estimator, X[few], y[few], classes)
 
     labels = {"classes": classes} if task == "classes" else {}
-    predictions, mistakes, samples = [], [], []
+    parts: list[tuple[Any, ...]] = []
+    samples = []
+    learn = _learning(estimator) if task == "classes" else estimator.learn
     seconds, seen, loss = 0.0, 0, 0.0
     for X_chunk, y_chunk in chunks:
         if seen == 0 and isinstance(X, Stream):
             few = few_rows(y_chunk)
             warm_up(estimator, X_chunk[few], y_chunk[few], classes)
-        start = time.perf_counter()
-        predicted, _ = estimator.learn(X_chunk, y_chunk, **labels)
-        seconds += time.perf_counter() - start
-        lost = losses(predicted, y_chunk, task)
-        predictions.append(predicted)
-        mistakes.append(lost)
+        start = _clocks()
+        learned = learn(X_chunk, y_chunk, **labels)
+        seconds += min(now - then for now, then in zip(_clocks(), start, strict=True))
+        seconds -= sum(learned[4:])
+        lost = losses(learned[0], y_chunk, task)
+        parts.append((learned[0], lost, y_chunk, *learned[2:4]))
         seen += len(y_chunk)
         loss = added(loss, lost)
         samples.append(
@@ -133,16 +137,43 @@ def prequential(
         kernel_weights=np.array(columns[5]),
         kernels=tuple(str(kernel) for kernel in getattr(estimator, "kernels_", ())),
     )
+    joined: list[Any] = [
+        None if column[0] is None else np.concatenate(column) for column in zip(*parts, strict=True)
+    ]
+    predictions, mistakes, y_all, scores, probabilities = [*joined, None, None][:5]
+    known = getattr(estimator, "classes_", classes)
     return Record(
-        predictions=np.concatenate(predictions),
-        mistakes=np.concatenate(mistakes) if task == "classes" else None,
+        predictions=predictions,
+        mistakes=mistakes if task == "classes" else None,
         error=loss / seen,
         labels_asked=int(history.labels_asked[-1]),
         n_support_stored=int(history.n_support_stored[-1]),
         n_support_active=int(history.n_support_active[-1]),
         seconds=seconds,
         history=history,
+        labels=y_all,
+        classes=None if task == "numbers" else np.asarray(known),
+        scores=scores[:, 0] if scores is not None and scores.shape[1] == 1 else scores,
+        probabilities=probabilities,
     )
+
+
+def _learning(estimator: Any) -> Any:
+    """`learn`, with scores where the same class gives them; a subclass may have its own `learn`."""
+    names = ("learn", "_learn_scored")
+    for kind in type(estimator).__mro__:
+        if "learn" in vars(kind):
+            return getattr(estimator, names["_learn_scored" in vars(kind)])
+    return estimator.learn
+
+
+def _clocks() -> tuple[float, float]:
+    """Of the wall, and of the processors.
+
+    The time between is the less of the two: the first goes on while other processes work, the
+    second counts each thread.
+    """
+    return time.perf_counter(), time.process_time()
 
 
 def _chunk(rows: int | None) -> int:

@@ -1,4 +1,4 @@
-"""What a prequential run and a comparison leave behind: plain data, JSON-able."""
+"""What a prequential run and a comparison leave behind: plain data, and what is read off it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.estimators.tasks import Task
+from kernbrook.evaluation.metrics import confusion, drift, over_rounds
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,8 +47,24 @@ class Record:
     mistakes : (T,) bool, where the prediction was wrong; None of a regressor
     error : of all rounds: mistakes / T, or the mean squared error of a regressor
     labels_asked, n_support_stored, n_support_active : ints, at the end
-    seconds : wall-clock time spent in the learner, whose code was compiled and loaded before
+    seconds : spent in the learner, whose code was compiled and loaded before: wall-clock time, less
+        what other processes took of it
     history : the run over time
+    labels : (T,) in the order of the run
+    classes : (c,) of a classifier, sorted; None of a regressor
+    scores : (T,) the decision before each label, positive for the second of two classes; (T, c) of
+        more. None where the learner gives none, and in a comparison, which holds many runs
+    probabilities : (T, c) before each label, where the learner gives some
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> X, y = kb.open_stream("checkerboard:600").read()
+    >>> record = kb.prequential(kb.OnlineMKClassifier(), X, y)
+    >>> round(record.metric("roc_auc"), 2), round(record.metric("accuracy", window=200), 2)
+    (0.9, 0.89)
+    >>> record.confusion().sum(axis=1)
+    array([273, 327])
     """
 
     predictions: NDArray[Any]
@@ -58,6 +75,76 @@ class Record:
     n_support_active: int
     seconds: float
     history: History
+    labels: NDArray[Any] | None = None
+    classes: NDArray[Any] | None = None
+    scores: Floats | None = None
+    probabilities: Floats | None = None
+
+    def metric(self, metric: Any, *, window: int | None = None, decay: float | None = None) -> Any:
+        """A metric at the end of the run.
+
+        Parameters
+        ----------
+        metric : a function (y_true, y_pred) of scikit-learn or of yours; its name, such as
+            "balanced_accuracy" or "log_loss"; or a metric of River. A function whose second
+            parameter is y_score is given scores, with y_proba probabilities, and a metric of River
+            what it requires. Where the learner gives no probabilities they are the logistic
+            function of the scores, of more than two classes the softmax: these are not calibrated
+        window : over so many of the last rows; None for all since the start
+        decay : each row counts half as much as the one that comes so many rows after it
+
+        Returns
+        -------
+        a number, or what the function returns
+
+        Raises
+        ------
+        InputError
+            The metric, the window or the decay does not fit, or the record has no scores.
+        UnknownNameError
+            scikit-learn has no metric of that name.
+
+        Notes
+        -----
+        Parameters of a function are given by `functools.partial`, as in
+        ``record.metric(partial(f1_score, average="macro"))``.
+        """
+        return over_rounds(self, metric, self.history.rounds[-1:], window, decay)[0]
+
+    def metric_over_time(
+        self, metric: Any, *, window: int | None = None, decay: float | None = None
+    ) -> NDArray[Any]:
+        """(h,) a metric at the rounds of the history; see `metric`.
+
+        It is NaN where scikit-learn does not define it, because a class is missing so far.
+        """
+        return np.array(over_rounds(self, metric, self.history.rounds, window, decay))
+
+    def confusion(self) -> Ints:
+        """(c, c) how often each class, a row, was taken for each other, in the order of `classes`.
+
+        As scikit-learn's `confusion_matrix` has it.
+
+        Raises
+        ------
+        InputError
+            It is a record of numbers.
+        """
+        return confusion(self)
+
+    def drift(self, detector: Any = None) -> Ints:
+        """Rows, from 0 in the order of the run, at which a detector signals that errors change.
+
+        Parameters
+        ----------
+        detector : of River, told of each mistake, or squared error; `river.drift.ADWIN()` by
+            default. It is copied and not changed
+
+        References
+        ----------
+        Bifet, Gavalda (2007), Learning from time-changing data with adaptive windowing.
+        """
+        return drift(self, detector)
 
 
 @dataclass(frozen=True)

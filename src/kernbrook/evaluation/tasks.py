@@ -10,7 +10,8 @@ from sklearn.base import clone
 
 from kernbrook import recipes as book
 from kernbrook.errors import InputError
-from kernbrook.estimators.tasks import Task, is_batch, task_of
+from kernbrook.estimators.outside import online
+from kernbrook.estimators.tasks import Task, task_of
 from kernbrook.streams import Stream
 
 CHUNK = 4096  # rows read at a time
@@ -122,21 +123,12 @@ def make_online(name: str, **overrides: Any) -> Any:
     return book.make(name, **overrides)
 
 
-def check_online(estimator: Any) -> None:
-    """InputError where an estimator does not learn from streams."""
-    if is_batch(estimator):
-        raise InputError(
-            f"{type(estimator).__name__} learns from all data at once, not from a stream: "
-            "use its fit(X, y)"
-        )
-
-
 def check_settings(estimator: Any, width: int = 1) -> None:
     """InputError where a parameter of an estimator has a wrong value, before any data are read.
 
     A copy of it learns no rows of `width` features.
     """
-    check_online(estimator)
+    estimator = online(estimator)
     labels: dict[str, Any] = {} if task_of(estimator) == "numbers" else {"classes": [0, 1]}
     clone(estimator).learn(np.empty((0, width)), np.empty(0), **labels)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -19,6 +20,7 @@ from sklearn.base import clone
 
 from kernbrook.errors import KernbrookError
 from kernbrook.estimators.machine import OnlineMachine
+from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.tasks import task_of
 
 ROWS = 8  # that a trial learns at most
@@ -67,12 +69,17 @@ def few_rows(y: NDArray[Any]) -> NDArray[np.int64]:
 def warm_up(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> None:
     """A copy of one of our learners learns some rows: all that it runs on is compiled, and loaded.
 
-    Those of others pass as they are: they compile nothing that we know of.
+    So does a copy of a model of another library. What else has `learn` passes as it is: it compiles
+    nothing that we know of.
     """
-    if not isinstance(estimator, OnlineMachine):
+    if not isinstance(estimator, (OnlineMachine, OutsideMachine)):
         return
     trial, labels = _trial(estimator, classes)
-    with suppress(KernbrookError):  # the run itself will say it again
+    outside = isinstance(estimator, OutsideMachine)  # which may raise or warn of anything
+    # The run itself will say it again.
+    with warnings.catch_warnings(), suppress(Exception if outside else KernbrookError):
+        if outside:
+            warnings.simplefilter("ignore")
         for _ in range(2):  # the second time with support vectors
             trial.learn(X, y, **labels)
 
@@ -243,7 +250,9 @@ class _Listener(Listener):
         pass
 
 
-def _trial(estimator: OnlineMachine, classes: Any) -> tuple[OnlineMachine, dict[str, Any]]:
+def _trial(estimator: Any, classes: Any) -> tuple[Any, dict[str, Any]]:
     """A copy that draws from nobody else's generator, and what its `learn` is told of classes."""
-    trial: OnlineMachine = clone(estimator).set_params(random_state=0)
+    trial = clone(estimator)
+    if isinstance(trial, OnlineMachine):
+        trial.set_params(random_state=0)
     return trial, {} if task_of(estimator) == "numbers" else {"classes": classes}

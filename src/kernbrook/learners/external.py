@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,12 +68,12 @@ class External(_FromOutside):
     @property
     def of_numbers(self) -> bool:
         """Whether the model predicts numbers, as far as it says."""
-        return _kind(self.model) != "classifier"
+        return kind_of(self.model) != "classifier"
 
     @property
     def of_classes(self) -> bool:
         """Whether the model predicts classes, as far as it says."""
-        return _kind(self.model) != "regressor"
+        return kind_of(self.model) != "regressor"
 
     def make_store(self, first: int, setting: Setting) -> Store:
         """Where it learns: the expert has the number `first`."""
@@ -93,8 +94,11 @@ class External(_FromOutside):
         return OutsideModel(self.model, every, window, first, setting)
 
 
-def _kind(model: Any) -> str | None:
+def kind_of(model: Any) -> str | None:
     """ "classifier" or "regressor", where a model says so."""
+    river = sys.modules.get("river.base")
+    if river is not None and isinstance(model, river.Regressor):  # a pipeline has all methods
+        return "regressor"
     if hasattr(model, "predict_proba_one"):  # as all classifiers of River have
         return "classifier"
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from inspect import signature
 from typing import Any, NamedTuple
@@ -43,7 +43,15 @@ class OutsideModel(Store):
     model : it is copied, and never changed
     every : labels after which it learns
     window : None: it learns each label once; a number: it is fitted afresh on the last so many
+
+    Attributes
+    ----------
+    keeps_old : whether a state stays as it is when another follows; False saves copies of the model
+    watch : called with the model and rows before it learns from them, to ask it for more
     """
+
+    keeps_old = True
+    watch: Callable[[Any, Any], None] | None = None
 
     looks_outside = True
 
@@ -69,8 +77,11 @@ class OutsideModel(Store):
                 stop = len(there) if len(ahead) < missing else start + int(ahead[missing - 1]) + 1
                 part = slice(start, stop)
                 self._look(held[0].model, raw[part], board.scores[part])
+                if self.watch is not None:
+                    self.watch(held[0].model, raw[part])
                 which = start + np.flatnonzero(there[part])
-                held[0] = self._after(held[0], raw, board, which, held[0].model is not state.model)
+                own = not self.keeps_old or held[0].model is not state.model
+                held[0] = self._after(held[0], raw, board, which, own)
                 start = stop
 
         def finish(board: Board, asked: Flags) -> Trained:
@@ -93,30 +104,36 @@ class OutsideModel(Store):
             return
         out = scores[:, self.experts[0]]
         if self.setting.regression:
-            out[:, 0] = self._asked(model, "predict", X)
+            out[:, 0] = self.asked(model, "predict", X)
         elif hasattr(model, "predict_proba_one" if self.one_by_one else "predict_proba"):
             out[:] = as_scores(self._chances(model, X))
         else:
-            named = np.asarray(self._asked(model, "predict", X)).astype(np.int64)
+            named = np.asarray(self.asked(model, "predict", X)).astype(np.int64)
             out[:] = as_scores(np.eye(max(self.setting.scores, 2))[named])
         if not np.isfinite(out).all():
             raise NonFiniteError(f"{self.model!r}: it predicted NaN or infinity")
 
-    def _asked(self, model: Any, what: str, X: Any) -> Any:
+    def asked(self, model: Any, what: str, X: Any) -> Any:
+        """What a model answers, "predict" or more, on each row."""
         if not self.one_by_one:
             return getattr(model, what)(X)
         answers = [getattr(model, f"{what}_one")(row) for row in as_dicts(X)]
         return [0.0 if answer is None else answer for answer in answers]
 
     def _chances(self, model: Any, X: Any) -> Floats:
-        """(n, classes) probabilities; of classes that it has not met, 0."""
+        """(n, classes) probabilities; of classes that it has not met, 0.
+
+        NaN is no opinion, as of Bayes' rule while a class has one example.
+        """
         chances = np.zeros((X.shape[0], max(self.setting.scores, 2)))
         if self.one_by_one:
             for i, row in enumerate(as_dicts(X)):
                 for label, chance in model.predict_proba_one(row).items():
                     chances[i, int(label)] = chance
         else:
-            chances[:, model.classes_.astype(np.int64)] = model.predict_proba(X)
+            found = model.predict_proba(X)
+            chances[:, model.classes_.astype(np.int64)] = found
+            chances[np.isnan(found).any(axis=1)] = 1.0 / chances.shape[1]
         return chances
 
     def _after(
@@ -148,7 +165,8 @@ class OutsideModel(Store):
         if "sample_weight" in self.takes and (weights != 1.0).any():
             given["sample_weight"] = weights[-len(y) :]
         if self.one_by_one:
-            model = model if own else deepcopy(self.model if model is None else model)
+            if model is None or not own:
+                model = deepcopy(self.model if model is None else model)
             for row, label in zip(as_dicts(X), labels.tolist(), strict=True):
                 model.learn_one(row, label)
             return model
@@ -163,6 +181,16 @@ class OutsideModel(Store):
         elif not own:
             model = deepcopy(model)
         return model.partial_fit(X, labels, **given)
+
+    def chances_of(self, scores: Floats) -> Floats | None:
+        """(n, classes) the probabilities that scores of classes were made from, if they were."""
+        if not hasattr(self.model, "predict_proba_one" if self.one_by_one else "predict_proba"):
+            return None
+        if self.setting.scores == 1:
+            return np.column_stack([1.0 - scores, 1.0 + scores]) / 2.0
+        totals = scores.sum(axis=1, keepdims=True)
+        equal = np.full_like(scores, 1.0 / self.setting.scores)  # before it has learned
+        return np.divide(scores, totals, out=equal, where=totals > 0)
 
     def arrays(self, state: Trained) -> dict[str, NDArray[Any]]:
         raise InputError(f"save: {self.model!r} is a model of another library; no file can hold it")

@@ -1,0 +1,183 @@
+"""Models of other libraries in the form of ours: `learn` tests, then trains."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from kernbrook.checks import shown
+from kernbrook.engine.progress import empty_board
+from kernbrook.engine.stores.base import Setting
+from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, plain, present
+from kernbrook.estimators.tasks import Learned, Task, is_batch
+from kernbrook.gram.points import Flags
+from kernbrook.learners import External
+from kernbrook.learners.external import kind_of
+from kernbrook.sparse import as_csr
+
+
+def online(model: Any) -> Any:
+    """A model that has `learn`: itself, or one of another library in that form.
+
+    Parameters
+    ----------
+    model : ours; or of scikit-learn, with `partial_fit`; or of River; or an `External`, which also
+        takes a model that has nothing but `fit`
+
+    Raises
+    ------
+    InputError
+        It is none of these.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> online(SGDClassifier()).learn([[0.0], [9.0], [8.0]], ["a", "b", "b"])[0]
+    array(['a', 'a', 'b'], dtype='<U1')
+    """
+    name = type(model).__name__
+    if isinstance(model, type):
+        raise InputError(f"expected a model, got the class {model.__name__}; make an object of it")
+    if isinstance(model, External):
+        return OutsideMachine(model)
+    if not is_batch(model):
+        return model
+    if hasattr(model, "learn_one") or hasattr(model, "partial_fit"):
+        return OutsideMachine(External(model))
+    if not hasattr(model, "fit"):
+        raise InputError(
+            "expected a model with learn, partial_fit (scikit-learn) or learn_one (River), "
+            f"got {shown(model)}"
+        )
+    afresh = f"or kb.External({name}(...), every=500, window=2000), which fits it again and again"
+    own = type(model).__module__.startswith("kernbrook.")
+    raise InputError(
+        f"{name} learns from all data at once, not from a stream: use its fit(X, y)"
+        + ("" if own else f", {afresh}")
+    )
+
+
+class OutsideMachine(BaseEstimator):
+    """A model of another library that learns from a stream, as `External` does: test, then train.
+
+    It sees the rows as they are given, and the numbers of the classes as labels. The
+    model given is copied and never changed.
+
+    Parameters
+    ----------
+    external : the model, after how many labels it learns, and from which window
+
+    Attributes
+    ----------
+    classes_ : (c,) labels, of a classifier
+    labels_asked_, n_rounds_ : labels and rows so far
+    """
+
+    classes_: NDArray[Any]
+    n_rounds_: int
+    labels_asked_: int
+    _store: Any
+    _state: Any
+    _said: list[NDArray[np.intp]]
+    _aside: float
+
+    n_support_stored_ = 0
+    n_support_active_ = 0
+    kernels_ = ()
+
+    def __init__(self, external: External):
+        self.external = external
+
+    def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], Flags]:
+        """Test, then train; None and NaN are labels that cannot be had."""
+        return self._learn_scored(X, y, classes)[:2]
+
+    def _learn_scored(self, X: Any, y: Any, classes: Any = None) -> Learned:
+        X = as_csr(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+        y = as_labels(y)
+        if X.ndim != 2 or len(y) != X.shape[0]:
+            raise InputError(
+                f"expected X of shape (n, d) and y of shape (n,), got {X.shape} and {y.shape}"
+            )
+        if not hasattr(self, "_store"):
+            self._start(X, y, classes)
+        targets = self._targets(y)
+        numbers = self._task == "numbers"
+        scores = self._store.setting.scores
+        board = empty_board(len(y), 1, scores, targets, np.ones(len(y)), numbers)
+        self._said, self._aside = [], 0.0
+        learning = self._store.prepare(self._state, None, None, X)
+        learning.go(board)
+        asked = ~np.isnan(targets)
+        self._state = learning.finish(board, np.zeros(len(y), dtype=bool))
+        self.n_rounds_ += len(y)
+        self.labels_asked_ += int(asked.sum())
+        said = board.scores[:, 0]
+        if numbers:
+            return Learned(said[:, 0].copy(), asked, said)
+        chances = self._store.chances_of(said)
+        best = np.concatenate(self._said) if self._said else np.zeros(0, dtype=np.intp)
+        return Learned(self.classes_[best], asked, said, chances, self._aside)
+
+    def _note(self, model: Any, X: Any) -> None:
+        """Its own predictions: where chances are equal it alone knows which class it takes."""
+        start = time.process_time()
+        none = np.zeros(X.shape[0])
+        said = none if model is None or not len(none) else self._store.asked(model, "predict", X)
+        self._said.append(np.asarray(said).astype(np.intp))
+        self._aside += time.process_time() - start
+
+    @property
+    def kernel_weights_(self) -> NDArray[np.float64]:
+        return np.empty(0)
+
+    @property
+    def _task(self) -> Task:
+        return "numbers" if kind_of(self.external.model) == "regressor" else "classes"
+
+    def _start(self, X: Any, y: NDArray[Any], classes: Any) -> None:
+        scores = 1
+        if self._task == "classes":
+            found = distinct(y[present(y)] if classes is None else as_labels(classes))
+            if len(found) < 2:
+                raise InputError(
+                    "y: expected two classes or more, found one class; name all of them with "
+                    "classes="
+                )
+            self.classes_ = found
+            scores = 1 if len(found) == 2 else len(found)
+        setting = Setting(X.shape[1], sp.issparse(X), scores, 0, self._task == "numbers")
+        store: Any = self.external.make_store(0, setting)
+        store.keeps_old = False
+        if self._task == "classes":
+            store.watch = self._note
+        self._store, self._state = store, store.begin()
+        self.n_rounds_ = self.labels_asked_ = 0
+
+    def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        """Labels as the store takes them: numbers, of classes theirs; NaN where there is none."""
+        there = present(y)
+        targets = np.full(len(y), np.nan)
+        if self._task == "numbers":
+            given = plain(y[there])
+            if given.dtype.kind not in "biuf":
+                raise InputError(f"y: expected numbers, got {given.dtype}")
+            targets[there] = given
+            return targets
+        numbers = class_numbers(self.classes_, y[there])
+        if (numbers < 0).any():
+            unknown = y[there][(numbers < 0).argmax()]
+            raise InputError(f"y: label {unknown!s} is not one of the classes {self.classes_}")
+        targets[there] = numbers
+        return targets
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "regressor" if self._task == "numbers" else "classifier"
+        return tags

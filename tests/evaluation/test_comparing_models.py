@@ -1,0 +1,199 @@
+"""Estimators beside recipes, of ours and of other libraries; arrays and frames."""
+
+import sys
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
+from sklearn.tree import DecisionTreeClassifier
+
+import kernbrook as kb
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.estimators.outside import online
+from kernbrook.evaluation.baselines import Scaled, baselines_of
+from kernbrook.evaluation.choosing import seeded
+from kernbrook.evaluation.comparing import state_of
+from kernbrook.evaluation.tasks import task_of
+from kernbrook.streams.arrays import ArrayStream
+
+X, y = hard_streams.gaussian_clouds(120)
+
+
+def predictions(result):
+    return {row.recipe: [run.predictions.tolist() for run in row.runs] for row in result.rows}
+
+
+def test_models_beside_names():
+    """Each row is the prequential run of that model; those given learn nothing."""
+    mine = kb.OnlineMKClassifier(learner=kb.BPAS(10), random_state=3)
+    drawn = kb.recipes.make("omkc-ss")
+    models = {
+        "mine": mine, "drawn": drawn, "theirs": SGDClassifier(), "spa": "spa",
+        "window": kb.External(DecisionTreeClassifier(random_state=0), every=20, window=50),
+    }  # fmt: skip
+    result = kb.compare(X, y, models, permutations=2, seed=5, jobs=1)
+    assert predictions(kb.compare(X, y, models, permutations=2, seed=5, jobs=2)) == predictions(
+        result
+    )
+    assert [(row.recipe, row.title) for row in result.rows] == [
+        ("mine", "OnlineMKClassifier (mine)"), ("drawn", "OnlineMKClassifier (drawn)"),
+        ("theirs", "SGDClassifier"), ("spa", "SPA"), ("window", "DecisionTreeClassifier"),
+    ]  # fmt: skip
+    assert not hasattr(mine, "classes_")
+    assert not hasattr(models["theirs"], "coef_")
+    for run in range(2):
+        order, state = np.random.default_rng([5, run]).permutation(120), state_of(5, run)
+        fresh = {
+            "mine": kb.OnlineMKClassifier(learner=kb.BPAS(10), random_state=3),
+            "drawn": kb.recipes.make("omkc-ss", random_state=state),
+            "theirs": SGDClassifier(random_state=state),
+            "spa": kb.recipes.make("spa", random_state=state),
+            "window": models["window"],
+        }
+        for row in result.rows:
+            expected = kb.prequential(fresh[row.recipe], X, y, order)
+            np.testing.assert_array_equal(row.runs[run].predictions, expected.predictions)
+            assert row.runs[run].scores is None
+            assert row.runs[run].metric("f1") == expected.metric("f1")
+    assert result.manifest["models"]["theirs"] == "SGDClassifier()"
+    assert "spa" not in result.manifest["models"]
+
+
+def test_the_forms_of_data():
+    pd = pytest.importorskip("pandas")
+    expected = predictions(kb.compare((X, y), ["spa"], permutations=2, jobs=1))
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for data in ((X, y), (X.tolist(), y.tolist()), (frame, pd.Series(y)), (sp.csr_array(X), y)):
+        assert predictions(kb.compare(*data, "spa", permutations=2, jobs=1)) == expected
+    stream = ArrayStream(X, y)
+    assert predictions(kb.compare(stream, ["spa"], 2, jobs=1)) == expected
+    assert predictions(kb.compare(stream, recipes=["spa"], permutations=2, jobs=1)) == expected
+    assert predictions(kb.compare(data=stream, recipes="spa", permutations=2, jobs=1)) == expected
+    listed = kb.compare(X, y, ["spa", kb.recipes.make("spa")], permutations=2, jobs=1)
+    assert [row.recipe for row in listed.rows] == ["spa", "OnlineMKClassifier"]
+    assert predictions(listed)["OnlineMKClassifier"] == predictions(listed)["spa"]
+    with pytest.raises(InputError, match="y: the data have their own labels"):
+        kb.compare(stream, y=y, recipes="spa")
+    with pytest.raises(InputError, match=r"expected a path, a name or a pair \(X, y\), got nd"):
+        kb.compare(X)
+
+
+def test_as_stored():
+    models = {"theirs": SGDClassifier(), "majority": "majority"}
+    result = kb.compare(ArrayStream(X, y), models, in_order=True, jobs=1)
+    expected = kb.prequential(SGDClassifier(random_state=state_of(0, 0)), X, y)
+    np.testing.assert_array_equal(result.rows[0].runs[0].predictions, expected.predictions)
+
+
+def test_seeds_go_where_none_is():
+    pytest.importorskip("river")
+    from river import forest, linear_model, preprocessing
+
+    def inside(model):
+        return seeded(online(model), 7).external.model
+
+    assert inside(forest.ARFClassifier()).seed == 7
+    assert inside(forest.ARFClassifier(seed=3)).seed == 3
+    pipeline = preprocessing.StandardScaler() | forest.ARFClassifier(n_models=2)
+    assert inside(pipeline)["ARFClassifier"].seed == 7
+    assert inside(pipeline)["ARFClassifier"].n_models == 2
+    one = linear_model.LogisticRegression(l2=0.5)
+    one.learn_one({0: 1.0}, True)
+    assert inside(one).weights == {}  # it begins anew
+    assert inside(one).l2 == 0.5
+    assert inside(Scaled(SGDClassifier())).model.random_state == 7
+    machine = seeded(kb.OnlineMKClassifier(random_state=0), 7)
+    assert machine.random_state == 0
+    pool = {"forest": forest.ARFClassifier(n_models=2), "pipeline": pipeline}
+    one, two = (kb.compare(X, y, pool, permutations=2, jobs=jobs) for jobs in (1, 2))
+    assert predictions(one) == predictions(two)
+    assert [row.title for row in one.rows] == ["ARFClassifier", "StandardScaler | ARFClassifier"]
+
+
+class Failing(SGDClassifier):
+    def predict(self, X):
+        raise RuntimeError("no more")
+
+
+def test_a_model_that_fails_is_left_out():
+    for jobs in (1, 2):
+        result = kb.compare(X, y, {"spa": "spa", "bad": Failing()}, permutations=2, jobs=jobs)
+        assert [row.recipe for row in result.rows] == ["spa"]
+        assert result.left_out == {"bad": "RuntimeError: no more"}
+    with pytest.raises(InputError, match="bad: RuntimeError: no more"):
+        kb.compare(X, y, {"bad": Failing()}, permutations=1, jobs=1)
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        (
+            {"a": LogisticRegression()},
+            "a: LogisticRegression learns from all data at.*External",
+        ),
+        (
+            {"a": kb.VotedKernelClassifier()},
+            "a: VotedKernelClassifier learns from all data at",
+        ),
+        ({"a": kb.External(SGDClassifier(), every=0)}, "a: External: every must be an integer"),
+        ({"a": kb.OnlineMKClassifier(learner=kb.BPAS(0))}, "a: BPAS: budget must be"),
+        ({"a": SGDClassifier}, "a: expected a model, got the class SGDClassifier"),
+        ({"a": SGDRegressor(), "b": "spa"}, "got for numbers a and for classes b"),
+        ([SGDClassifier(), SGDClassifier()], "two models named SGDClassifier; give a mapping"),
+        ({}, "expected one or more names, got none"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else "",
+)
+def test_what_is_refused(models, message):
+    with pytest.raises(InputError, match=message):
+        kb.compare(X, y, models)
+
+
+# -- baselines -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [2, 3, 0])
+def test_baselines_learn(C):
+    """Each is far better than the trivial rules, on dense and sparse rows alike."""
+    pytest.importorskip("river")
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(800, 3))
+    target = Z @ [2.0, 1.0, 0.0] + 3.0
+    labels = target if C == 0 else np.digitize(target, np.quantile(target, np.arange(1, C) / C))
+    trivial = "mean" if C == 0 else "majority"
+    kind = "numbers" if C == 0 else "classes"
+    result = kb.compare(Z, labels, trivial, permutations=1, jobs=2, baselines="river, sklearn")
+    names = list(baselines_of(["river", "sklearn"], kind))
+    assert [row.recipe for row in result.rows] == [trivial, *names]
+    errors = {row.recipe: row.errors[0] for row in result.rows}
+    for name in names:
+        assert errors[name] < 0.75 * errors[trivial], (name, errors)
+    if C == 2:
+        sparse = kb.compare(
+            sp.csr_array(Z), labels, trivial, permutations=1, jobs=2, baselines="river,sklearn"
+        )
+        assert {row.recipe: row.errors[0] for row in sparse.rows} == errors
+
+
+def test_a_model_behind_a_scaler():
+    one = Scaled(SGDClassifier("log_loss", random_state=0))
+    assert task_of(online(one)) == "classes"
+    assert task_of(online(Scaled(SGDRegressor()))) == "numbers"
+    assert not hasattr(Scaled(SGDClassifier()), "predict_proba")
+    labels = (y > 0).astype(int)
+    for i in range(50):
+        one.partial_fit(X[i : i + 1], labels[i : i + 1], classes=[0, 1])
+    np.testing.assert_allclose(one.scaler_.mean_, X[:50].mean(axis=0))
+    scaled = (X - X[:50].mean(axis=0)) / X[:50].std(axis=0)
+    np.testing.assert_array_equal(one.predict(X), one.model_.predict(scaled))
+    np.testing.assert_allclose(one.predict_proba(X), one.model_.predict_proba(scaled))
+
+
+def test_libraries(monkeypatch):
+    with pytest.raises(UnknownNameError, match="unknown library of baselines 'sklern': did"):
+        kb.compare(X, y, "majority", baselines="sklern")
+    monkeypatch.setitem(sys.modules, "river.base", None)
+    with pytest.raises(InputError, match="baselines: river needs the package river"):
+        kb.compare(X, y, "majority", baselines=["sklearn", "river"])
