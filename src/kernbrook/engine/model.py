@@ -290,7 +290,8 @@ class Model:
     def nbytes(self) -> int:
         """Bytes that what was learned takes."""
         pairs = zip(self.stores, self.states, strict=True)
-        return sum(store.nbytes(state) for store, state in pairs)
+        others = (*self.progress, *self.scaler.arrays().values())
+        return sum(store.nbytes(state) for store, state in pairs) + sum(a.nbytes for a in others)
 
     @property
     def chosen(self) -> int:

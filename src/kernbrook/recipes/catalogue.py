@@ -45,6 +45,7 @@ RECIPES = {
     "bpegasos-project": Entry("BPegasos(projection)"),
     "bpegasos-merge": Entry("BPegasos(merging)"),
     "kernbrook-classification": Entry("kernbrook"),
+    "kernbrook-small": Entry("kernbrook (small)"),
     "vkr-trace": Entry("VKRc", batch=True),
     "vkr-pdim": Entry("VKR2", batch=True),
     "vkr-local": Entry("VKR(local)", batch=True),
