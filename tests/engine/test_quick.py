@@ -45,6 +45,8 @@ WAYS = [
 def assert_same(one, other):
     for a, b in zip(one._run.progress, other._run.progress, strict=True):
         np.testing.assert_array_equal(a, b)
+    for name, array in one._run.calibration.arrays().items():
+        np.testing.assert_array_equal(array, other._run.calibration.arrays()[name])
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
     assert one.n_support_stored_ == other.n_support_stored_
 

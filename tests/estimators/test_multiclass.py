@@ -59,6 +59,12 @@ def state(model):
     return [array.tobytes() for array in parts]
 
 
+VOTES = {"check_decision_proba_consistency": "votes have ties where scores have none"}
+STEPS = {
+    "check_class_weight_classifiers": "a weight scales the step: the noise of 50 rows counts more"
+}
+
+
 @parametrize_with_checks(
     [
         plain.classifier("omkc16", kb.PassiveAggressive("PA-I", 0.1), HINGE),
@@ -66,7 +72,12 @@ def state(model):
         plain.classifier("omkc16", kb.Projectron(50), kb.AdaHedge(), random_state=0),
         plain.classifier([kb.Gaussian(gamma=0.3)], kb.Pegasos(50, 0.01), random_state=0),
     ],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+    expected_failed_checks=lambda estimator: (
+        EXPECTED_FAILURES
+        | (VOTES if isinstance(estimator.combiner, kb.AdaHedge) else {})
+        | (STEPS if isinstance(estimator.combiner, kb.GroupNorm) else {})
+        | (STEPS if isinstance(estimator.learner, kb.Pegasos) else {})
+    ),
 )
 def test_estimator_checks(estimator, check):
     check(estimator)

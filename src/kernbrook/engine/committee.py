@@ -57,6 +57,16 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
 
 
 @njit(cache=True, nogil=True)
+def lean(everybody, terms, shares, scores, sizes, out):
+    """The scores of all experts combined, where they vote for classes too: finer than votes.
+
+    everybody : (e,) bool, all True
+    shares : (e,) their weights in expectation over the draws; the others as for `vote`
+    """
+    vote(everybody, False, terms.mean or terms.loss == MISTAKES, shares, scores, sizes, out)
+
+
+@njit(cache=True, nogil=True)
 def lose(terms, progress, board, t, decision, losses, counted):
     """Count the experts' mistakes on example t, and fill in what the combiner learns from.
 
@@ -99,7 +109,7 @@ def decide(committee, terms, progress, board, decisions):
     how sure it is.
 
     committee : links to the combiner, the selection and the label policy
-    decisions : (b, c) out
+    decisions : (b, c) out; `board.leanings` too
     """
     combiner, selection, _ = committee
     n_experts = board.scores.shape[1]
@@ -113,6 +123,7 @@ def decide(committee, terms, progress, board, decisions):
             everybody, on_mistakes, terms.mean, votes, board.scores[t], board.sizes[t],
             decisions[t],
         )  # fmt: skip
+        lean(everybody, terms, votes, board.scores[t], board.sizes[t], board.leanings[t])
 
 
 @njit(cache=True, nogil=True)

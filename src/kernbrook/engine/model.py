@@ -7,7 +7,7 @@ one score, positive for class 1; more have one each; numbers have one.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ from kernbrook.gram.sums import share
 
 LARGE = 50_000  # examples kept
 
+Follow = Callable[[Board, Flags], dict[str, Any]]
+
 
 class Model:
     """What was chosen, and what was learned so far.
@@ -55,6 +57,7 @@ class Model:
     states : of the stores; never changed, but replaced
     progress : what else was learned
     scaler : of the rows, or None
+    calibration : what was learned of the decisions' errors, or None
     together : examples of one block
     """
 
@@ -82,6 +85,7 @@ class Model:
         self.states = tuple(store.begin() for store in stores)
         self.progress = begun(self.n_experts, state_size, setting.seed)
         self.scaler: Any = None
+        self.calibration: Any = None
 
     # -- learning ---------------------------------------------------------------------------
 
@@ -120,11 +124,13 @@ class Model:
         importance: Floats,
         given: bool = False,
         raw: Any = None,
+        follow: Follow | None = None,
         **others: Any,
     ) -> tuple[Floats, Flags]:
         """`learn` of at most `together` rows: all of it, or nothing, whatever ends it.
 
         raw : the rows as they were given, before they were scaled, for experts from outside
+        follow : what learns from the board and from who was asked; gives more of the others
         others : attributes that change with it
         """
         decisions, asked = self._answers(len(rows))
@@ -143,6 +149,8 @@ class Model:
         self.go_through(committee, terms, progress, members, board, decisions, asked)
         states = self.chosen_of(progress, tuple(own.finish(board, asked) for own in passes))
         before = self._growing()
+        if follow is not None:
+            others.update(follow(board, asked))
         self.__dict__.update(progress=progress, states=states, **others)  # no interruption between
         warn_of_growth(before, self._growing())
         return decisions, asked
@@ -222,12 +230,18 @@ class Model:
 
     def decide(self, rows: Rows, raw: Any = None) -> Floats:
         """(n, scores) decisions on rows, without learning and without using up a draw."""
-        decisions, progress = self._answers(len(rows))[0], writeable(self.progress)
+        return self.lean(rows, raw)[0]
+
+    def lean(self, rows: Rows, raw: Any = None) -> tuple[Floats, Floats]:
+        """Decisions, and what the experts lean to: their scores combined, (n, scores) both."""
+        decisions, leanings = self._answers(len(rows))[0], self._answers(len(rows))[0]
+        progress = writeable(self.progress)
         committee = self.passes.committee(self.choices)
         for where in slices(len(rows), self.together):
             board = self._read(rows, raw, where)
             self.passes.decide(committee, self.choices.terms, progress, board, decisions[where])
-        return decisions
+            leanings[where] = board.leanings
+        return decisions, leanings
 
     def would_ask(self, rows: Rows, raw: Any = None) -> Flags:
         """(n,) bool: is the label of each row wanted, if it came next?"""
@@ -354,7 +368,7 @@ class Model:
     # -- as arrays --------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that was learned, but for the scaler's, by name."""
+        """Everything that was learned, but for the scaler's and the calibration's, by name."""
         arrays = {f"progress.{name}": array for name, array in self.progress._asdict().items()}
         for i, (store, state) in enumerate(zip(self.stores, self.states, strict=True)):
             own = store.arrays(state)

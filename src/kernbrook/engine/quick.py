@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernbrook.engine.model import Model, clock_of
+from kernbrook.engine.model import Follow, Model, clock_of
 from kernbrook.engine.progress import empty_board
 from kernbrook.engine.stores.base import copied
 from kernbrook.engine.stores.linear import Learned, Linear, OnFeatures
@@ -64,11 +64,19 @@ class QuickRows:
             for store in model.stores
         )
 
-    def learn(self, x: Floats, raw: Floats, label: float, weight: float, **others: Any) -> Floats:
+    def learn(
+        self,
+        x: Floats,
+        raw: Floats,
+        label: float,
+        weight: float,
+        follow: Follow | None = None,
+        **others: Any,
+    ) -> Floats:
         """(c,) the decision on a row, (1, d), before its label, NaN: none, is learned from.
 
         raw : the row before it was scaled
-        others : attributes of the model that change with it
+        follow, others : as for `Model.learn_block`
         """
         model, board = self.model, self.board
         self.turn = turn = 1 - self.turn
@@ -93,6 +101,8 @@ class QuickRows:
             self.committee, self.terms, progress, members, board, self.decisions, self.asked
         )
         states = model.chosen_of(progress, tuple(store.finish(row) for store in self.stores))
+        if follow is not None:
+            others.update(follow(board, self.asked))
         model.__dict__.update(progress=progress, states=states, **others)
         return self.decisions[0]
 

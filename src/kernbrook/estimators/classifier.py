@@ -11,8 +11,11 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernbrook.errors import InputError
+from kernbrook.estimators.calibration import Calibration
 from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, is_empty, present
-from kernbrook.estimators.machine import OnlineMachine, check_some_weight
+from kernbrook.estimators.machine import LARGEST_WEIGHT, OnlineMachine, check_some_weight
+from kernbrook.estimators.thresholds import agreeing, checked, said
+from kernbrook.estimators.weighting import check_class_weight, factors
 from kernbrook.gram.points import Flags, Floats, Labels
 from kernbrook.selection import BestOfPrefix
 
@@ -47,6 +50,15 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         Whether the combiner learns from each row. By default it does not from a row that some
         expert holds as a support vector: on those narrow kernels err never, so that a second pass
         over the same rows would leave the weight to them. The papers judge on each.
+    class_weight : dict, "balanced" or None
+        What the weight of an example is multiplied by: by its label, 1 for labels that are not
+        named; "balanced" is n / (c n_label), of the n labels so far. Probabilities are of the
+        stream as it is, whatever the weights.
+    threshold : number, "f1", (c, c) array or None
+        What `predict` goes by instead of the decision: of two classes the second, if it is at least
+        so probable; "f1", if its probability is at least half of the best F score of late, which
+        leads to the best one (Lipton et al., 2014); or the class of the lowest expected cost, of a
+        matrix with a row for each class that is there and a column for each that is said.
 
     Attributes
     ----------
@@ -68,6 +80,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     References
     ----------
     Hoi, Jin, Zhao, Yang (2013), Online multiple kernel classification, Machine Learning 90.
+    Lipton, Elkan, Naryanaswamy (2014), Optimal thresholding of classifiers to maximize F1 measure.
 
     Examples
     --------
@@ -81,6 +94,25 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     >>> print(model.kernels_[model.kernel_weights_.argmax()])
     exp(-||x-z||^2 / (2 * 0.5^2))
     """
+
+    def __init__(
+        self,
+        kernels: Any = "omkc16",
+        learner: Any = None,
+        combiner: Any = None,
+        selection: Any = None,
+        labels: Any = "all",
+        random_state: Any = None,
+        scaling: str | None = "auto",
+        judge_stored: bool = False,
+        class_weight: Any = None,
+        threshold: Any = None,
+    ):
+        super().__init__(
+            kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored
+        )
+        self.class_weight = class_weight
+        self.threshold = threshold
 
     # -- learning ---------------------------------------------------------------------------
 
@@ -212,9 +244,40 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row of X, (n, d).
 
-        Of two classes, a decision of 0 gives classes_[1]; of more, equal votes give the first.
+        Of two classes, a decision of 0 gives classes_[1]; of more, equal votes give the first. With
+        a `threshold` the probabilities decide.
         """
-        return self._predictions(self._decide(X))
+        if self.threshold is None:
+            return self._predictions(self._decide(X))
+        probabilities = self.predict_proba(X)
+        return self._called(probabilities, np.full(len(probabilities), self._run.calibration.cut))
+
+    def predict_one(self, x: Any) -> Any:
+        """The label of one row, given as (d,) numbers; see `learn_one`."""
+        if self.threshold is None:
+            return super().predict_one(x)
+        return self.predict(np.array(x, dtype=np.float64, ndmin=2))[0]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, learned from the experts' scores and the labels so far.
+
+        They follow the log loss on each label, before it is learned from; see `Calibration`. The
+        class that `predict` gives is the most probable, unless there is a `threshold`.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+
+        Returns
+        -------
+        (n, c) in the order of `classes_`, each row summing to 1
+        """
+        rows, raw = self._rows_of(X)
+        decisions, leanings = self._run.lean(rows, raw)
+        probabilities: Floats = self._run.calibration.probabilities(leanings)
+        if self.threshold is not None:
+            return probabilities
+        return agreeing(probabilities, _leading(decisions), leanings)
 
     @property
     def expert_mistakes_(self) -> Floats:
@@ -258,6 +321,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
                 f"y: expected two classes or more, found one class, {_some(found)}; name "
                 "all of them with classes="
             )
+        checked(self.threshold, len(found))
         self.classes_ = found
 
     def _numbers(self, y: NDArray[Any]) -> Labels:
@@ -274,9 +338,40 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return numbers
 
     def _predictions(self, decisions: Floats) -> NDArray[Any]:
-        if decisions.shape[1] == 1:
-            return self.classes_[(decisions[:, 0] >= 0).astype(np.intp)]
-        return self.classes_[decisions.argmax(axis=1)]
+        return self.classes_[_leading(decisions)]
+
+    def _prediction(self, decision: Floats) -> Any:
+        return self._met(decision[None])[0]
+
+    def _met(self, decisions: Floats) -> NDArray[Any]:
+        if self.threshold is None:
+            return self._predictions(decisions)
+        return self._called(*self._run.calibration.said)
+
+    def _called(self, probabilities: Floats, cuts: Floats) -> NDArray[Any]:
+        rule = checked(self.threshold, len(self.classes_))
+        return self.classes_[said(rule, probabilities, cuts)]
+
+    def _weighed(self, labels: NDArray[Any], weights: Floats) -> Floats:
+        if self.class_weight is None:
+            return weights
+        numbers = np.where(labels >= 0, labels, -1).astype(np.int64)
+        counts = self._run.calibration.counts
+        weights = weights * factors(self.class_weight, self.classes_, counts, numbers, weights)
+        if not weights.max() < LARGEST_WEIGHT:
+            raise InputError("class_weight: together with sample_weight it reaches 1e100")
+        return weights
+
+    @property
+    def _by_what_was_asked(self) -> bool:
+        return isinstance(self.class_weight, str)
+
+    def _start(self, X: Any) -> None:
+        check_class_weight(self.class_weight)
+        super()._start(X)
+
+    def _new_calibration(self) -> Calibration:
+        return Calibration(self._scores)
 
     def _nothing(self) -> int:
         return -1
@@ -287,6 +382,13 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             known = {label: float(i) for i, label in enumerate(self.classes_.tolist())}
             self._number = {None: math.nan, **known}
         return None if known is None else known.get(y)
+
+
+def _leading(decisions: Floats) -> Labels:
+    """(n,) numbers of the classes that decisions are for."""
+    if decisions.shape[1] == 1:
+        return (decisions[:, 0] >= 0).astype(np.int64)
+    return decisions.argmax(axis=1)
 
 
 def _some(labels: NDArray[Any]) -> str:

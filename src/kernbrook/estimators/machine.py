@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.checks import flag, shown
-from kernbrook.engine.model import Model, slices
+from kernbrook.engine.model import Follow, Model, slices
+from kernbrook.engine.progress import Board
 from kernbrook.engine.quick import QuickRows
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
@@ -109,12 +110,29 @@ class OnlineMachine(BaseEstimator):
     def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
         """Learn which labels there are, if they are classes."""
 
-    def _offset(self) -> Any:
-        """What is added to predictions."""
-        return 0.0
-
     def _predictions(self, decisions: Floats) -> NDArray[Any]:
         raise NotImplementedError
+
+    def _prediction(self, decision: Floats) -> Any:
+        """What is said of one row."""
+        raise NotImplementedError
+
+    def _met(self, decisions: Floats) -> NDArray[Any]:
+        """What was said of the rows of the last block, before their labels."""
+        return self._predictions(decisions)
+
+    def _new_calibration(self) -> Any:
+        """What learns from the errors of decisions."""
+        raise NotImplementedError
+
+    def _weighed(self, labels: NDArray[Any], weights: Floats) -> Floats:
+        """The weights that rows are learned from with."""
+        return weights
+
+    @property
+    def _by_what_was_asked(self) -> bool:
+        """Whether weights depend on the labels that were asked for before."""
+        return False
 
     # -- learning ---------------------------------------------------------------------------
 
@@ -129,19 +147,33 @@ class OnlineMachine(BaseEstimator):
         run, rows = self._run, self._rows(X)  # checked before anything is learned
         if not run.setting.judges_stored:
             rows = replace(rows, keys=keys_of(X))  # as they are given: they are scaled anew
-        decisions = np.empty((X.shape[0], self._scores))
-        asked = np.zeros(X.shape[0], dtype=bool)
-        for where in slices(X.shape[0], run.together if labels is not None else 1):
+        predictions, asked = [], np.zeros(X.shape[0], dtype=bool)
+        alone = labels is None or (run.asks and not given and self._by_what_was_asked)
+        for where in slices(X.shape[0], 1 if alone else run.together):
             part, scaler = self._next(X, rows, where)
             if labels is not None:
                 told = labels[where]
             else:
                 wanted = run.would_ask(part, X[where])[0]
                 told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
-            decisions[where], asked[where] = run.learn_block(
-                part, told, importance[where], given or labels is None, X[where], scaler=scaler
-            )
-        return self._predictions(decisions), asked
+            weights = importance[where]
+            decisions, asked[where] = run.learn_block(
+                part, told, self._weighed(told, weights), given or labels is None, X[where],
+                self._follow(weights), scaler=scaler,
+            )  # fmt: skip
+            predictions.append(self._met(decisions))
+        return np.concatenate(predictions), asked
+
+    def _follow(self, weights: Floats) -> Follow:
+        """What learns from a block's decisions, once its labels are known."""
+
+        def follow(board: Board, asked: Flags) -> dict[str, Any]:
+            calibration = self._run.calibration.copy()
+            labels = np.where(asked, board.labels, np.nan)
+            calibration.said = calibration.learn(board.leanings, labels, weights, board.judged)
+            return {"calibration": calibration}
+
+        return follow
 
     def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Rows, OnlineScaler | None]:
         """Some of the rows as the run takes them next, and the scaler once it has met them."""
@@ -180,7 +212,7 @@ class OnlineMachine(BaseEstimator):
         if classes is None and 0.0 <= weight < LARGEST_WEIGHT:
             decision = self._learn_quickly(x, y, weight)
             if decision is not None:
-                return self._predictions(decision[None])[0] + self._offset()
+                return self._prediction(decision)
         with self._nothing_half_done():
             X, labels = self._checked(np.asarray(x)[None], [y])
             self._set_classes(labels, classes)
@@ -199,10 +231,12 @@ class OnlineMachine(BaseEstimator):
             if not QuickRows.takes(run):
                 return None
             self._quick = quick = QuickRows(run)
+        follow = self._follow(np.array([weight]))
+        weight = float(self._weighed(np.array([label]), np.array([weight]))[0])
         if run.scaler is None:
-            return quick.learn(raw, raw, label, weight)
+            return quick.learn(raw, raw, label, weight, follow)
         scaler = run.scaler.copy()
-        return quick.learn(scaler.learn(raw), raw, label, weight, scaler=scaler)
+        return quick.learn(scaler.learn(raw), raw, label, weight, follow, scaler=scaler)
 
     def predict_one(self, x: Any) -> Any:
         """The prediction for one row, given as (d,) numbers; see `learn_one`."""
@@ -210,7 +244,7 @@ class OnlineMachine(BaseEstimator):
         X = self._features(np.array(x, dtype=np.float64, ndmin=2))
         rows, scaler = self._rows(X), self._run.scaler
         rows = rows if scaler is None else self._rows(scaler.transform(X))
-        return self._predictions(self._run.decide(rows, X))[0] + self._offset()
+        return self._prediction(self._run.decide(rows, X)[0])
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
@@ -319,6 +353,7 @@ class OnlineMachine(BaseEstimator):
         self._run = self._new_run(X.shape[1], sparse, seed)
         if scaling is not None:
             self._run.scaler = OnlineScaler(scaling, X.shape[1])
+        self._run.calibration = self._new_calibration()
         self.kernels_ = kernels
         self.n_features_in_ = X.shape[1]
 

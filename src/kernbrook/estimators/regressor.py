@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from kernbrook.checks import is_number, shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
+from kernbrook.estimators.intervals import Residuals
 from kernbrook.estimators.labelled import plain, present
 from kernbrook.estimators.machine import OnlineMachine, check_some_weight
 from kernbrook.gram.points import Flags, Floats
@@ -162,9 +164,60 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
             X, y = self._checked(X, y)
             return self._learn(X, y, sample_weight)
 
-    def predict(self, X: Any) -> Floats:
-        """(n,) the number expected for each row of X, (n, d)."""
-        return self._predictions(self._decide(X)) + self._offset()
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The number expected for each row.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+        return_std : whether to return deviations too
+
+        Returns
+        -------
+        predictions : (n,)
+        deviations : (n,) of the errors of late, before each label was learned from; only with
+            `return_std`. The same for all rows; infinite before the first label.
+        """
+        predictions = self._predictions(self._decide(X)) + self._offset()
+        if not return_std:
+            return predictions
+        return predictions, np.full(len(predictions), self._run.calibration.deviation())
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """Intervals that cover the labels as often as asked for, over the stream; see `Residuals`.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+        coverage : number in (0, 1), the share of labels inside
+
+        Returns
+        -------
+        (n, 2) the lower and the upper end; infinite where the labels so far are too few, 9 for a
+        coverage of 0.9
+
+        Raises
+        ------
+        InputError
+            The coverage does not lie in (0, 1).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import kernbrook as kb
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(0, 6, size=(1000, 1))
+        >>> y = np.sin(X[:, 0]) + rng.normal(0, 0.1, size=1000)
+        >>> model = kb.OnlineMKRegressor(random_state=0).fit(X[:500], y[:500])
+        >>> low, high = model.predict_interval(X[500:], coverage=0.8).T
+        >>> bool(abs(np.mean((low <= y[500:]) & (y[500:] <= high)) - 0.8) < 0.1)
+        True
+        """
+        if not (is_number(coverage) and 0 < coverage < 1):
+            raise InputError(f"coverage: expected a number in (0, 1), got {shown(coverage)}")
+        centre = self._predictions(self._decide(X)) + self._offset()
+        half = self._run.calibration.half_width(float(coverage))
+        return np.column_stack([centre - half, centre + half])
 
     @property
     def expert_errors_(self) -> Floats:
@@ -218,8 +271,14 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         number = float(y) - self._offset()
         return number if abs(number) < 1e100 else None
 
+    def _new_calibration(self) -> Residuals:
+        return Residuals()
+
     def _nothing(self) -> float:
         return float("nan")
 
     def _predictions(self, decisions: Floats) -> Floats:
         return decisions[:, 0].copy()
+
+    def _prediction(self, decision: Floats) -> Any:
+        return decision[0] + self._offset()

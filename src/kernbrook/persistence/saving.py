@@ -34,7 +34,7 @@ from kernbrook.errors import InputError, KernbrookError, ModelFileError, Unknown
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
-from kernbrook.gram.points import check_array
+from kernbrook.gram.points import check_array, within
 from kernbrook.kernels import resolve
 from kernbrook.persistence.encoding import Reader, Writer, built, expect
 from kernbrook.persistence.file_checks import (
@@ -282,6 +282,7 @@ def _write_run(estimator: OnlineMachine, run: Model, writer: Writer) -> dict[str
     arrays = run.arrays()
     if scaler is not None:
         arrays.update({f"scaler.{name}": array for name, array in scaler.arrays().items()})
+    arrays.update({f"calibration.{name}": v for name, v in run.calibration.arrays().items()})
     for name, array in arrays.items():
         writer.array(array, name)
     return {"width": int(run.setting.width), "sparse": bool(run.sparse)}
@@ -305,6 +306,10 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
     reader.used.update(made.arrays())
     check_progress(made, estimator.combiner)
     made.scaler = _read_scaler(estimator, width, reader)
+    made.calibration = estimator._new_calibration()
+    names = {name: f"calibration.{name}" for name in made.calibration.arrays()}
+    with within("calibration."):
+        made.calibration.restore({name: reader.array(full) for name, full in names.items()})
     estimator._run = made
     estimator.kernels_ = resolve(estimator.kernels)
 
