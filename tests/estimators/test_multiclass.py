@@ -60,9 +60,7 @@ def state(model):
 
 
 VOTES = {"check_decision_proba_consistency": "votes have ties where scores have none"}
-STEPS = {
-    "check_class_weight_classifiers": "a weight scales the step: the noise of 50 rows counts more"
-}
+STEPS = {"check_class_weight_classifiers": "weights scale steps: the noise of few rows counts more"}
 
 
 @parametrize_with_checks(

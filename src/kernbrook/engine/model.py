@@ -28,7 +28,7 @@ from kernbrook.engine.progress import (
     empty_board,
 )
 from kernbrook.engine.same import same
-from kernbrook.engine.stores.base import Pass, Setting, Store, copied
+from kernbrook.engine.stores.base import Pass, Setting, Store, copied, spread_of
 from kernbrook.engine.verbs import Clock, expect, parts_of
 from kernbrook.errors import InputError, KernbrookWarning
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
@@ -374,6 +374,21 @@ class Model:
             own = store.arrays(state)
             arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
         return arrays
+
+    def take_over(self, old: Model, positions: Labels) -> None:
+        """Go on from what a model of the same choices with fewer classes has learned.
+
+        positions : of its classes among this one's. InputError where that cannot be done.
+        """
+        spread = spread_of(old.setting.scores, positions, self.setting.scores)
+        arrays = {f"progress.{name}": array for name, array in old.progress._asdict().items()}
+        trio = zip(self.stores, old.stores, old.states, strict=True)
+        for i, (store, before, state) in enumerate(trio):
+            own = store.grown(before.arrays(state), spread)
+            arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
+        self.restore(arrays)
+        self.scaler = old.scaler
+        self.calibration = old.calibration.grown(positions, self.setting.scores)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` of a model of the same choices gave.

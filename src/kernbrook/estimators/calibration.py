@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -89,6 +90,22 @@ class Calibration:
         """One that goes on from here by itself."""
         other = Calibration.__new__(Calibration)
         other._known = Calibrated(*(array.copy() for array in self._known))
+        return other
+
+    def grown(self, positions: Labels, classes: int) -> Calibration:
+        """One of more classes: the old ones keep their odds, a new one has those of one label.
+
+        positions : of the old classes among them
+        """
+        old, other = self._known, Calibration(classes)
+        known, two = other._known, len(old.intercepts) == 1
+        known.slope[:] = old.slope * ([0.5, 4.0, 0.5, 1.0] if two else 1.0)  # of half scores
+        known.intercepts[:] = -math.log1p(old.counts.sum())
+        known.intercepts[positions] = old.intercepts * ([-0.5, 0.5] if two else 1.0)
+        known.curvatures[positions] = old.curvatures
+        if not two:
+            known.cross[positions] = old.cross
+        known.counts[positions] = old.counts
         return other
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -13,7 +13,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from kernbrook.errors import InputError
 from kernbrook.estimators.calibration import Calibration
 from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, is_empty, present
-from kernbrook.estimators.machine import LARGEST_WEIGHT, OnlineMachine, check_some_weight
+from kernbrook.estimators.machine import (
+    LARGEST_WEIGHT,
+    OnlineMachine,
+    answer_of,
+    check_some_weight,
+    importance_of,
+)
 from kernbrook.estimators.thresholds import agreeing, checked, said
 from kernbrook.estimators.weighting import check_class_weight, factors
 from kernbrook.gram.points import Flags, Floats, Labels
@@ -25,9 +31,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     One learner for each kernel learns from a stream; a combiner weighs their votes. Without
     arguments it needs no settings: it scales the features as they come, and holds a fixed amount
-    of memory. The result never depends on how the stream is cut into chunks. With more than two
-    classes, an update goes to the label's class and to the best other one (Crammer and Singer,
-    2003).
+    of memory. The result never depends on how the stream is cut into chunks. A class that appears
+    after the first call is learned from then on, unless the call names all with `classes`. With
+    more than two classes, an update goes to the label's class and to the best other one (Crammer
+    and Singer, 2003).
 
     Parameters
     ----------
@@ -59,6 +66,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         so probable; "f1", if its probability is at least half of the best F score of late, which
         leads to the best one (Lipton et al., 2014); or the class of the lowest expected cost, of a
         matrix with a row for each class that is there and a column for each that is said.
+    missing_label : number, str or None
+        What stands for a label that is not there, such as -1, besides None and NaN.
 
     Attributes
     ----------
@@ -107,10 +116,12 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         judge_stored: bool = False,
         class_weight: Any = None,
         threshold: Any = None,
+        missing_label: Any = None,
     ):
         super().__init__(
-            kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored
-        )
+            kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored,
+            missing_label,
+        )  # fmt: skip
         self.class_weight = class_weight
         self.threshold = threshold
 
@@ -215,7 +226,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         trial.learn(X, y, classes=classes)
         with self._nothing_half_done():
             X = self._features(X)
-            self._set_classes(as_labels(y), classes)
+            self._set_classes(self._labels_of(y), classes)
             self._start(X)
         best = int(np.argmin(trial.expert_mistakes_))
         self._run.choose(best)
@@ -293,6 +304,67 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def _scores(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False
+    ) -> tuple[NDArray[Any], Flags]:
+        if callable(y) or len(unseen := self._unseen(y)) == 0:
+            return super()._learn(X, y, sample_weight, given)
+        try:
+            distinct(as_labels([*self.classes_.tolist(), *y[unseen].tolist()]))
+        except InputError as error:  # before anything is learned
+            raise self._refused(y, unseen[0], error) from error
+        weights = importance_of(sample_weight, X.shape[0])
+        parts, at = [], 0
+        while at < len(y):  # up to each row of a new class, then that row by itself
+            end = next((i for i in unseen if i >= at), len(y))
+            if end > at:
+                own = slice(at, end)
+                parts.append(super()._learn(X[own], y[own], weights[own], given))
+            if end < len(y):
+                own = slice(end, end + 1)
+                looked = given or not self._run.asks or bool(self.should_ask(X[own])[0])
+                if looked:
+                    self._grow(y[own])
+                label = y[own] if looked else np.array([None])
+                parts.append(super()._learn(X[own], label, weights[own], given=looked))
+            at = end + 1
+            unseen = at + self._unseen(y[at:])
+        predictions, asked = zip(*parts, strict=True)
+        return np.concatenate(predictions), np.concatenate(asked)
+
+    def _unseen(self, y: NDArray[Any]) -> Labels:
+        """Rows whose labels are of no class that is known."""
+        there = np.flatnonzero(present(y))
+        return there[class_numbers(self.classes_, y[there]) < 0]
+
+    def _grow(self, y: NDArray[Any]) -> None:
+        """Learn of a class that appears later; what was learned of the others stays."""
+        old = self._run
+        found = distinct(as_labels([*self.classes_.tolist(), *y.tolist()]))
+        _check_classes(found)
+        trial: Any = clone(self)
+        trial.classes_ = found
+        try:
+            checked(self.threshold, len(found))
+            run = trial._new_run(old.setting.width, old.sparse, old.setting.seed)
+            run.take_over(old, class_numbers(found, self.classes_))
+        except InputError as error:
+            raise self._refused(y, 0, error) from error
+        self.__dict__.update(_run=run, classes_=found)
+        self.__dict__.pop("_number", None)
+
+    def _refused(self, y: NDArray[Any], row: int, error: InputError) -> InputError:
+        return InputError(
+            f"y: label {y[row]!s} (row {row} of the chunk) is not one of the classes "
+            f"{_some(self.classes_)}, and cannot be learned: {error}"
+        )
+
+    def _answer(self, oracle: Any, X: Any, i: int) -> Any:
+        label = self._labels_of(answer_of(oracle, X, i))
+        if len(self._unseen(label)):
+            self._grow(label)
+        return self._numbers(label)[0]
+
     def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
         if hasattr(self, "classes_"):
             if classes is None:
@@ -303,6 +375,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
                     f"classes={found} is not the same as on last call to partial_fit, "
                     f"was: {self.classes_}"
                 )
+            self._check_named(y, found)
             return
         if classes is None and callable(y):
             raise InputError("classes: name all of them before the first answer of an oracle")
@@ -313,28 +386,34 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         if len(there) > 0 and not there.any():
             raise InputError("y: no row has a label yet; name all classes with classes=")
         found = distinct(named[there], name)
-        if not all(isinstance(label, int) for label in found):  # which no type of NumPy holds
-            # Once each, many labels would look like the values of a number.
-            check_classification_targets(np.repeat(found, 3))
+        _check_classes(found)
         if len(found) < 2:
             raise InputError(
                 f"y: expected two classes or more, found one class, {_some(found)}; name "
                 "all of them with classes="
             )
         checked(self.threshold, len(found))
+        if classes is not None:
+            self._check_named(y, found)
         self.classes_ = found
+
+    def _check_named(self, y: Any, named: NDArray[Any]) -> None:
+        """InputError where a label is none of those that the call names as all."""
+        if callable(y):
+            return
+        there = np.flatnonzero(present(y))
+        unknown = there[class_numbers(named, y[there]) < 0]
+        if len(unknown):
+            raise InputError(
+                f"y: label {y[unknown[0]]!s} (row {unknown[0]} of the chunk) is not one of the "
+                f"classes {_some(named)}"
+            )
 
     def _numbers(self, y: NDArray[Any]) -> Labels:
         """The number of each label's class."""
         there = present(y)
         numbers = np.full(len(y), self._nothing(), dtype=np.int64)
         numbers[there] = class_numbers(self.classes_, y[there])
-        unknown = there & (numbers < 0)
-        if unknown.any():
-            raise InputError(
-                f"y: label {y[unknown.argmax()]!s} (row {unknown.argmax()} of the chunk) is not "
-                f"one of the classes {_some(self.classes_)}"
-            )
         return numbers
 
     def _predictions(self, decisions: Floats) -> NDArray[Any]:
@@ -377,11 +456,20 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return -1
 
     def _number_of(self, y: Any) -> float | None:
+        if y == self.missing_label and y is not None:
+            return math.nan
         known = self.__dict__.get("_number")
         if known is None and "classes_" in self.__dict__:
             known = {label: float(i) for i, label in enumerate(self.classes_.tolist())}
             self._number = {None: math.nan, **known}
         return None if known is None else known.get(y)
+
+
+def _check_classes(labels: NDArray[Any]) -> None:
+    """ValueError of scikit-learn unless these can be classes."""
+    if not all(isinstance(label, int) for label in labels):  # which no type of NumPy holds
+        # Once each, many labels would look like the values of a number.
+        check_classification_targets(np.repeat(labels, 3))
 
 
 def _leading(decisions: Floats) -> Labels:

@@ -20,7 +20,7 @@ from kernbrook.engine.progress import Board
 from kernbrook.engine.quick import QuickRows
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
-from kernbrook.estimators.labelled import as_labels, check_present, is_empty
+from kernbrook.estimators.labelled import as_labels, check_present, is_empty, without
 from kernbrook.estimators.making import make_model
 from kernbrook.gram.points import (
     DenseRows,
@@ -64,6 +64,7 @@ class OnlineMachine(BaseEstimator):
         random_state: Any = None,
         scaling: str | None = "auto",
         judge_stored: bool = False,
+        missing_label: Any = None,
     ):
         self.kernels = kernels
         self.learner = learner
@@ -73,6 +74,7 @@ class OnlineMachine(BaseEstimator):
         self.random_state = random_state
         self.scaling = scaling
         self.judge_stored = judge_stored
+        self.missing_label = missing_label
 
     def set_params(self, **parameters: Any) -> Any:
         """As in scikit-learn; a part must be an object before its parameters can be set."""
@@ -140,7 +142,7 @@ class OnlineMachine(BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any = None, given: bool = False
     ) -> tuple[NDArray[Any], Flags]:
         """Test, ask, train on checked features and labels or an oracle."""
-        importance = _importance(sample_weight, X.shape[0])
+        importance = importance_of(sample_weight, X.shape[0])
         labels = None if callable(y) else self._numbers(y)
         if not hasattr(self, "_run"):
             self._start(X)
@@ -156,6 +158,7 @@ class OnlineMachine(BaseEstimator):
             else:
                 wanted = run.would_ask(part, X[where])[0]
                 told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
+                run = self._run  # an answer may be of a new class
             weights = importance[where]
             decisions, asked[where] = run.learn_block(
                 part, told, self._weighed(told, weights), given or labels is None, X[where],
@@ -185,10 +188,7 @@ class OnlineMachine(BaseEstimator):
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the run takes it."""
-        label = oracle(X[i : i + 1] if sp.issparse(X) else X[i])
-        if isinstance(label, (list, tuple, dict, set)) or np.ndim(label) > 0:
-            raise InputError(f"oracle: expected one label, or None, got {label!r:.60}")
-        return self._numbers(as_labels([label]))[0]
+        return self._numbers(self._labels_of(answer_of(oracle, X, i)))[0]
 
     def learn_one(
         self, x: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
@@ -384,7 +384,7 @@ class OnlineMachine(BaseEstimator):
         if y is None:
             name = type(self).__name__
             raise InputError(f"{name} requires y to be passed, but the target y is None; {hint}")
-        y = as_labels(y, warn=True)
+        y = self._labels_of(y, warn=True)
         check_present(y, hint)
         X, y = validate_data(
             self, sound(X), y, reset=not hasattr(self, "_run"), accept_sparse="csr",
@@ -397,7 +397,7 @@ class OnlineMachine(BaseEstimator):
         X = self._features(X)
         if callable(y):
             return X, y
-        y = np.full(X.shape[0], np.nan) if y is None else as_labels(y)
+        y = np.full(X.shape[0], np.nan) if y is None else self._labels_of(y)
         if X.shape[0] != len(y):
             raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
         return X, y
@@ -421,6 +421,10 @@ class OnlineMachine(BaseEstimator):
             )
         return canonical(X)
 
+    def _labels_of(self, y: Any, warn: bool = False) -> NDArray[Any]:
+        """Labels, with None or NaN for those that are not there."""
+        return without(as_labels(y, warn), self.missing_label)
+
     def _rows(self, X: Any) -> Rows:
         """X in the form that the run keeps rows in."""
         if self._run.sparse:
@@ -433,12 +437,20 @@ class OnlineMachine(BaseEstimator):
         return tags
 
 
+def answer_of(oracle: Any, X: Any, i: int) -> NDArray[Any]:
+    """(1,) the oracle's label of a row."""
+    label = oracle(X[i : i + 1] if sp.issparse(X) else X[i])
+    if isinstance(label, (list, tuple, dict, set)) or np.ndim(label) > 0:
+        raise InputError(f"oracle: expected one label, or None, got {label!r:.60}")
+    return as_labels([label])
+
+
 def check_some_weight(sample_weight: Any) -> None:
     if sample_weight is not None and not np.any(np.asarray(sample_weight)):
         raise InputError("sample_weight: all weights are zero, there is nothing to learn")
 
 
-def _importance(sample_weight: Any, rows: int) -> Floats:
+def importance_of(sample_weight: Any, rows: int) -> Floats:
     if sample_weight is None:
         return np.ones(rows)
     weights = np.array(sample_weight, dtype=np.float64)  # read-only would be compiled for anew

@@ -43,6 +43,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         Learn the differences from the first label seen, which is added to all predictions after
         it: kernels of x - z fit a constant only slowly.
     judge_stored : bool; see `OnlineMKClassifier`
+    missing_label : number or None; see `OnlineMKClassifier`
 
     Attributes
     ----------
@@ -89,10 +90,12 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         scaling: str | None = "auto",
         center: bool = True,
         judge_stored: bool = False,
+        missing_label: Any = None,
     ):
         super().__init__(
-            kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored
-        )
+            kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored,
+            missing_label,
+        )  # fmt: skip
         self.center = center
 
     def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
@@ -264,6 +267,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     def _number_of(self, y: Any) -> float | None:
         if (
             y is None
+            or y == self.missing_label
             or not isinstance(y, (int, float))
             or (self.center and not hasattr(self, "offset_"))
         ):

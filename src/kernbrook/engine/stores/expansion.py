@@ -10,7 +10,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Store, look, met, summed
+from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look, met, summed
 from kernbrook.engine.verbs import expand, learn, link_expander, links, score, typed
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
@@ -377,6 +377,11 @@ class Expansion(Store):
 
     def held(self, state: Held) -> int:
         return state.support.n
+
+    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+        stored = arrays["coefficients"]
+        each = stored.reshape(len(stored), len(self.experts), -1) @ spread.coefficients
+        return {**arrays, "coefficients": each.reshape(len(stored), -1)}
 
     def counts(self, state: Held) -> Labels:
         return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)
