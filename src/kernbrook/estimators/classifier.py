@@ -68,6 +68,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         matrix with a row for each class that is there and a column for each that is said.
     missing_label : number, str or None
         What stands for a label that is not there, such as -1, besides None and NaN.
+    on_bad_rows : "raise" or "skip"
+        Rows to learn from with NaN, infinity, or what is no number: an error, or they are left out
+        and counted. `learn` says of such a row the most frequent label so far. `predict` refuses
+        them all the same.
 
     Attributes
     ----------
@@ -83,6 +87,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         than two classes (s, e, c). Not there, as `support_vectors_`, for learners on features
     labels_asked_ : labels looked at so far
     n_rounds_ : examples met so far
+    n_rows_skipped_ : rows left out, with `on_bad_rows="skip"`
     memory_bytes_ : bytes held by what was learned
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -117,10 +122,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         class_weight: Any = None,
         threshold: Any = None,
         missing_label: Any = None,
+        on_bad_rows: str = "raise",
     ):
         super().__init__(
             kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored,
-            missing_label,
+            missing_label, on_bad_rows,
         )  # fmt: skip
         self.class_weight = class_weight
         self.threshold = threshold
@@ -168,6 +174,9 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return self if self._is_nothing(X, y) else self._learn_all(X, y, classes, sample_weight)
 
     def _learn_all(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> OnlineMKClassifier:
+        X, y, sample_weight = self._good_ones(X, y, sample_weight)
+        if self._is_nothing(X, y):
+            return self
         with self._nothing_half_done():
             X, y = self._validated(X, y)
             self._set_classes(y, classes)
@@ -199,6 +208,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         if self._is_nothing(X, y):
             known = getattr(self, "classes_", classes)
             return as_labels([] if known is None else known)[:0], np.zeros(0, dtype=bool)
+        if (good := self._skip(X)) is not None:
+            with self._nothing_half_done():
+                if not callable(y) and y is not None and len(good) == len(y):
+                    self._set_classes(self._labels_of(y)[good], classes)
+                return self._learn_between(good, X, y, sample_weight, classes)
         with self._nothing_half_done():
             X, y = self._checked(X, y)
             self._set_classes(y, classes)
@@ -451,6 +465,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _new_calibration(self) -> Calibration:
         return Calibration(self._scores)
+
+    def _uninformed(self) -> Any:
+        counts = self._run.calibration.counts if "_run" in vars(self) else np.zeros(1)
+        return self.classes_[counts.argmax()]
 
     def _nothing(self) -> int:
         return -1

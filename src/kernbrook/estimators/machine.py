@@ -11,15 +11,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernbrook.checks import flag, shown
+from kernbrook.checks import flag, one_of, shown
 from kernbrook.engine.model import Follow, Model, slices
 from kernbrook.engine.progress import Board
 from kernbrook.engine.quick import QuickRows
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
+from kernbrook.estimators.bad_rows import good_rows, runs
 from kernbrook.estimators.labelled import as_labels, check_present, is_empty, without
 from kernbrook.estimators.making import make_model
 from kernbrook.gram.points import (
@@ -51,7 +52,7 @@ class OnlineMachine(BaseEstimator):
     _run: Model
     _of_numbers: bool
     _learned: tuple[str, ...] = (
-        "_run", "_quick", "feature_names_in_", "kernels_", "n_features_in_",
+        "_run", "_quick", "feature_names_in_", "kernels_", "n_features_in_", "n_rows_skipped_",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +66,7 @@ class OnlineMachine(BaseEstimator):
         scaling: str | None = "auto",
         judge_stored: bool = False,
         missing_label: Any = None,
+        on_bad_rows: str = "raise",
     ):
         self.kernels = kernels
         self.learner = learner
@@ -75,6 +77,7 @@ class OnlineMachine(BaseEstimator):
         self.scaling = scaling
         self.judge_stored = judge_stored
         self.missing_label = missing_label
+        self.on_bad_rows = on_bad_rows
 
     def set_params(self, **parameters: Any) -> Any:
         """As in scikit-learn; a part must be an object before its parameters can be set."""
@@ -208,6 +211,8 @@ class OnlineMachine(BaseEstimator):
         -------
         the prediction made before the label was looked at
         """
+        if self.on_bad_rows != "raise" and not good_rows([x])[0]:
+            return self.learn([x], [y], sample_weight=sample_weight)[0][0]
         weight = 1.0 if sample_weight is None else float(sample_weight)
         if classes is None and 0.0 <= weight < LARGEST_WEIGHT:
             decision = self._learn_quickly(x, y, weight)
@@ -330,6 +335,55 @@ class OnlineMachine(BaseEstimator):
             if not hasattr(self, "_run") or self._run.rounds == 0:
                 self._forget()
             raise
+
+    # -- rows that nothing can be learned from ----------------------------------------------
+
+    def _uninformed(self) -> Any:
+        """What is said of a row that says nothing."""
+        raise NotImplementedError
+
+    def _skip(self, X: Any) -> Flags | None:
+        """(n,) bool, the rows to learn from; None where they are all."""
+        if one_of(self, "on_bad_rows", ("raise", "skip")) == "raise" or is_empty(X):
+            return None
+        self.__dict__.setdefault("n_rows_skipped_", 0)
+        good = good_rows(X)
+        return None if good.ndim != 1 or good.all() else good
+
+    def _good_ones(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Of rows, labels and weights, those to learn from."""
+        good = self._skip(X)
+        if good is None or y is None:
+            return X, y, sample_weight
+        there, y = np.flatnonzero(good), as_labels(y)
+        if len(y) != len(good):
+            raise InputError(f"X has {len(good)} rows but y has {len(y)} labels")
+        weights = None if sample_weight is None else importance_of(sample_weight, len(y))[there]
+        self.n_rows_skipped_ += len(y) - len(there)
+        return _safe_indexing(X, there), y[there], weights
+
+    def _learn_between(
+        self, good: Flags, X: Any, y: Any, sample_weight: Any, classes: Any = None
+    ) -> tuple[NDArray[Any], Flags]:
+        """`learn` where some rows are skipped, of which is said what says nothing of them."""
+        n, named = len(good), {} if classes is None else {"classes": classes}
+        weights, labels = importance_of(sample_weight, n), y
+        if y is not None and not callable(y):
+            labels = as_labels(y)
+            if len(labels) != n:
+                raise InputError(f"X has {n} rows but y has {len(labels)} labels")
+        parts = []
+        for where, is_good in runs(good):
+            if is_good:
+                own = labels if labels is None or callable(labels) else labels[where]
+                rows = _safe_indexing(X, np.arange(where.start, where.stop))
+                parts.append(self.learn(rows, own, sample_weight=weights[where], **named))
+            else:
+                count = where.stop - where.start
+                self.n_rows_skipped_ += count
+                parts.append((np.array([self._uninformed()] * count), np.zeros(count, dtype=bool)))
+        predictions, asked = zip(*parts, strict=True)
+        return np.concatenate(predictions), np.concatenate(asked)
 
     def _is_nothing(self, X: Any, y: Any) -> bool:
         """Whether a chunk has no rows, so that nothing changes. A new model's parameters are

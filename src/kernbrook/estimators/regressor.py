@@ -44,6 +44,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         it: kernels of x - z fit a constant only slowly.
     judge_stored : bool; see `OnlineMKClassifier`
     missing_label : number or None; see `OnlineMKClassifier`
+    on_bad_rows : "raise" or "skip"; see `OnlineMKClassifier`
+        `learn` says `offset_` of a row that is skipped, 0 without one.
 
     Attributes
     ----------
@@ -55,6 +57,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     n_support_stored_, n_support_active_ : as for `OnlineMKClassifier`; 0 on features
     labels_asked_ : labels looked at so far
     n_rounds_ : examples met so far
+    n_rows_skipped_ : rows left out, with `on_bad_rows="skip"`
     memory_bytes_ : bytes held by what was learned
     offset_ : the first label, where `center` asks for it
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -91,10 +94,11 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         center: bool = True,
         judge_stored: bool = False,
         missing_label: Any = None,
+        on_bad_rows: str = "raise",
     ):
         super().__init__(
             kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored,
-            missing_label,
+            missing_label, on_bad_rows,
         )  # fmt: skip
         self.center = center
 
@@ -137,6 +141,9 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         return self if self._is_nothing(X, y) else self._learn_all(X, y, sample_weight)
 
     def _learn_all(self, X: Any, y: Any, sample_weight: Any) -> OnlineMKRegressor:
+        X, y, sample_weight = self._good_ones(X, y, sample_weight)
+        if self._is_nothing(X, y):
+            return self
         with self._nothing_half_done():
             X, y = self._validated(X, y)
             self._learn(X, y, sample_weight, given=True)
@@ -163,6 +170,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         """
         if self._is_nothing(X, y):
             return np.empty(0), np.zeros(0, dtype=bool)
+        if (good := self._skip(X)) is not None:
+            return self._learn_between(good, X, y, sample_weight)
         with self._nothing_half_done():
             X, y = self._checked(X, y)
             return self._learn(X, y, sample_weight)
@@ -277,6 +286,9 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def _new_calibration(self) -> Residuals:
         return Residuals()
+
+    def _uninformed(self) -> float:
+        return self._offset()
 
     def _nothing(self) -> float:
         return float("nan")
