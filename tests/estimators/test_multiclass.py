@@ -285,8 +285,14 @@ def test_choosing_a_kernel_beforehand():
 
 UNSEEN = [
     (lambda m: m.learn(X, NAMES[Y]), r"label zero|label .* \(row \d+ of the chunk\)"),
-    (lambda m: m.learn(X, np.full(200, 17)), r"label 17 \(row 0 of the chunk\) .*classes 0, 1, 2"),
-    (lambda m: m.partial_fit(X, np.r_[Y[:50] % 3, 11, Y[51:] % 3]), r"label 11 \(row 50"),
+    (
+        lambda m: m.learn(X, np.full(200, 17), classes=[0, 1, 2]),
+        r"label 17 \(row 0 of the chunk\) .*classes 0, 1, 2",
+    ),
+    (
+        lambda m: m.partial_fit(X, np.r_[Y[:50] % 3, 11, Y[51:] % 3], classes=[0, 1, 2]),
+        r"label 11 \(row 50",
+    ),
     (lambda m: m.learn(X, Y % 3, classes=[0, 1, 2, 3]), "is not the same as on last call"),
     (lambda m: m.learn(X, Y % 3, classes=[0, 1]), "is not the same as on last call"),
 ]

@@ -175,8 +175,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _learn_all(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> OnlineMKClassifier:
         X, y, sample_weight = self._good_ones(X, y, sample_weight)
-        if self._is_nothing(X, y):
-            return self
+        if is_empty(X) and vars(self).get("n_rows_skipped_"):
+            return self  # they are all skipped
         with self._nothing_half_done():
             X, y = self._validated(X, y)
             self._set_classes(y, classes)
@@ -216,6 +216,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         with self._nothing_half_done():
             X, y = self._checked(X, y)
             self._set_classes(y, classes)
+            if callable(y) and classes is not None:
+                y = self._of_these(y)
             return self._learn(X, y, sample_weight)
 
     def choose_kernel(self, X: Any, y: Any, classes: Any = None) -> int:
@@ -422,6 +424,20 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
                 f"y: label {y[unknown[0]]!s} (row {unknown[0]} of the chunk) is not one of the "
                 f"classes {_some(named)}"
             )
+
+    def _of_these(self, oracle: Any) -> Any:
+        """The oracle, held to the classes that the call names as all."""
+        known = self.classes_
+
+        def ask(row: Any) -> Any:
+            label = oracle(row)
+            if np.ndim(label) == 0 and not isinstance(label, (dict, set)):
+                given = self._labels_of([label])
+                if present(given)[0] and class_numbers(known, given)[0] < 0:
+                    raise InputError(f"y: label {label!s} is not one of the classes {_some(known)}")
+            return label
+
+        return ask
 
     def _numbers(self, y: NDArray[Any]) -> Labels:
         """The number of each label's class."""

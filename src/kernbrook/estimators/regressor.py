@@ -12,7 +12,7 @@ from kernbrook.checks import is_number, shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.intervals import Residuals
-from kernbrook.estimators.labelled import plain, present
+from kernbrook.estimators.labelled import is_empty, plain, present
 from kernbrook.estimators.machine import OnlineMachine, check_some_weight
 from kernbrook.gram.points import Flags, Floats
 from kernbrook.learners import Advice
@@ -142,8 +142,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def _learn_all(self, X: Any, y: Any, sample_weight: Any) -> OnlineMKRegressor:
         X, y, sample_weight = self._good_ones(X, y, sample_weight)
-        if self._is_nothing(X, y):
-            return self
+        if is_empty(X) and vars(self).get("n_rows_skipped_"):
+            return self  # they are all skipped
         with self._nothing_half_done():
             X, y = self._validated(X, y)
             self._learn(X, y, sample_weight, given=True)

@@ -380,8 +380,9 @@ class Expansion(Store):
 
     def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
         stored = arrays["coefficients"]
-        each = stored.reshape(len(stored), len(self.experts), -1) @ spread.coefficients
-        return {**arrays, "coefficients": each.reshape(len(stored), -1)}
+        n, m, (c, k) = len(stored), len(self.experts), spread.coefficients.shape
+        each = stored.reshape(n, m, c) @ spread.coefficients
+        return {**arrays, "coefficients": each.reshape(n, m * k)}
 
     def counts(self, state: Held) -> Labels:
         return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)
