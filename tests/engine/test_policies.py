@@ -600,7 +600,7 @@ def test_policies_that_do_not_go_with_it():
 def test_an_answer_that_is_no_label():
     X, y = stream(2, 20)
     model = make(kb.Perceptron(), kb.Disagreement())
-    with pytest.raises(InputError, match=r"label 7 .* is not one of the classes"):
+    with pytest.raises(InputError, match="label 7 is not one of the classes"):
         model.learn(X, lambda row: 7, classes=[0, 1])
     assert not hasattr(model, "classes_")
     model.learn(X, y)

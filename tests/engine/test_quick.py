@@ -46,6 +46,8 @@ WAYS = [
 def assert_same(one, other):
     for a, b in zip(one._run.progress, other._run.progress, strict=True):
         np.testing.assert_array_equal(a, b)
+    for name, array in one._run.calibration.arrays().items():
+        np.testing.assert_array_equal(array, other._run.calibration.arrays()[name])
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
     assert one.n_support_stored_ == other.n_support_stored_
 
@@ -236,7 +238,7 @@ def test_the_first_row():
         (X[0, :3], 1, "3 features"),
         ([0.0, np.nan, 0.0, 0.0], 1, "finite"),
         ([0.0, np.inf, 0.0, 0.0], 1, "finite"),
-        (X[0], 7, "label 7"),
+        (X[0], "seven", "label seven"),
     ],
 )
 @pytest.mark.parametrize("scaling", ["moments", None])

@@ -285,7 +285,7 @@ def test_a_large_number_is_not_taken_for_its_neighbour():
         model = classifier()
         model.learn(X, np.where(Y, LARGE, 0), classes=classes)
         with pytest.raises(InputError, match=rf"label {LARGE + 1} \(row 1 of the chunk\)"):
-            model.learn(X[:2], [0, LARGE + 1])
+            model.learn(X[:2], [0, LARGE + 1], classes=classes)
         with pytest.raises(InputError, match="is not the same as on last call"):
             model.learn(X[:2], [0, 0], classes=[0, LARGE + 1])
     with pytest.raises(InputError, match=rf"below 2\^63, got {2**63}"):
@@ -307,3 +307,42 @@ def test_what_a_label_is():
     assert class_numbers(np.array([1, 2]), np.array([2.0, 1.5, 1.0])).tolist() == [1, -1, 0]
     assert class_numbers(np.array(["1", "2"]), np.array([1, 2])).tolist() == [-1, -1]
     assert class_numbers(np.array(["a", "b"]), np.array(["b", 1], dtype=object)).tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("missing", [-1, -1.0, "?"])
+def test_what_stands_for_a_missing_label(missing, tmp_path):
+    """As None does, in lists, arrays, series, oracles, and row by row."""
+    names = np.where(SIDE, "yes", "no").astype(object) if missing == "?" else Y.astype(object)
+    given, lost = names.copy(), names.copy()
+    given[LOST], lost[LOST] = missing, None
+    plainly, named = classifier(), classifier(missing_label=missing)
+    said, asked = plainly.learn(X, lost)
+    forms = [given, given.tolist(), pd.Series(given.tolist()), np.array(given.tolist())]
+    for form in forms:
+        model = classifier(missing_label=missing)
+        others, whose = model.learn(X, form)
+        np.testing.assert_array_equal(others, said)
+        np.testing.assert_array_equal(whose, asked)
+    kinds = names[:1].tolist() + names[SIDE[0] != SIDE][:1].tolist()
+    rows, answers = classifier(missing_label=missing), iter(given)
+    np.testing.assert_array_equal(rows.learn(X, lambda x: next(answers), classes=kinds)[0], said)
+    named.learn(X[:40], given[:40], classes=kinds)
+    for x, label in zip(X[40:], given[40:], strict=True):
+        named.learn_one(x, label)
+    np.testing.assert_array_equal(named.decision_function(X), plainly.decision_function(X))
+    with pytest.raises(InputError, match="row 0 has no label; `learn` takes rows without"):
+        named.fit(X, given)
+    kb.save(plainly.set_params(missing_label=missing), tmp_path / "model")
+    assert kb.load(tmp_path / "model").missing_label == missing
+    with pytest.raises(InputError, match="missing_label: expected a number, text or None, got"):
+        classifier(missing_label=[1]).learn(X, Y)
+
+
+def test_numbers_that_stand_for_a_missing_label():
+    y = X[:, 0].copy()
+    y[LOST] = -999
+    expected = regressor().learn(X, np.where(LOST, np.nan, y))[0]
+    for form in (y, y.tolist(), pd.Series(y)):
+        model = regressor(missing_label=-999)
+        np.testing.assert_array_equal(model.learn(X, form)[0], expected)
+    assert model.labels_asked_ == np.sum(~LOST)

@@ -59,6 +59,10 @@ def state(model):
     return [array.tobytes() for array in parts]
 
 
+VOTES = {"check_decision_proba_consistency": "votes have ties where scores have none"}
+STEPS = {"check_class_weight_classifiers": "weights scale steps: the noise of few rows counts more"}
+
+
 @parametrize_with_checks(
     [
         plain.classifier("omkc16", kb.PassiveAggressive("PA-I", 0.1), HINGE),
@@ -66,7 +70,12 @@ def state(model):
         plain.classifier("omkc16", kb.Projectron(50), kb.AdaHedge(), random_state=0),
         plain.classifier([kb.Gaussian(gamma=0.3)], kb.Pegasos(50, 0.01), random_state=0),
     ],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+    expected_failed_checks=lambda estimator: (
+        EXPECTED_FAILURES
+        | (VOTES if isinstance(estimator.combiner, kb.AdaHedge) else {})
+        | (STEPS if isinstance(estimator.combiner, kb.GroupNorm) else {})
+        | (STEPS if isinstance(estimator.learner, kb.Pegasos) else {})
+    ),
 )
 def test_estimator_checks(estimator, check):
     check(estimator)
@@ -276,8 +285,14 @@ def test_choosing_a_kernel_beforehand():
 
 UNSEEN = [
     (lambda m: m.learn(X, NAMES[Y]), r"label zero|label .* \(row \d+ of the chunk\)"),
-    (lambda m: m.learn(X, np.full(200, 17)), r"label 17 \(row 0 of the chunk\) .*classes 0, 1, 2"),
-    (lambda m: m.partial_fit(X, np.r_[Y[:50] % 3, 11, Y[51:] % 3]), r"label 11 \(row 50"),
+    (
+        lambda m: m.learn(X, np.full(200, 17), classes=[0, 1, 2]),
+        r"label 17 \(row 0 of the chunk\) .*classes 0, 1, 2",
+    ),
+    (
+        lambda m: m.partial_fit(X, np.r_[Y[:50] % 3, 11, Y[51:] % 3], classes=[0, 1, 2]),
+        r"label 11 \(row 50",
+    ),
     (lambda m: m.learn(X, Y % 3, classes=[0, 1, 2, 3]), "is not the same as on last call"),
     (lambda m: m.learn(X, Y % 3, classes=[0, 1]), "is not the same as on last call"),
 ]

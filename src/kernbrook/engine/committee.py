@@ -65,6 +65,24 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
 
 
 @njit(cache=True, nogil=True)
+def lean(everybody, terms, shares, scores, sizes, out):
+    """The scores of all experts combined, where they vote for classes too: finer than votes.
+
+    everybody : (e,) bool, all True
+    shares : (e,) their weights in expectation over the draws; the others as for `vote`
+    """
+    vote(everybody, False, terms.mean or terms.loss == MISTAKES, shares, scores, sizes, out)
+
+
+@register_jitable
+def corrected(combiner, progress, terms, board, t, decision):
+    """The vote on example t, (c,), once the combiner has corrected it: it leans to that then."""
+    if through(correct, combiner, progress, terms.loss, board.scores[t], decision):
+        for c in range(decision.shape[0]):
+            board.leanings[t, c] = decision[c]
+
+
+@njit(cache=True, nogil=True)
 def lose(terms, progress, board, t, decision, losses, counted):
     """Count the experts' mistakes on example t, and fill in what the combiner learns from.
 
@@ -107,7 +125,7 @@ def decide(committee, terms, progress, board, decisions):
     how sure it is.
 
     committee : links to the combiner, the selection and the label policy
-    decisions : (b, c) out
+    decisions : (b, c) out; `board.leanings` too
     """
     combiner, selection, _ = committee
     n_experts = board.scores.shape[1]
@@ -121,7 +139,8 @@ def decide(committee, terms, progress, board, decisions):
             everybody, on_mistakes, terms.mean, votes, board.scores[t], board.sizes[t],
             decisions[t],
         )  # fmt: skip
-        through(correct, combiner, progress, terms.loss, board.scores[t], decisions[t])
+        lean(everybody, terms, votes, board.scores[t], board.sizes[t], board.leanings[t])
+        corrected(combiner, progress, terms, board, t, decisions[t])
 
 
 @njit(cache=True, nogil=True)

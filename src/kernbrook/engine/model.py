@@ -7,7 +7,7 @@ one score, positive for class 1; more have one each; numbers have one.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from kernbrook.engine.progress import (
     empty_board,
 )
 from kernbrook.engine.same import same
-from kernbrook.engine.stores.base import Pass, Setting, Store, copied
+from kernbrook.engine.stores.base import Pass, Setting, Store, copied, spread_of
 from kernbrook.engine.verbs import Clock, expect, parts_of
 from kernbrook.errors import InputError, KernbrookWarning
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
@@ -36,6 +36,8 @@ from kernbrook.kernels import Kernel
 
 LARGE = 50_000  # examples kept
 Views = tuple[Rows, ...]  # the same rows, each view scaled in its own way
+
+Follow = Callable[[Board, Flags], dict[str, Any]]
 
 
 class Model:
@@ -58,6 +60,7 @@ class Model:
     states : of the stores; never changed, but replaced
     progress : what else was learned
     scaler : of the rows, in each view
+    calibration : what was learned of the decisions' errors, or None
     together : examples of one block
     """
 
@@ -88,6 +91,7 @@ class Model:
         self.states = tuple(store.begin() for store in stores)
         self.progress = begun(self.n_experts, state_size, setting.seed)
         self.scaler: Any = None
+        self.calibration: Any = None
 
     # -- learning ---------------------------------------------------------------------------
 
@@ -101,6 +105,7 @@ class Model:
         importance: Floats,
         given: bool = False,
         raw: Any = None,
+        follow: Follow | None = None,
         **others: Any,
     ) -> tuple[Floats, Flags]:
         """Decide on each of at most `together` rows in turn, ask or not, then learn from the label.
@@ -113,6 +118,7 @@ class Model:
         labels : (n,) numbers of the classes, or targets; negative or NaN: not to be had
         given : every label that is there is looked at, whatever the policy
         raw : the rows as they were given, before they were scaled, for experts from outside
+        follow : what learns from the board and from who was asked; gives more of the others
         others : attributes that change with it
 
         Returns
@@ -140,6 +146,8 @@ class Model:
         self.check(board)
         states = self.chosen_of(progress, tuple(own.finish(board, asked) for own in passes))
         before = self._growing()
+        if follow is not None:
+            others.update(follow(board, asked))
         self.__dict__.update(progress=progress, states=states, **others)  # no interruption between
         warn_of_growth(before, self._growing())
         return decisions, asked
@@ -199,12 +207,18 @@ class Model:
 
     def decide(self, views: Views, raw: Any = None) -> Floats:
         """(n, scores) decisions on rows, without learning and without using up a draw."""
-        decisions, progress = self._answers(len(views[0]))[0], writeable(self.progress)
+        return self.lean(views, raw)[0]
+
+    def lean(self, views: Views, raw: Any = None) -> tuple[Floats, Floats]:
+        """Decisions, and what the experts lean to: their scores combined, (n, scores) both."""
+        decisions, leanings = (self._answers(len(views[0]))[0] for _ in "ab")
+        progress = writeable(self.progress)
         committee = self.passes.committee(self.choices)
         for where in slices(len(views[0]), self.together):
             board = self._read(views, raw, where)
             self.passes.decide(committee, self.choices.terms, progress, board, decisions[where])
-        return decisions
+            leanings[where] = board.leanings
+        return decisions, leanings
 
     def would_ask(self, views: Views, raw: Any = None) -> Flags:
         """(n,) bool: is the label of each row wanted, if it came next?"""
@@ -332,12 +346,27 @@ class Model:
     # -- as arrays --------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that was learned, but for the scaler's, by name."""
+        """Everything that was learned, but for the scaler's and the calibration's, by name."""
         arrays = {f"progress.{name}": array for name, array in self.progress._asdict().items()}
         for i, (store, state) in enumerate(zip(self.stores, self.states, strict=True)):
             own = store.arrays(state)
             arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
         return arrays
+
+    def take_over(self, old: Model, positions: Labels) -> None:
+        """Go on from what a model of the same choices with fewer classes has learned.
+
+        positions : of its classes among this one's. InputError where that cannot be done.
+        """
+        spread = spread_of(old.setting.scores, positions, self.setting.scores)
+        arrays = {f"progress.{name}": array for name, array in old.progress._asdict().items()}
+        trio = zip(self.stores, old.stores, old.states, strict=True)
+        for i, (store, before, state) in enumerate(trio):
+            own = store.grown(before.arrays(state), spread)
+            arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
+        self.restore(arrays)
+        self.scaler = old.scaler
+        self.calibration = old.calibration.grown(positions, self.setting.scores)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` of a model of the same choices gave.

@@ -68,6 +68,8 @@ class Board(NamedTuple):
     importance : (b,) sample weights
     numbers : whether labels are numbers
     updates : (b, e) bool out, which experts might be updated
+    leanings : (b, c) out, the scores combined before the label, as `lean` does
+    judged : (b,) bool out, whether the combiner has learned from the label
     """
 
     scores: Cube
@@ -78,6 +80,8 @@ class Board(NamedTuple):
     importance: Vector
     numbers: bool
     updates: MarkTable
+    leanings: Matrix
+    judged: Marks
 
 
 def begun(n_experts: int, state_size: int, seed: int) -> Progress:
@@ -102,4 +106,5 @@ def empty_board(
     return Board(
         np.zeros((*shape, scores)), np.zeros((*shape, scores)), np.zeros(shape),
         np.zeros(shape, dtype=bool), labels, importance, numbers, np.zeros(shape, dtype=bool),
+        np.zeros((n, scores)), np.zeros(n, dtype=bool),
     )  # fmt: skip

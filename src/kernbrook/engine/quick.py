@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine import verbs
-from kernbrook.engine.model import Model
+from kernbrook.engine.model import Follow, Model
 from kernbrook.engine.passes import COMPILED
 from kernbrook.engine.progress import Progress, empty_board
 from kernbrook.engine.rounds import Met, link_store
@@ -91,7 +91,8 @@ class QuickRows:
         self.progress = [Progress(*copies[turn][0]) for turn in (0, 1)]
         self.scalers = [model.scaler.copy() for _ in "ab"]
         scalings = [scaling_of(scaler) for scaler in self.scalers]
-        shared = np.empty((1, c)), np.zeros(1, dtype=bool), row
+        self.asked = np.zeros(1, dtype=bool)
+        shared = np.empty((1, c)), self.asked, row
         committee = model.passes.committee(model.choices)
         terms = model.choices.terms._replace(given=True)
         self.kept: list[Any] = []  # what is behind the addresses in links
@@ -131,9 +132,12 @@ class QuickRows:
             )
         )
 
-    def learn(self, x: Floats, label: float, weight: float) -> Floats | None:
+    def learn(
+        self, x: Floats, label: float, weight: float, follow: Follow | None = None
+    ) -> Floats | None:
         """(c,) the decision on a row before its label, NaN: none, is learned from.
 
+        follow : as for `Model.learn_block`
         None where the row, (d,), is to be refused or has numbers of a size dealt with elsewhere.
         """
         if x.shape != (self.width,):
@@ -151,11 +155,12 @@ class QuickRows:
             return None
         if end != DONE:
             self._fail(end)
+        others = {} if follow is None else follow(self.board, self.asked)
         progress, scaler = self.progress[turn], self.scalers[turn]
         states = tuple([store.state(turn) for store in self.stores])
         self.turn, self.held = turn, (progress, states, scaler)
         states = model.chosen_of(progress, states)
-        model.__dict__.update(progress=progress, states=states, scaler=scaler)
+        model.__dict__.update(progress=progress, states=states, scaler=scaler, **others)
         return out
 
     def decide(self, x: Floats) -> Floats | None:

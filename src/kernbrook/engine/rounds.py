@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook.engine.committee import lose, relative_weights, vote
+from kernbrook.engine.committee import corrected, lean, lose, relative_weights, vote
 from kernbrook.engine.losses import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, Board
 from kernbrook.engine.verbs import (
@@ -12,7 +12,7 @@ from kernbrook.engine.verbs import (
     Opinions,
     Told,
     choose_next,
-    correct,
+    expect,
     learn,
     note_error,
     note_round,
@@ -77,19 +77,23 @@ def rounds(committee, terms, progress, stores, board, decisions, asked):
     counters, labels, loss = progress.counters, board.labels, terms.loss
     n_experts = board.scores.shape[1]
     weights, votes, losses = np.empty(n_experts), np.empty(n_experts), np.empty(n_experts)
+    shares, everybody = np.empty(n_experts), np.ones(n_experts, dtype=np.bool_)
     counted = np.empty(n_experts, dtype=np.bool_)
     for t in range(labels.shape[0]):
         relative_weights(combiner, selection, progress, weights)
+        through(expect, selection, progress, weights, shares)
         through(select, selection, progress, weights, votes, board.updates[t])
         for k in range(len(stores)):
             through(score_all, stores[k], t)
         scores, sizes, decision = board.scores[t], board.sizes[t], decisions[t]
         vote(progress.used, loss == MISTAKES, terms.mean, votes, scores, sizes, decision)
-        through(correct, combiner, progress, loss, scores, decision)
+        lean(everybody, terms, shares, scores, sizes, board.leanings[t])
+        corrected(combiner, progress, terms, board, t, decision)
         opinions = Opinions(votes, scores, sizes, board.variances[t], loss)
         wanted, variance = through(wants, policy, progress, opinions)
         through(note_round, policy, progress, variance)
         asked[t] = labels[t] == labels[t] and (wanted or terms.given)
+        board.judged[t] = False
         if not asked[t]:
             counters[SKIPPED] += 1
             counters[ROUND] += 1
@@ -100,7 +104,8 @@ def rounds(committee, terms, progress, stores, board, decisions, asked):
         for k in range(len(stores)):
             through(learn_all, stores[k], t, clock)
         known, chosen = board.known[t], counters[CHOSEN]
-        if not (known.any() if chosen < 0 else known[chosen]):
+        board.judged[t] = not (known.any() if chosen < 0 else known[chosen])
+        if board.judged[t]:
             told = Told(
                 losses, counted, scores, sizes, decision, labels[t], board.importance[t], number,
                 loss,

@@ -11,9 +11,18 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernbrook.errors import InputError
+from kernbrook.estimators.calibration import Calibration
 from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, is_empty, present
-from kernbrook.estimators.machine import OnlineMachine, check_some_weight
-from kernbrook.estimators.tasks import Learned
+from kernbrook.estimators.machine import (
+    LARGEST_WEIGHT,
+    OnlineMachine,
+    answer_of,
+    check_some_weight,
+    importance_of,
+)
+from kernbrook.estimators.tasks import Learned, joined
+from kernbrook.estimators.thresholds import agreeing, checked, said
+from kernbrook.estimators.weighting import check_class_weight, factors
 from kernbrook.gram.points import Flags, Floats, Labels
 from kernbrook.selection import BestOfPrefix
 
@@ -23,9 +32,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     One learner for each kernel learns from a stream; a combiner weighs their votes. Without
     arguments it needs no settings: it scales the features as they come, and holds a fixed amount
-    of memory. The result never depends on how the stream is cut into chunks. With more than two
-    classes, an update goes to the label's class and to the best other one (Crammer and Singer,
-    2003).
+    of memory. The result never depends on how the stream is cut into chunks. A class that appears
+    after the first call is learned from then on, unless the call names all with `classes`. With
+    more than two classes, an update goes to the label's class and to the best other one (Crammer
+    and Singer, 2003).
 
     Parameters
     ----------
@@ -54,6 +64,21 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         Whether the combiner learns from each row. By default it does not from a row that some
         expert holds as a support vector: on those narrow kernels err never, so that a second pass
         over the same rows would leave the weight to them. The papers judge on each.
+    class_weight : dict, "balanced" or None
+        What the weight of an example is multiplied by: by its label, 1 for labels that are not
+        named; "balanced" is n / (c n_label), of the n labels so far. Probabilities are of the
+        stream as it is, whatever the weights.
+    threshold : number, "f1", (c, c) array or None
+        What `predict` goes by instead of the decision: of two classes the second, if it is at least
+        so probable; "f1", if its probability is at least half of the best F score of late, which
+        leads to the best one (Lipton et al., 2014); or the class of the lowest expected cost, of a
+        matrix with a row for each class that is there and a column for each that is said.
+    missing_label : number, str or None
+        What stands for a label that is not there, such as -1, besides None and NaN.
+    on_bad_rows : "raise" or "skip"
+        Rows to learn from with NaN, infinity, or what is no number: an error, or they are left out
+        and counted. `learn` says of such a row the most frequent label so far. `predict` refuses
+        them all the same.
 
     Attributes
     ----------
@@ -69,12 +94,14 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         than two classes (s, e, c). Not there, as `support_vectors_`, for learners on features
     labels_asked_ : labels looked at so far
     n_rounds_ : examples met so far
+    n_rows_skipped_ : rows left out, with `on_bad_rows="skip"`
     memory_bytes_ : bytes held by what was learned
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
     ----------
     Hoi, Jin, Zhao, Yang (2013), Online multiple kernel classification, Machine Learning 90.
+    Lipton, Elkan, Naryanaswamy (2014), Optimal thresholding of classifiers to maximize F1 measure.
 
     Examples
     --------
@@ -88,6 +115,28 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     >>> print(model.kernels_[model.kernel_weights_.argmax()])
     exp(-||x-z||^2 / (2 * 0.5^2))
     """
+
+    def __init__(
+        self,
+        kernels: Any = "omkc16",
+        learner: Any = None,
+        combiner: Any = None,
+        selection: Any = None,
+        labels: Any = "all",
+        random_state: Any = None,
+        scaling: str | None = "auto",
+        judge_stored: bool = False,
+        class_weight: Any = None,
+        threshold: Any = None,
+        missing_label: Any = None,
+        on_bad_rows: str = "raise",
+    ):
+        super().__init__(
+            kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored,
+            missing_label, on_bad_rows,
+        )  # fmt: skip
+        self.class_weight = class_weight
+        self.threshold = threshold
 
     # -- learning ---------------------------------------------------------------------------
 
@@ -132,6 +181,9 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return self if self._is_nothing(X, y) else self._learn_all(X, y, classes, sample_weight)
 
     def _learn_all(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> OnlineMKClassifier:
+        X, y, sample_weight = self._good_ones(X, y, sample_weight)
+        if is_empty(X) and vars(self).get("n_rows_skipped_"):
+            return self  # they are all skipped
         with self._nothing_half_done():
             X, y = self._validated(X, y)
             self._set_classes(y, classes)
@@ -170,10 +222,17 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             known = getattr(self, "classes_", classes)
             none = as_labels([] if known is None else known)[:0]
             return Learned(none, np.zeros(0, dtype=bool), np.empty((0, 1)))
+        if (good := self._skip(X)) is not None:
+            with self._nothing_half_done():
+                if not callable(y) and y is not None and len(good) == len(y):
+                    self._set_classes(self._labels_of(y)[good], classes)
+                return Learned(*self._learn_between(good, X, y, sample_weight, classes), None)
         with self._nothing_half_done():
             X, y = self._checked(X, y)
             self._set_classes(y, classes)
-            return Learned(*self._learn(X, y, sample_weight))
+            if callable(y) and classes is not None:
+                y = self._of_these(y)
+            return self._learn(X, y, sample_weight)
 
     def choose_kernel(self, X: Any, y: Any, classes: Any = None) -> int:
         """Choose the kernel of `BestOfPrefix` on these examples, without learning from them.
@@ -197,7 +256,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         trial.learn(X, y, classes=classes)
         with self._nothing_half_done():
             X = self._features(X)
-            self._set_classes(as_labels(y), classes)
+            self._set_classes(self._labels_of(y), classes)
             self._start(X)
         best = int(np.argmin(trial.expert_mistakes_))
         self._run.choose(best)
@@ -226,9 +285,39 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row of X, (n, d).
 
-        Of two classes, a decision of 0 gives classes_[1]; of more, equal votes give the first.
+        Of two classes, a decision of 0 gives classes_[1]; of more, equal votes give the first. With
+        a `threshold` the probabilities decide.
         """
-        return self._predictions(self._decide(X))
+        if self.threshold is None:
+            return self._predictions(self._decide(X))
+        probabilities = self.predict_proba(X)
+        return self._called(probabilities, np.full(len(probabilities), self._run.calibration.cut))
+
+    def predict_one(self, x: Any) -> Any:
+        """The label of one row, given as (d,) numbers; see `learn_one`."""
+        if self.threshold is None:
+            return super().predict_one(x)
+        return self.predict(np.array(x, dtype=np.float64, ndmin=2))[0]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, learned from the experts' scores and the labels so far.
+
+        They follow the log loss on each label, before it is learned from; see `Calibration`. The
+        class that `predict` gives is the most probable, unless there is a `threshold`.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+
+        Returns
+        -------
+        (n, c) in the order of `classes_`, each row summing to 1
+        """
+        decisions, leanings = self._run.lean(*self._rows_of(X))
+        probabilities: Floats = self._run.calibration.probabilities(leanings)
+        if self.threshold is not None:
+            return probabilities
+        return agreeing(probabilities, _leading(decisions), leanings)
 
     @property
     def expert_mistakes_(self) -> Floats:
@@ -244,6 +333,64 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def _scores(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
+    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
+        if callable(y) or len(unseen := self._unseen(y)) == 0:
+            return super()._learn(X, y, sample_weight, given)
+        try:
+            distinct(as_labels([*self.classes_.tolist(), *y[unseen].tolist()]))
+        except InputError as error:  # before anything is learned
+            raise self._refused(y, unseen[0], error) from error
+        weights = importance_of(sample_weight, X.shape[0])
+        parts, at = [], 0
+        while at < len(y):  # up to each row of a new class, then that row by itself
+            end = next((i for i in unseen if i >= at), len(y))
+            if end > at:
+                own = slice(at, end)
+                parts.append(super()._learn(X[own], y[own], weights[own], given))
+            if end < len(y):
+                own = slice(end, end + 1)
+                looked = given or not self._run.asks or bool(self.should_ask(X[own])[0])
+                if looked:
+                    self._grow(y[own])
+                label = y[own] if looked else np.array([None])
+                parts.append(super()._learn(X[own], label, weights[own], given=looked))
+            at = end + 1
+            unseen = at + self._unseen(y[at:])
+        return joined(parts)
+
+    def _unseen(self, y: NDArray[Any]) -> Labels:
+        """Rows whose labels are of no class that is known."""
+        there = np.flatnonzero(present(y))
+        return there[class_numbers(self.classes_, y[there]) < 0]
+
+    def _grow(self, y: NDArray[Any]) -> None:
+        """Learn of a class that appears later; what was learned of the others stays."""
+        old = self._run
+        found = distinct(as_labels([*self.classes_.tolist(), *y.tolist()]))
+        _check_classes(found)
+        trial: Any = clone(self)
+        trial.classes_ = found
+        try:
+            checked(self.threshold, len(found))
+            run = trial._new_run(old.setting.width, old.sparse, old.setting.seed)
+            run.take_over(old, class_numbers(found, self.classes_))
+        except InputError as error:
+            raise self._refused(y, 0, error) from error
+        self.__dict__.update(_run=run, classes_=found)
+        self.__dict__.pop("_number", None)
+
+    def _refused(self, y: NDArray[Any], row: int, error: InputError) -> InputError:
+        return InputError(
+            f"y: label {y[row]!s} (row {row} of the chunk) is not one of the classes "
+            f"{_some(self.classes_)}, and cannot be learned: {error}"
+        )
+
+    def _answer(self, oracle: Any, X: Any, i: int) -> Any:
+        label = self._labels_of(answer_of(oracle, X, i))
+        if len(self._unseen(label)):
+            self._grow(label)
+        return self._numbers(label)[0]
+
     def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
         if hasattr(self, "classes_"):
             if classes is None:
@@ -254,6 +401,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
                     f"classes={found} is not the same as on last call to partial_fit, "
                     f"was: {self.classes_}"
                 )
+            self._check_named(y, found)
             return
         if classes is None and callable(y):
             raise InputError("classes: name all of them before the first answer of an oracle")
@@ -264,47 +412,119 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         if len(there) > 0 and not there.any():
             raise InputError("y: no row has a label yet; name all classes with classes=")
         found = distinct(named[there], name)
-        if not all(isinstance(label, int) for label in found):  # which no type of NumPy holds
-            # Once each, many labels would look like the values of a number.
-            check_classification_targets(np.repeat(found, 3))
+        _check_classes(found)
         if len(found) < 2:
             raise InputError(
                 f"y: expected two classes or more, found one class, {_some(found)}; name "
                 "all of them with classes="
             )
+        checked(self.threshold, len(found))
+        if classes is not None:
+            self._check_named(y, found)
         self.classes_ = found
+
+    def _check_named(self, y: Any, named: NDArray[Any]) -> None:
+        """InputError where a label is none of those that the call names as all."""
+        if callable(y):
+            return
+        there = np.flatnonzero(present(y))
+        unknown = there[class_numbers(named, y[there]) < 0]
+        if len(unknown):
+            raise InputError(
+                f"y: label {y[unknown[0]]!s} (row {unknown[0]} of the chunk) is not one of the "
+                f"classes {_some(named)}"
+            )
+
+    def _of_these(self, oracle: Any) -> Any:
+        """The oracle, held to the classes that the call names as all."""
+        known = self.classes_
+
+        def ask(row: Any) -> Any:
+            label = oracle(row)
+            if np.ndim(label) == 0 and not isinstance(label, (dict, set)):
+                given = self._labels_of([label])
+                if present(given)[0] and class_numbers(known, given)[0] < 0:
+                    raise InputError(f"y: label {label!s} is not one of the classes {_some(known)}")
+            return label
+
+        return ask
 
     def _numbers(self, y: NDArray[Any]) -> Labels:
         """The number of each label's class."""
         there = present(y)
         numbers = np.full(len(y), self._nothing(), dtype=np.int64)
         numbers[there] = class_numbers(self.classes_, y[there])
-        unknown = there & (numbers < 0)
-        if unknown.any():
-            raise InputError(
-                f"y: label {y[unknown.argmax()]!s} (row {unknown.argmax()} of the chunk) is not "
-                f"one of the classes {_some(self.classes_)}"
-            )
         return numbers
 
     def _predictions(self, decisions: Floats) -> NDArray[Any]:
-        if decisions.shape[1] == 1:
-            return self.classes_[(decisions[:, 0] >= 0).astype(np.intp)]
-        return self.classes_[decisions.argmax(axis=1)]
+        return self.classes_[_leading(decisions)]
 
     def _prediction(self, decision: Floats) -> Any:
-        c = decision.argmax() if len(decision) > 1 else int(decision[0] >= 0)
-        return self.classes_[c]
+        return self._met(decision[None])[0]
+
+    def _chances(self) -> Floats | None:
+        chances: Floats = self._run.calibration.said[0]
+        return chances
+
+    def _met(self, decisions: Floats) -> NDArray[Any]:
+        if self.threshold is None:
+            return self._predictions(decisions)
+        return self._called(*self._run.calibration.said)
+
+    def _called(self, probabilities: Floats, cuts: Floats) -> NDArray[Any]:
+        rule = checked(self.threshold, len(self.classes_))
+        return self.classes_[said(rule, probabilities, cuts)]
+
+    def _weighed(self, labels: NDArray[Any], weights: Floats) -> Floats:
+        if self.class_weight is None:
+            return weights
+        numbers = np.where(labels >= 0, labels, -1).astype(np.int64)
+        counts = self._run.calibration.counts
+        weights = weights * factors(self.class_weight, self.classes_, counts, numbers, weights)
+        if not weights.max() < LARGEST_WEIGHT:
+            raise InputError("class_weight: together with sample_weight it reaches 1e100")
+        return weights
+
+    @property
+    def _by_what_was_asked(self) -> bool:
+        return isinstance(self.class_weight, str)
+
+    def _start(self, X: Any) -> None:
+        check_class_weight(self.class_weight)
+        super()._start(X)
+
+    def _new_calibration(self) -> Calibration:
+        return Calibration(self._scores)
+
+    def _uninformed(self) -> Any:
+        counts = self._run.calibration.counts if "_run" in vars(self) else np.zeros(1)
+        return self.classes_[counts.argmax()]
 
     def _nothing(self) -> int:
         return -1
 
     def _number_of(self, y: Any) -> float | None:
+        if y == self.missing_label and y is not None:
+            return math.nan
         known = self.__dict__.get("_number")
         if known is None and "classes_" in self.__dict__:
             known = {label: float(i) for i, label in enumerate(self.classes_.tolist())}
             self._number = {None: math.nan, **known}
         return None if known is None else known.get(y)
+
+
+def _check_classes(labels: NDArray[Any]) -> None:
+    """ValueError of scikit-learn unless these can be classes."""
+    if not all(isinstance(label, int) for label in labels):  # which no type of NumPy holds
+        # Once each, many labels would look like the values of a number.
+        check_classification_targets(np.repeat(labels, 3))
+
+
+def _leading(decisions: Floats) -> Labels:
+    """(n,) numbers of the classes that decisions are for."""
+    if decisions.shape[1] == 1:
+        return (decisions[:, 0] >= 0).astype(np.int64)
+    return decisions.argmax(axis=1)
 
 
 def _some(labels: NDArray[Any]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from kernbrook.checks import is_number, shown
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Flags, Labels
 
@@ -57,6 +58,37 @@ def present(labels: NDArray[Any]) -> Flags:
     if labels.dtype.kind == "O":
         return np.array([_is_there(label) for label in labels], dtype=bool)
     return np.ones(len(labels), dtype=bool)
+
+
+def without(labels: NDArray[Any], missing: Any) -> NDArray[Any]:
+    """The labels, with None or NaN instead of what stands for a missing one.
+
+    Raises
+    ------
+    InputError
+        `missing` is neither None, nor a number, nor text.
+
+    Examples
+    --------
+    >>> without(np.array([1, -1, 0]), -1)
+    array([1, None, 0], dtype=object)
+    """
+    if missing is None:
+        return labels
+    if not (isinstance(missing, str) or is_number(missing)):
+        raise InputError(f"missing_label: expected a number, text or None, got {shown(missing)}")
+    if labels.dtype.kind in ("biuf" if isinstance(missing, str) else "U"):
+        return labels
+    if labels.dtype.kind == "O":
+        lost = present(labels)
+        lost[lost] = [bool(label == missing) for label in labels[lost]]
+    else:
+        lost = labels == missing
+    if not lost.any():
+        return labels
+    kept = labels.copy() if labels.dtype.kind == "f" else labels.astype(object)
+    kept[lost] = np.nan if labels.dtype.kind == "f" else None
+    return kept
 
 
 def check_present(labels: NDArray[Any], hint: str) -> None:

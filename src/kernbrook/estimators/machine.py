@@ -11,16 +11,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernbrook.checks import flag, shown
-from kernbrook.engine.model import Model, Views, slices
+from kernbrook.checks import flag, one_of, shown
+from kernbrook.engine.model import Follow, Model, Views, slices
+from kernbrook.engine.progress import Board
 from kernbrook.engine.quick import QuickRows
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
-from kernbrook.estimators.labelled import as_labels, check_present, is_empty
+from kernbrook.estimators.bad_rows import good_rows, runs
+from kernbrook.estimators.labelled import as_labels, check_present, is_empty, without
 from kernbrook.estimators.making import Pool, make_model, pool_of, shared_kernels
+from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.gram.points import (
     DenseRows,
     Flags,
@@ -49,7 +52,7 @@ class OnlineMachine(BaseEstimator):
     _run: Model
     _of_numbers: bool
     _learned: tuple[str, ...] = (
-        "_run", "_quick", "feature_names_in_", "kernels_", "n_features_in_",
+        "_run", "_quick", "feature_names_in_", "kernels_", "n_features_in_", "n_rows_skipped_",
     )  # fmt: skip
 
     def __init__(
@@ -62,6 +65,8 @@ class OnlineMachine(BaseEstimator):
         random_state: Any = None,
         scaling: str | None = "auto",
         judge_stored: bool = False,
+        missing_label: Any = None,
+        on_bad_rows: str = "raise",
     ):
         self.kernels = kernels
         self.learner = learner
@@ -71,6 +76,8 @@ class OnlineMachine(BaseEstimator):
         self.random_state = random_state
         self.scaling = scaling
         self.judge_stored = judge_stored
+        self.missing_label = missing_label
+        self.on_bad_rows = on_bad_rows
 
     def set_params(self, **parameters: Any) -> Any:
         """As in scikit-learn; a part must be an object before its parameters can be set."""
@@ -115,32 +122,66 @@ class OnlineMachine(BaseEstimator):
         """What is said of one row."""
         raise NotImplementedError
 
+    def _chances(self) -> Floats | None:
+        """(n, c) probabilities of the rows of the last block, before their labels."""
+        return None
+
+    def _met(self, decisions: Floats) -> NDArray[Any]:
+        """What was said of the rows of the last block, before their labels."""
+        return self._predictions(decisions)
+
+    def _new_calibration(self) -> Any:
+        """What learns from the errors of decisions."""
+        raise NotImplementedError
+
+    def _weighed(self, labels: NDArray[Any], weights: Floats) -> Floats:
+        """The weights that rows are learned from with."""
+        return weights
+
+    @property
+    def _by_what_was_asked(self) -> bool:
+        """Whether weights depend on the labels that were asked for before."""
+        return False
+
     # -- learning ---------------------------------------------------------------------------
 
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False
-    ) -> tuple[NDArray[Any], Flags, Floats]:
-        """Test, ask, train on checked features and labels or an oracle; (n, c) decisions too."""
-        importance = _importance(sample_weight, X.shape[0])
+    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
+        """Test, ask, train on checked features and labels or an oracle."""
+        importance = importance_of(sample_weight, X.shape[0])
         labels = None if callable(y) else self._numbers(y)
         if not hasattr(self, "_run"):
             self._start(X)
         run, rows = self._run, self._rows(X)  # checked before anything is learned
         if not run.setting.judges_stored:
             rows = replace(rows, keys=keys_of(X))  # as they are given: they are scaled anew
-        decisions = np.empty((X.shape[0], self._scores))
-        asked = np.zeros(X.shape[0], dtype=bool)
-        for where in slices(X.shape[0], run.together if labels is not None else 1):
+        parts = []
+        alone = labels is None or (run.asks and not given and self._by_what_was_asked)
+        for where in slices(X.shape[0], 1 if alone else run.together):
             views, scaler = self._next(X, rows, where)
             if labels is not None:
                 told = labels[where]
             else:
                 wanted = run.would_ask(views, X[where])[0]
                 told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
-            decisions[where], asked[where] = run.learn_block(
-                views, told, importance[where], given or labels is None, X[where], scaler=scaler
-            )
-        return self._predictions(decisions), asked, decisions
+                run = self._run  # an answer may be of a new class
+            weights = importance[where]
+            decisions, asked = run.learn_block(
+                views, told, self._weighed(told, weights), given or labels is None, X[where],
+                self._follow(weights), scaler=scaler,
+            )  # fmt: skip
+            parts.append(Learned(self._met(decisions), asked, decisions, self._chances()))
+        return joined(parts)
+
+    def _follow(self, weights: Floats) -> Follow:
+        """What learns from a block's decisions, once its labels are known."""
+
+        def follow(board: Board, asked: Flags) -> dict[str, Any]:
+            calibration = self._run.calibration.copy()
+            labels = np.where(asked, board.labels, np.nan)
+            calibration.said = calibration.learn(board.leanings, labels, weights, board.judged)
+            return {"calibration": calibration}
+
+        return follow
 
     def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Views, Scalers]:
         """Some of the rows as the run takes them next, and the scaler once it has met them."""
@@ -153,10 +194,7 @@ class OnlineMachine(BaseEstimator):
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the run takes it."""
-        label = oracle(X[i : i + 1] if sp.issparse(X) else X[i])
-        if isinstance(label, (list, tuple, dict, set)) or np.ndim(label) > 0:
-            raise InputError(f"oracle: expected one label, or None, got {label!r:.60}")
-        return self._numbers(as_labels([label]))[0]
+        return self._numbers(self._labels_of(answer_of(oracle, X, i)))[0]
 
     def learn_one(
         self, x: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
@@ -176,17 +214,21 @@ class OnlineMachine(BaseEstimator):
         -------
         the prediction made before the label was looked at
         """
+        if self.on_bad_rows != "raise" and not good_rows([x])[0]:
+            return self.learn([x], [y], sample_weight=sample_weight)[0][0]
         weight = 1.0 if sample_weight is None else float(sample_weight)
         if classes is None and 0.0 <= weight < LARGEST_WEIGHT:
             quick, label = self._quickly(), self._number_of(y)
             if quick is not None and label is not None:
-                decision = quick.learn(np.array(x, dtype=np.float64), label, weight)
+                own = self._weighed(np.array([label]), np.array([weight]))
+                row, follow = np.array(x, dtype=np.float64), self._follow(np.array([weight]))
+                decision = quick.learn(row, label, float(own[0]), follow)
                 if decision is not None:
                     return self._prediction(decision)
         with self._nothing_half_done():
             X, labels = self._checked(np.array(x, ndmin=2), [y])
             self._set_classes(labels, classes)
-            return self._learn(X, labels, sample_weight, given=True)[0][0]
+            return self._learn(X, labels, sample_weight, given=True).predictions[0]
 
     def predict_one(self, x: Any) -> Any:
         """The prediction for one row, given as (d,) numbers; see `learn_one`."""
@@ -293,6 +335,55 @@ class OnlineMachine(BaseEstimator):
                 self._forget()
             raise
 
+    # -- rows that nothing can be learned from ----------------------------------------------
+
+    def _uninformed(self) -> Any:
+        """What is said of a row that says nothing."""
+        raise NotImplementedError
+
+    def _skip(self, X: Any) -> Flags | None:
+        """(n,) bool, the rows to learn from; None where they are all."""
+        if one_of(self, "on_bad_rows", ("raise", "skip")) == "raise" or is_empty(X):
+            return None
+        self.__dict__.setdefault("n_rows_skipped_", 0)
+        good = good_rows(X)
+        return None if good.ndim != 1 or good.all() else good
+
+    def _good_ones(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Of rows, labels and weights, those to learn from."""
+        good = self._skip(X)
+        if good is None or y is None:
+            return X, y, sample_weight
+        there, y = np.flatnonzero(good), as_labels(y)
+        if len(y) != len(good):
+            raise InputError(f"X has {len(good)} rows but y has {len(y)} labels")
+        weights = None if sample_weight is None else importance_of(sample_weight, len(y))[there]
+        self.n_rows_skipped_ += len(y) - len(there)
+        return _safe_indexing(X, there), y[there], weights
+
+    def _learn_between(
+        self, good: Flags, X: Any, y: Any, sample_weight: Any, classes: Any = None
+    ) -> tuple[NDArray[Any], Flags]:
+        """`learn` where some rows are skipped, of which is said what says nothing of them."""
+        n, named = len(good), {} if classes is None else {"classes": classes}
+        weights, labels = importance_of(sample_weight, n), y
+        if y is not None and not callable(y):
+            labels = as_labels(y)
+            if len(labels) != n:
+                raise InputError(f"X has {n} rows but y has {len(labels)} labels")
+        parts = []
+        for where, is_good in runs(good):
+            if is_good:
+                own = labels if labels is None or callable(labels) else labels[where]
+                rows = _safe_indexing(X, np.arange(where.start, where.stop))
+                parts.append(self.learn(rows, own, sample_weight=weights[where], **named))
+            else:
+                count = where.stop - where.start
+                self.n_rows_skipped_ += count
+                parts.append((np.array([self._uninformed()] * count), np.zeros(count, dtype=bool)))
+        predictions, asked = zip(*parts, strict=True)
+        return np.concatenate(predictions), np.concatenate(asked)
+
     def _is_nothing(self, X: Any, y: Any) -> bool:
         """Whether a chunk has no rows, so that nothing changes. A new model's parameters are
         checked nevertheless."""
@@ -335,7 +426,7 @@ class OnlineMachine(BaseEstimator):
         scaler = Scalers(pool.scalings, width)
         setting = self._setting(width, sparse and not scaler.fills, seed)
         run = make_model(pool, self.combiner, self.selection, self.labels, setting)
-        run.scaler = scaler
+        run.scaler, run.calibration = scaler, self._new_calibration()
         return run
 
     def _setting(self, width: int, sparse: bool, seed: int) -> Setting:
@@ -348,7 +439,7 @@ class OnlineMachine(BaseEstimator):
         if y is None:
             name = type(self).__name__
             raise InputError(f"{name} requires y to be passed, but the target y is None; {hint}")
-        y = as_labels(y, warn=True)
+        y = self._labels_of(y, warn=True)
         check_present(y, hint)
         X, y = validate_data(
             self, sound(X), y, reset=not hasattr(self, "_run"), accept_sparse="csr",
@@ -361,7 +452,7 @@ class OnlineMachine(BaseEstimator):
         X = self._features(X)
         if callable(y):
             return X, y
-        y = np.full(X.shape[0], np.nan) if y is None else as_labels(y)
+        y = np.full(X.shape[0], np.nan) if y is None else self._labels_of(y)
         if X.shape[0] != len(y):
             raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
         return X, y
@@ -385,6 +476,10 @@ class OnlineMachine(BaseEstimator):
             )
         return canonical(X)
 
+    def _labels_of(self, y: Any, warn: bool = False) -> NDArray[Any]:
+        """Labels, with None or NaN for those that are not there."""
+        return without(as_labels(y, warn), self.missing_label)
+
     def _rows(self, X: Any) -> Rows:
         """X in the form that the run keeps rows in."""
         if self._run.sparse:
@@ -397,12 +492,20 @@ class OnlineMachine(BaseEstimator):
         return tags
 
 
+def answer_of(oracle: Any, X: Any, i: int) -> NDArray[Any]:
+    """(1,) the oracle's label of a row."""
+    label = oracle(X[i : i + 1] if sp.issparse(X) else X[i])
+    if isinstance(label, (list, tuple, dict, set)) or np.ndim(label) > 0:
+        raise InputError(f"oracle: expected one label, or None, got {label!r:.60}")
+    return as_labels([label])
+
+
 def check_some_weight(sample_weight: Any) -> None:
     if sample_weight is not None and not np.any(np.asarray(sample_weight)):
         raise InputError("sample_weight: all weights are zero, there is nothing to learn")
 
 
-def _importance(sample_weight: Any, rows: int) -> Floats:
+def importance_of(sample_weight: Any, rows: int) -> Floats:
     if sample_weight is None:
         return np.ones(rows)
     weights = np.array(sample_weight, dtype=np.float64)  # read-only would be compiled for anew

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from kernbrook.checks import is_number, shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
-from kernbrook.estimators.labelled import plain, present
+from kernbrook.estimators.intervals import Residuals
+from kernbrook.estimators.labelled import is_empty, plain, present
 from kernbrook.estimators.machine import OnlineMachine, check_some_weight
+from kernbrook.estimators.tasks import Learned
 from kernbrook.gram.points import Flags, Floats
 from kernbrook.learners import Advice
 
@@ -43,6 +46,9 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         Learn the differences from the first label seen, which is added to all predictions after
         it: kernels of x - z fit a constant only slowly.
     judge_stored : bool; see `OnlineMKClassifier`
+    missing_label : number or None; see `OnlineMKClassifier`
+    on_bad_rows : "raise" or "skip"; see `OnlineMKClassifier`
+        `learn` says `offset_` of a row that is skipped, 0 without one.
 
     Attributes
     ----------
@@ -54,6 +60,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     n_support_stored_, n_support_active_ : as for `OnlineMKClassifier`; 0 on features
     labels_asked_ : labels looked at so far
     n_rounds_ : examples met so far
+    n_rows_skipped_ : rows left out, with `on_bad_rows="skip"`
     memory_bytes_ : bytes held by what was learned
     offset_ : the first label, where `center` asks for it
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -89,10 +96,13 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         scaling: str | None = "auto",
         center: bool = True,
         judge_stored: bool = False,
+        missing_label: Any = None,
+        on_bad_rows: str = "raise",
     ):
         super().__init__(
-            kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored
-        )
+            kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored,
+            missing_label, on_bad_rows,
+        )  # fmt: skip
         self.center = center
 
     def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
@@ -134,6 +144,9 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         return self if self._is_nothing(X, y) else self._learn_all(X, y, sample_weight)
 
     def _learn_all(self, X: Any, y: Any, sample_weight: Any) -> OnlineMKRegressor:
+        X, y, sample_weight = self._good_ones(X, y, sample_weight)
+        if is_empty(X) and vars(self).get("n_rows_skipped_"):
+            return self  # they are all skipped
         with self._nothing_half_done():
             X, y = self._validated(X, y)
             self._learn(X, y, sample_weight, given=True)
@@ -160,13 +173,66 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         """
         if self._is_nothing(X, y):
             return np.empty(0), np.zeros(0, dtype=bool)
+        if (good := self._skip(X)) is not None:
+            return self._learn_between(good, X, y, sample_weight)
         with self._nothing_half_done():
             X, y = self._checked(X, y)
             return self._learn(X, y, sample_weight)[:2]
 
-    def predict(self, X: Any) -> Floats:
-        """(n,) the number expected for each row of X, (n, d)."""
-        return self._predictions(self._decide(X)) + self._offset()
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The number expected for each row.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+        return_std : whether to return deviations too
+
+        Returns
+        -------
+        predictions : (n,)
+        deviations : (n,) of the errors of late, before each label was learned from; only with
+            `return_std`. The same for all rows; infinite before the first label.
+        """
+        predictions = self._predictions(self._decide(X)) + self._offset()
+        if not return_std:
+            return predictions
+        return predictions, np.full(len(predictions), self._run.calibration.deviation())
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """Intervals that cover the labels as often as asked for, over the stream; see `Residuals`.
+
+        Parameters
+        ----------
+        X : (n, d) array, frame or sparse matrix
+        coverage : number in (0, 1), the share of labels inside
+
+        Returns
+        -------
+        (n, 2) the lower and the upper end; infinite where the labels so far are too few, 9 for a
+        coverage of 0.9
+
+        Raises
+        ------
+        InputError
+            The coverage does not lie in (0, 1).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import kernbrook as kb
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(0, 6, size=(1000, 1))
+        >>> y = np.sin(X[:, 0]) + rng.normal(0, 0.1, size=1000)
+        >>> model = kb.OnlineMKRegressor(random_state=0).fit(X[:500], y[:500])
+        >>> low, high = model.predict_interval(X[500:], coverage=0.8).T
+        >>> bool(abs(np.mean((low <= y[500:]) & (y[500:] <= high)) - 0.8) < 0.1)
+        True
+        """
+        if not (is_number(coverage) and 0 < coverage < 1):
+            raise InputError(f"coverage: expected a number in (0, 1), got {shown(coverage)}")
+        centre = self._predictions(self._decide(X)) + self._offset()
+        half = self._run.calibration.half_width(float(coverage))
+        return np.column_stack([centre - half, centre + half])
 
     @property
     def expert_errors_(self) -> Floats:
@@ -196,29 +262,35 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     def _offset(self) -> float:
         return getattr(self, "offset_", 0.0)
 
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False
-    ) -> tuple[NDArray[Any], Flags, Floats]:
+    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
         centred = hasattr(self, "offset_")
         try:
-            predictions, asked, decisions = super()._learn(X, y, sample_weight, given)
+            learned = super()._learn(X, y, sample_weight, given)
         except BaseException:
             if not centred and hasattr(self, "_run") and self._run.asked == 0:
                 self.__dict__.pop("offset_", None)  # the label that it came from was not learned
             raise
+        asked = learned.asked
         since = 0 if centred or not asked.any() else int(asked.argmax()) + 1
-        predictions[since:] += self._offset()
-        return predictions, asked, decisions
+        learned.predictions[since:] += self._offset()
+        return learned
 
     def _number_of(self, y: Any) -> float | None:
         if (
             y is None
+            or y == self.missing_label
             or not isinstance(y, (int, float))
             or (self.center and not hasattr(self, "offset_"))
         ):
             return None
         number = float(y) - self._offset()
         return number if abs(number) < 1e100 else None
+
+    def _new_calibration(self) -> Residuals:
+        return Residuals()
+
+    def _uninformed(self) -> float:
+        return self._offset()
 
     def _nothing(self) -> float:
         return float("nan")

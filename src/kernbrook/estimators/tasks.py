@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,14 +16,15 @@ class Learned(NamedTuple):
     """What `_learn_scored` of a classifier gives, all of it from before the labels.
 
     predictions, asked : (n,) as `learn` has them
-    scores : (n, 1) positive for the second of two classes, or (n, c)
+    scores : (n, 1) positive for the second of two classes, or (n, c); None where there are none,
+        or classes that appeared later
     probabilities : (n, c) where the estimator gives some
     aside : seconds spent on what neither learning nor predicting takes
     """
 
     predictions: NDArray[Any]
     asked: NDArray[np.bool_]
-    scores: NDArray[np.float64]
+    scores: NDArray[np.float64] | None
     probabilities: NDArray[np.float64] | None = None
     aside: float = 0.0
 
@@ -50,3 +52,19 @@ def is_batch(estimator: Any) -> bool:
     (True, False)
     """
     return not hasattr(estimator, "learn")
+
+
+def joined(parts: Sequence[Learned]) -> Learned:
+    """What some chunks gave, one after the other."""
+    predictions, asked, scores, probabilities, _ = zip(*parts, strict=True)
+    return Learned(
+        np.concatenate(predictions), np.concatenate(asked), _joined(scores), _joined(probabilities)
+    )
+
+
+def _joined(arrays: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
+    """The arrays as one; None where one is missing, or has other columns."""
+    found = [array for array in arrays if array is not None]
+    if len(found) < len(arrays) or len({array.shape[1:] for array in found}) > 1:
+        return None
+    return np.concatenate(found)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Store
+from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
 from kernbrook.engine.verbs import learn, score
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array
@@ -107,6 +107,16 @@ class LastLabels(Store):
         if np.isinf(arrays["label"][0]):
             raise InputError("label: infinity")
         return Last(arrays["label"], self.experts)
+
+    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+        label = arrays["label"][0]
+        if np.isnan(label):
+            return dict(arrays)
+        if len(spread.coefficients) == 1:
+            place = int(np.argmax(spread.coefficients[0] * (1.0 if label == 1.0 else -1.0)))
+        else:
+            place = int(np.argmax(spread.origin == label))
+        return {"label": np.array([float(place)])}
 
     def overflow(self, expert: int) -> NonFiniteError:
         return NonFiniteError("LastLabel: a label is not finite")

@@ -1,10 +1,11 @@
 """Values as JSON with tensors beside it, and back: plain data, and parts of models.
 
 In the JSON a number, a string, true, false, null and a list stand for themselves, and an object
-with one key for anything else: {"float": "inf"}, {"tuple": [...]}, {"dict": {...}}, {"array": name
-of a tensor}, {"labels": {"dtype", "values"}}, {"function": name of one of kernbrook's own},
-{"kernels.Gaussian": {parameter: value}}, or {"outside": {"class": "theirmodule.TheirLearner",
-"parameters": {parameter: value}}} for a class that is not kernbrook's.
+with one key for anything else: {"float": "inf"}, {"tuple": [...]}, {"dict": {...}}, {"pairs":
+[[key, value], ...]} of a dictionary whose keys are not all text, {"array": name of a tensor},
+{"labels": {"dtype", "values"}}, {"function": name of one of kernbrook's own}, {"kernels.Gaussian":
+{parameter: value}}, or {"outside": {"class": "theirmodule.TheirLearner", "parameters": {parameter:
+value}}} for a class that is not kernbrook's.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _LABELS = re.compile(r"[<>=|]?U\d{1,6}|object")
 LARGEST_LABELS = 64_000_000  # bytes of an array of text, each as long as its longest
 _NUMBERS = "biuf"
 # What stands in the JSON under each key; an object under the name of a class.
-_BODIES = {"tuple": list, "function": str, "float": str, "array": str}
+_BODIES = {"tuple": list, "pairs": list, "function": str, "float": str, "array": str}
 _IN_JSON = {list: "a list", str: "a string", dict: "an object", NoneType: "null"}
 
 
@@ -114,6 +115,11 @@ class Writer:
             return items if isinstance(value, list) else {"tuple": items}
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return {"dict": self.values(value, f"{where}.")}
+        if isinstance(value, dict):
+            pairs = list(value.items())
+            return {
+                "pairs": [self.value(list(pair), f"{where}[{i}]") for i, pair in enumerate(pairs)]
+            }
         if isinstance(value, np.ndarray):
             return self._array_or_labels(value, where)
         function = value.function if isinstance(value, Callable) else value
@@ -187,6 +193,8 @@ class Reader:
             return tuple(map(self.value, body))
         if kind == "dict":
             return {key: self.value(value) for key, value in body.items()}
+        if kind == "pairs":
+            return _dict_of([self.value(pair) for pair in body])
         if kind == "function":
             if body not in _FUNCTIONS:
                 raise UnknownNameError("function in the file", body, _FUNCTIONS)
@@ -238,6 +246,14 @@ class Reader:
         labels = np.empty(len(values), dtype=np.dtype(dtype))
         labels[:] = [self.value(value) for value in values]
         return labels
+
+
+def _dict_of(pairs: list[Any]) -> dict[Any, Any]:
+    simple = (bool, int, float, str, NoneType)
+    for pair in pairs:
+        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], simple)):
+            raise InputError(f"pairs: expected [key, value], got {shortened(pair)}")
+    return dict(pairs)
 
 
 def _check_labels(name: str, dtype: np.dtype[Any], count: int) -> None:

@@ -33,6 +33,7 @@ from kernbrook.errors import InputError, KernbrookError, ModelFileError, Unknown
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
+from kernbrook.gram.points import within
 from kernbrook.persistence.encoding import Reader, Writer, built, expect
 from kernbrook.persistence.file_checks import (
     check_classes,
@@ -275,6 +276,7 @@ def _write_run(estimator: OnlineMachine, run: Model, writer: Writer) -> dict[str
     if twin.scaler.methods != run.scaler.methods:
         raise InputError("save: scaling was changed after learning had begun; set it back")
     arrays = {**run.arrays(), **run.scaler.arrays()}
+    arrays.update({f"calibration.{name}": v for name, v in run.calibration.arrays().items()})
     for name, array in arrays.items():
         writer.array(array, name)
     return {"width": int(run.setting.width), "sparse": bool(run.sparse)}
@@ -297,6 +299,10 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
     check_progress(made, estimator.combiner)
     made.scaler.restore(reader.tensors)
     reader.used.update(made.scaler.arrays())
+    made.calibration = estimator._new_calibration()
+    names = {name: f"calibration.{name}" for name in made.calibration.arrays()}
+    with within("calibration."):
+        made.calibration.restore({name: reader.array(full) for name, full in names.items()})
     estimator._run = made
     estimator.kernels_ = made.kernels
 

@@ -147,6 +147,8 @@ def what_is_learned(model: Any, X: Any) -> dict[str, bytes]:
         "weights": model.expert_weights_,
         "number of support vectors": np.array([model.n_support_stored_]),
     }
+    calibration = model._run.calibration.arrays()
+    held.update({f"calibration {name}": array for name, array in calibration.items()})
     with suppress(AttributeError):  # on features
         held.update({"support vectors": model.support_vectors_, "coefficients": model.dual_coef_})
     return {name: np.asarray(array).tobytes() for name, array in held.items()}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.verbs import Seen, score
-from kernbrook.errors import NonFiniteError
+from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows
 from kernbrook.numerics.classes import margin_of
 from kernbrook.numerics.compiling import njit
@@ -53,6 +53,26 @@ class Pass(NamedTuple):
     finish: Callable[[Board, Flags], Any]
     look: Callable[[Board], None] | None = None
     go: Callable[[Board], None] | None = None
+
+
+class Spread(NamedTuple):
+    """How the scores of a model go over into one of more classes.
+
+    coefficients : (c, k) what each of the c scores gives to each of the k: two classes with one
+        score have half of it each, with opposite signs; a new class has nothing
+    origin : (k,) the score that each comes from; -1: it is new
+    """
+
+    coefficients: Floats
+    origin: Labels
+
+
+def spread_of(scores: int, positions: Labels, classes: int) -> Spread:
+    """From so many scores to those of k classes; positions : of the old classes among them."""
+    coefficients, origin = np.zeros((scores, classes)), np.full(classes, -1)
+    origin[positions] = 0 if scores == 1 else np.arange(scores)
+    coefficients[origin[positions], positions] = [-0.5, 0.5] if scores == 1 else 1.0
+    return Spread(coefficients, origin)
 
 
 class Store:
@@ -103,6 +123,10 @@ class Store:
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Any:
         """The state with these arrays; InputError where it can be none of this store."""
         raise NotImplementedError
+
+    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+        """`arrays` of the same store with fewer scores, as this one's; InputError if it cannot."""
+        raise InputError("not every part of this model can learn of a class that appears later")
 
     def counts(self, state: Any) -> Labels:
         """(m,) support vectors of each expert."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Store, look, met, summed
+from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look, met, summed
 from kernbrook.engine.verbs import expand, learn, link_expander, links, score, typed
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
@@ -368,6 +368,12 @@ class Expansion(Store):
 
     def held(self, state: Held) -> int:
         return state.support.n
+
+    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+        stored = arrays["coefficients"]
+        n, m, (c, k) = len(stored), len(self.experts), spread.coefficients.shape
+        each = stored.reshape(n, m, c) @ spread.coefficients
+        return {**arrays, "coefficients": each.reshape(n, m * k)}
 
     def counts(self, state: Held) -> Labels:
         return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)

@@ -12,7 +12,7 @@ from kernbrook.checks import refusal
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.same import same
-from kernbrook.engine.stores.base import Pass, Setting, Store, look
+from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look
 from kernbrook.engine.verbs import (
     Coefficients,
     after_label,
@@ -239,6 +239,25 @@ class Linear(Store):
             for name, array in one.arrays().items()
         }
         return {"theta": state.theta, "extra": state.extra, **maps}
+
+    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+        c, m = len(spread.coefficients), len(self.kernels)
+        theta, extra, at, more = [], [], 0, 0
+        for e, d in enumerate(map(int, self.dims)):
+            own = arrays["theta"][at : at + c * d].reshape(c, d)
+            theta.append(spread.coefficients.T @ own)
+            rows = self.learners[e // m].extra_rows(d, c)
+            kept = arrays["extra"][more : more + rows * d].reshape(rows, d)
+            if rows != self.rows[e]:  # a row for each score
+                nothing = np.zeros((1, d))
+                kept = np.concatenate([kept, nothing])[spread.origin]
+            extra.append(kept)
+            at, more = at + c * d, more + rows * d
+        joined = {
+            name: np.concatenate([part.ravel() for part in parts])
+            for name, parts in (("theta", theta), ("extra", extra))
+        }
+        return {**arrays, **joined}
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Learned:
         for name, size in (("theta", self.at[-1]), ("extra", self.more[-1])):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Store, copied, look, met, summed
+from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, look, met, summed
 from kernbrook.engine.verbs import (
     Points,
     Slots,
@@ -419,6 +419,14 @@ class SlotStore(Store):
 
     def held(self, state: Kept) -> int:
         return state.points.n
+
+    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+        if self.learner.remembers and len(spread.coefficients) == 1:
+            raise InputError(
+                f"{self.learner!r} keeps the length of one score, and cannot learn of a third class"
+            )
+        alpha = np.einsum("mcb,ck->mkb", arrays["alpha"], spread.coefficients)
+        return {**arrays, "alpha": np.ascontiguousarray(alpha)}
 
     def counts(self, state: Kept) -> Labels:
         return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)

@@ -1,0 +1,127 @@
+"""How sure a classifier is: probabilities learned from its scores as labels come."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.errors import InputError
+from kernbrook.gram.points import Flags, Floats, Labels, check_array
+from kernbrook.numerics.calibration import (
+    BINS,
+    FOUND,
+    RIDGE,
+    Calibrated,
+    all_probabilities,
+    best_cut,
+    learn_scores,
+)
+
+
+class Calibration:
+    """Probabilities of classes from scores s, sigmoid(a s + b) or softmax(a s_k + b_k).
+
+    The slope and the intercepts follow the log loss of each label by a Newton step. Scores are in
+    units: the mean, over the rows, of their greatest size. What is known fades with each label, the
+    faster the less sure the probabilities were of it: so they follow a model that learns, and a
+    stream that drifts.
+
+    Parameters
+    ----------
+    scores : 1 for two classes, else the number of classes
+
+    References
+    ----------
+    Platt (1999), Probabilistic outputs for support vector machines. Gupta and Ramdas (2023),
+    Online Platt scaling with calibeating, ICML.
+
+    Examples
+    --------
+    >>> calibration = Calibration(1)
+    >>> scores, labels = np.array([[2.0], [-2.0]] * 20), np.array([1.0, 0.0] * 20)
+    >>> _ = calibration.learn(scores, labels, np.ones(40), np.ones(40, dtype=bool))
+    >>> calibration.probabilities(scores[:1]).round(1)
+    array([[0.1, 0.9]])
+    """
+
+    def __init__(self, scores: int):
+        curvature = np.full(scores, RIDGE)
+        hits = np.zeros((2, BINS))
+        hits[:, -1] = FOUND
+        self._known = Calibrated(
+            slope=np.array([1.0, RIDGE, 0.0, 0.0]), intercepts=np.zeros(scores),
+            cross=np.zeros(scores), curvatures=curvature,
+            counts=np.zeros(max(scores, 2), dtype=np.int64), hits=hits,
+        )  # fmt: skip
+
+    @property
+    def counts(self) -> Labels:
+        """(k,) labels seen of each class."""
+        return self._known.counts
+
+    @property
+    def cut(self) -> float:
+        """The probability from which the second class is best said, of two: half of the F score."""
+        return float(best_cut(self._known.hits)) if len(self.counts) == 2 else 0.5
+
+    def learn(
+        self, scores: Floats, labels: Floats, weights: Floats, judged: Flags
+    ) -> tuple[Floats, Floats]:
+        """(n, k) probabilities and (n,) cuts, each before its label; see `learn_scores`."""
+        probabilities, cuts = self._room(len(scores)), np.empty(len(scores))
+        learn_scores(self._known, scores, labels, weights, judged, probabilities, cuts)
+        return probabilities, cuts
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """(n, k) probabilities for scores, (n, c)."""
+        out = self._room(len(scores))
+        known = Calibrated(*(np.require(array, requirements="W") for array in self._known))
+        all_probabilities(known, np.require(scores, requirements="W"), out)
+        return out
+
+    def _room(self, n: int) -> Floats:
+        return np.empty((n, len(self._known.counts)))
+
+    def copy(self) -> Calibration:
+        """One that goes on from here by itself."""
+        other = Calibration.__new__(Calibration)
+        other._known = Calibrated(*(array.copy() for array in self._known))
+        return other
+
+    def grown(self, positions: Labels, classes: int) -> Calibration:
+        """One of more classes: the old ones keep their odds, a new one has those of one label.
+
+        positions : of the old classes among them
+        """
+        old, other = self._known, Calibration(classes)
+        known, two = other._known, len(old.intercepts) == 1
+        known.slope[:] = old.slope * ([0.5, 4.0, 0.5, 1.0] if two else 1.0)  # of half scores
+        known.intercepts[:] = -math.log1p(old.counts.sum())
+        known.intercepts[positions] = old.intercepts * ([-0.5, 0.5] if two else 1.0)
+        known.curvatures[positions] = old.curvatures
+        if not two:
+            known.cross[positions] = old.cross
+        known.counts[positions] = old.counts
+        return other
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that was learned, by name."""
+        return self._known._asdict()
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from these arrays, copied; InputError where nothing could have led to them."""
+        for name, array in self.arrays().items():
+            check_array(name, arrays.get(name), array.shape, array.dtype)
+            if not np.isfinite(arrays[name]).all():
+                raise InputError(f"{name}: NaN or infinity")
+        known = Calibrated(*(arrays[name].copy() for name in Calibrated._fields))
+        positive = known.slope[1] > 0 and known.curvatures.min() > 0
+        if not (positive and known.slope[2:].min() >= 0 and known.counts.min() >= 0):
+            raise InputError("slope, curvatures, counts: expected positive numbers")
+        if not (known.hits[1].min() >= 0 and (known.hits[1] <= known.hits[0] * (1 + 1e-9)).all()):
+            raise InputError("hits: more positive labels than labels")
+        self._known = known

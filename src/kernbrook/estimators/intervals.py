@@ -1,0 +1,84 @@
+"""How sure a regressor is: the errors of late, and intervals that cover what they should."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.errors import InputError
+from kernbrook.gram.points import Flags, Floats, check_array
+from kernbrook.numerics.intervals import deviation, half_width
+
+WINDOW = 1000  # errors that are kept
+FADING = 0.99  # weight of an error, beside that of the next one
+
+
+class Residuals:
+    """The errors of predictions on the last 1,000 labels, each before it was learned from.
+
+    The half width of an interval follows the errors as online conformal prediction does, for any
+    coverage: it grows by a factor of exp(0.2 coverage) at an error outside of it, and shrinks by
+    exp(-0.2 (1 - coverage)) at one inside. Whatever the stream is, the share of errors outside
+    then comes to 1 - coverage, as long as their size stays within bounds.
+
+    References
+    ----------
+    Gibbs and Candès (2021), Adaptive conformal inference under distribution shift, NeurIPS.
+    Angelopoulos, Candès, Tibshirani (2023), Conformal PID control for time series prediction.
+
+    Examples
+    --------
+    >>> residuals = Residuals()
+    >>> said, were = np.zeros((40, 1)), np.tile([1.0, -1.0], 20)
+    >>> residuals.learn(said, were, np.ones(40), np.ones(40, dtype=bool))
+    >>> residuals.deviation()
+    1.0
+    """
+
+    def __init__(self) -> None:
+        self._errors = np.zeros(WINDOW)
+        self._seen = np.zeros(1, dtype=np.int64)
+
+    def learn(self, scores: Floats, labels: Floats, weights: Floats, judged: Flags) -> None:
+        """Errors of scores, (n, 1), on labels, (n,), NaN where none was seen; weight 0 is left out.
+
+        judged : (n,) bool, which labels tell how good the scores are
+        """
+        errors = (labels - scores[:, 0])[judged & (weights > 0) & (labels == labels)]
+        seen = int(self._seen[0])
+        self._errors[np.arange(seen, seen + len(errors))[-WINDOW:] % WINDOW] = errors[-WINDOW:]
+        self._seen += len(errors)
+
+    def _in_order(self) -> Floats:
+        """The errors kept, the oldest first."""
+        seen = int(self._seen[0])
+        return self._errors[np.arange(max(seen - WINDOW, 0), seen) % WINDOW]
+
+    def half_width(self, coverage: float) -> float:
+        """Of an interval with a coverage in (0, 1); infinite where the errors are too few."""
+        return float(half_width(np.abs(self._in_order()), coverage))
+
+    def deviation(self) -> float:
+        """The root of the mean square, each error by 0.99 of the next; infinite without any."""
+        return float(deviation(self._in_order(), FADING))
+
+    def copy(self) -> Residuals:
+        """One that goes on from here by itself."""
+        other = Residuals.__new__(Residuals)
+        other._errors, other._seen = self._errors.copy(), self._seen.copy()
+        return other
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that was learned, by name."""
+        return {"errors": self._errors, "seen": self._seen}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from these arrays, copied; InputError where nothing could have led to them."""
+        for name, array in self.arrays().items():
+            check_array(name, arrays.get(name), array.shape, array.dtype)
+        if not (np.isfinite(arrays["errors"]).all() and arrays["seen"][0] >= 0):
+            raise InputError("errors, seen: expected finite numbers, and a number from 0")
+        self._errors, self._seen = arrays["errors"].copy(), arrays["seen"].copy()

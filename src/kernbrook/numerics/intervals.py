@@ -1,0 +1,50 @@
+"""Half widths of intervals that cover a share of what comes, from the errors of late."""
+
+import math
+
+import numpy as np
+
+from kernbrook.numerics.compiling import njit
+
+STEP = 0.2  # of the logarithm of a half width, at an error outside of it
+
+
+@njit(cache=True, nogil=True)
+def half_width(errors, coverage):
+    """The half width to take next for a coverage in (0, 1).
+
+    It begins with the quantile of all errors, (n,), sizes in the order of their coming, and follows
+    them: each outside makes it wider, each inside narrower, so that the share outside is right in
+    the long run, whatever comes. Infinite where n errors are too few for that coverage.
+    """
+    n = errors.shape[0]
+    rank = math.ceil((n + 1) * coverage)
+    if rank > n:
+        return np.inf
+    width = np.partition(errors, rank - 1)[rank - 1]
+    if width == 0.0:
+        return 0.0
+    at = math.log(width)
+    for t in range(n):
+        outside = errors[t] > 0.0 and math.log(errors[t]) > at
+        at += STEP * (coverage if outside else coverage - 1.0)
+    return math.exp(at)
+
+
+@njit(cache=True, nogil=True)
+def deviation(errors, kept):
+    """The root of the mean of the squares of errors, (n,), each later one weighing 1 / kept more.
+
+    Infinite where there is none.
+    """
+    squares, weights, largest = 0.0, 0.0, 0.0
+    for t in range(errors.shape[0]):
+        largest = max(largest, abs(errors[t]))
+    if errors.shape[0] == 0:
+        return np.inf
+    if largest == 0.0:
+        return 0.0
+    for t in range(errors.shape[0]):
+        part = errors[t] / largest  # squares cannot overflow
+        squares, weights = kept * squares + part * part, kept * weights + 1.0
+    return largest * math.sqrt(squares / weights)

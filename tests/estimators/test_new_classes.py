@@ -1,0 +1,131 @@
+"""Classes that appear later."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_iris
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+
+X, Y = load_iris(return_X_y=True)
+order = np.random.default_rng(0).permutation(150)
+X, Y = X[order], Y[order]
+FIRST = np.flatnonzero(Y != 1)[:60]
+LATE = np.concatenate([FIRST, np.setdiff1d(np.arange(150), FIRST)])
+X, Y = X[LATE], Y[LATE]  # the second of three comes after 60 rows
+AT = int(np.argmax(Y == 1))
+POOL = [kb.Gaussian(sigma=s) for s in (0.5, 2)]
+LEARNERS = [
+    kb.BPAS(30), kb.Perceptron(), kb.PassiveAggressive(), kb.Forgetron(30), kb.Projectron(30),
+    kb.GradientDescent(), kb.GradientDescent(schedule="adagrad"),
+    [kb.BPAS(20), kb.GradientDescent()],
+]  # fmt: skip
+
+
+def machine(learner=None, combiner=None, **parameters):
+    return kb.OnlineMKClassifier(POOL, learner, combiner, random_state=0, **parameters)
+
+
+def grown(model, kinds=Y):
+    """Before the new class, and the same once it has been learned of with weight 0."""
+    model.learn(X[:AT], kinds[:AT])
+    before = model.decision_function(X), model.predict(X), model.predict_proba(X)
+    model.learn(X[AT : AT + 1], kinds[AT : AT + 1], sample_weight=np.zeros(1))
+    return before
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("combiner", [None, kb.Hedge(loss="hinge")], ids=str)
+def test_what_was_learned_of_the_others_stays(learner, combiner):
+    model = machine(learner, combiner, scaling=None)
+    decisions, said, _ = grown(model)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert np.mean(model.predict(X) == said) > 0.97  # a score of 0 was for the second class
+    now = model.decision_function(X)
+    assert now.shape == (len(X), 3)
+    if combiner is not None:
+        np.testing.assert_allclose(now[:, 2] - now[:, 0], decisions, atol=1e-12)
+        np.testing.assert_allclose(now[:, 1], 0, atol=1e-12)
+
+
+def test_the_old_classes_keep_their_odds():
+    model = machine(scaling=None)
+    _, _, before = grown(model)
+    now = model._run.calibration.probabilities(model._run.lean(*model._rows_of(X))[1])
+    assert now[:, 1].max() < 0.05
+    np.testing.assert_allclose(now[:, 2] / now[:, 0], before[:, 1] / before[:, 0], rtol=0.3)
+
+
+@pytest.mark.parametrize("learner", [None, kb.GradientDescent(), LEARNERS[-1]], ids=str)
+def test_chunks_rows_and_files(learner, tmp_path):
+    """From any class to any: in one chunk, row by row, and through a file."""
+    whole = machine(learner).partial_fit(X[:10], Y[:10])
+    said, asked = whole.learn(X[10:], Y[10:])
+    rows = machine(learner).partial_fit(X[:10], Y[:10])
+    kept = [rows.learn_one(x, label) for x, label in zip(X[10:], Y[10:], strict=True)]
+    np.testing.assert_array_equal(kept, said)
+    assert asked.all()
+    sparse = machine(learner).partial_fit(X[:10], Y[:10])
+    for i in range(10, len(X), 7):
+        sparse.learn(sp.csr_matrix(X[i : i + 7]), Y[i : i + 7])
+    kb.save(rows, tmp_path / "model")
+    for model in (rows, kb.load(tmp_path / "model"), sparse):
+        np.testing.assert_array_equal(model.decision_function(X), whole.decision_function(X))
+        np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
+    assert np.mean(whole.predict(X) == Y) > 0.85
+    assert whole.n_rounds_ == len(X)
+
+
+def test_one_after_the_other():
+    """Text, in the order of the alphabet, from two to four."""
+    names = np.array(["pear", "apple", "quince"])[Y].astype(object)
+    names[120:][Y[120:] == 2] = "fig"
+    model = machine().fit(X[:60], names[:60])
+    model.partial_fit(X[60:], names[60:])
+    assert model.classes_.tolist() == ["apple", "fig", "pear", "quince"]
+    assert np.mean(model.predict(X)[60:] == names[60:]) > 0.7
+    assert model.predict_proba(X).shape == (len(X), 4)
+
+
+def test_only_labels_that_are_looked_at_are_known():
+    model = machine(labels=kb.LabelBudget(0.2))
+    model.learn(X[:60], Y[:60])
+    _, asked = model.learn(X[60:], Y[60:])
+    first = 60 + np.flatnonzero(asked & (Y[60:] == 1))[0]
+    other = machine(labels=kb.LabelBudget(0.2))
+    other.learn(X[:60], Y[:60])
+    other.learn(X[60:first], np.full(first - 60, None))
+    assert other.classes_.tolist() == [0, 2]
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+def test_an_oracle_may_name_it():
+    answers = iter(Y[10:])
+    model, plain = (machine().partial_fit(X[:10], Y[:10]) for _ in "ab")
+    said, asked = model.learn(X[10:], lambda x: next(answers))
+    assert asked.all()
+    np.testing.assert_array_equal(said, plain.learn(X[10:], Y[10:])[0])
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+    with pytest.raises(InputError, match="label 3 is not one of the classes 0, 1, 2"):
+        model.learn(X, lambda x: 3, classes=[0, 1, 2])
+
+
+def test_who_cannot_learn_of_it():
+    cases = {
+        "Pegasos": {"learner": kb.Pegasos(20)},
+        "GroupNorm": {"combiner": kb.GroupNorm()},
+        "AHPatron": {"learner": kb.Ahpatron(20)},
+    }
+    for parameters in cases.values():
+        model = machine(**parameters)
+        model.learn(X[:60], Y[:60])
+        before = model.decision_function(X)
+        with pytest.raises(InputError, match=r"label 1 .* of the classes 0, 2, and cannot"):
+            model.learn(X[60:], Y[60:])
+        np.testing.assert_array_equal(model.decision_function(X), before)
+    with pytest.raises(InputError, match="threshold: 'f1' is for two classes"):
+        machine(threshold="f1").partial_fit(X[:60], Y[:60]).partial_fit(X[60:], Y[60:])
+    model = machine().partial_fit(X[:60], Y[:60])
+    with pytest.raises(InputError, match=r"label 1 \(row 0 of the chunk\) is not one of the"):
+        model.partial_fit(X[60:], Y[60:], classes=[0, 2])

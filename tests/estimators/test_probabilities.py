@@ -1,0 +1,179 @@
+"""Probabilities of classes, learned from scores online."""
+
+import numpy as np
+import pytest
+from hard_streams import gaussian_clouds
+from naive import calibration as naive
+from river import linear_model, optim, preprocessing
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+import kernbrook as kb
+from kernbrook.estimators.calibration import Calibration
+
+X, y = gaussian_clouds(400)
+THREE = X[:, 0].round().clip(-1, 1).astype(int)
+POOL = [kb.Gaussian(sigma=s) for s in (0.5, 2, 8)]
+WAYS = [
+    {},
+    {"combiner": kb.Hedge(loss="hinge")},
+    {"selection": kb.Selection(update="drawn", vote="drawn")},
+    {"learner": [kb.BPAS(20), kb.GradientDescent()], "labels": kb.Disagreement()},
+]
+
+
+def learned(**parameters):
+    return kb.OnlineMKClassifier(POOL, random_state=0, **parameters)
+
+
+def in_chunks(model, labels, size, n=400):
+    for i in range(0, n, size):
+        model.learn(X[i : i + size], labels[i : i + size], classes=np.unique(labels))
+    return model
+
+
+def calibration_error(probabilities, happened, bins=15):
+    """Mean distance of the mean probability and the share that happened, in bins of a width."""
+    number = np.minimum((probabilities * bins).astype(int), bins - 1)
+    return np.abs(np.bincount(number, probabilities - happened)).sum() / len(happened)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 6])
+def test_the_same_as_the_definition(classes):
+    rng = np.random.default_rng(classes)
+    n, c = 300, 1 if classes == 2 else classes
+    labels = rng.integers(0, classes, n).astype(float)
+    signs = 2 * labels[:, None] - 1 if c == 1 else 2.0 * (np.arange(c) == labels[:, None])
+    scores = (signs + rng.normal(size=(n, c))) * rng.choice([1, 1, 20], size=(n, 1))
+    scores[:3] = 0
+    weights, judged = rng.choice([0, 1, 3.0], size=n), rng.random(n) < 0.9
+    labels[rng.random(n) < 0.1] = np.nan
+    fast, slow = Calibration(c), naive.Probabilities(c)
+    said, cuts = fast.learn(scores, labels, weights, judged)
+    for t in range(n):
+        np.testing.assert_allclose(said[t], slow.probabilities(scores[t]), rtol=1e-7, atol=1e-9)
+        assert cuts[t] == pytest.approx(slow.cut())
+        if labels[t] == labels[t]:
+            slow.learn(scores[t], int(labels[t]), weights[t], judged[t])
+    np.testing.assert_array_equal(fast.counts, slow.counts)
+    assert fast.cut == pytest.approx(slow.cut())
+    np.testing.assert_allclose(
+        fast.probabilities(scores), [slow.probabilities(s) for s in scores], rtol=1e-7, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("labels", [y, THREE], ids=["two", "three"])
+def test_chunks_make_no_difference(way, labels):
+    whole = in_chunks(learned(**way), labels, 400).predict_proba(X)
+    for size in (1, 7):
+        model = in_chunks(learned(**way), labels, size)
+        np.testing.assert_array_equal(model.predict_proba(X), whole)
+
+
+def test_before_each_label_they_are_what_is_predicted():
+    """What is learned from is what would have been said."""
+    model = in_chunks(learned(selection=kb.Selection(update="drawn", vote="drawn")), y, 50, 100)
+    twin = Calibration(1)
+    twin.restore(model._run.calibration.arrays())
+    for i in range(100, 160):
+        before = model._run.lean(*model._rows_of(X[i : i + 1]))[1]
+        said, _ = twin.learn(
+            before, np.array([y[i] > 0], dtype=float), np.ones(1), np.ones(1, dtype=bool)
+        )
+        mine = model._run.calibration.probabilities(before)
+        np.testing.assert_allclose(mine, said, rtol=1e-12)
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+    leanings = model._run.lean(*model._rows_of(X))[1]
+    mine = model._run.calibration.probabilities(leanings)
+    np.testing.assert_allclose(mine, twin.probabilities(leanings), rtol=1e-12)
+
+
+def test_one_row_at_a_time_saved_and_undone(tmp_path):
+    model, slow = (in_chunks(learned(), y, 50, 100) for _ in "ab")
+    for i in range(100, 200):
+        model.learn_one(X[i], y[i])
+    slow.partial_fit(X[100:200], y[100:200])
+    kb.save(model, tmp_path / "model")
+    loaded = kb.load(tmp_path / "model")
+    with pytest.raises(kb.errors.InputError):
+        model.learn(X[:2], ["neither", "nor"])
+    for other in (slow, loaded, model):
+        other.partial_fit(X[200:], y[200:])
+        np.testing.assert_array_equal(other.predict_proba(X), slow.predict_proba(X))
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_a_second_pass_makes_nobody_surer():
+    """Rows that are held as support vectors say nothing of those to come."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 5)), rng.random(300) < 0.5
+    model = learned(learner=kb.BPAS(400)).fit(X, y)
+    counted = model._run.calibration.arrays()["slope"].copy()
+    for _ in range(3):
+        model.partial_fit(X, y)
+    np.testing.assert_array_equal(model._run.calibration.arrays()["slope"], counted)
+
+
+def test_extremes_stay_probabilities():
+    for scores in (np.array([[1e150], [-1e150], [1e-300], [0.0]]), np.zeros((4, 1))):
+        calibration = Calibration(1)
+        many = np.tile(scores, (50, 1))
+        labels = np.arange(200) % 2.0
+        said, _ = calibration.learn(many, labels, np.full(200, 1e99), np.ones(200, dtype=bool))
+        assert ((said >= 0) & (said <= 1)).all()
+        np.testing.assert_allclose(said.sum(axis=1), 1)
+
+
+def test_shape_and_order():
+    model = learned().fit(X, THREE)
+    probabilities = model.predict_proba(X)
+    assert probabilities.shape == (400, 3)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert np.mean(model.classes_[probabilities.argmax(axis=1)] == THREE) > 0.8
+    assert model.predict_proba(X[:0]).shape == (0, 3)
+
+
+@pytest.fixture
+def said(monkeypatch):
+    """Probabilities that learning makes before each label, and the labels' numbers."""
+    kept, learn = [], Calibration.learn
+
+    def noted(self, scores, labels, weights, judged):
+        found = learn(self, scores, labels, weights, judged)
+        kept.append((found[0], labels))
+        return found
+
+    monkeypatch.setattr(Calibration, "learn", noted)
+    return lambda: [np.concatenate(parts) for parts in zip(*kept, strict=True)]
+
+
+@pytest.mark.parametrize("name", ["elec2", "weather", "magic04"])
+def test_calibrated_as_the_stream_goes(name, said):
+    """Log loss below River's logistic regression, and calibration error below 3 points."""
+    X, y = kb.streams.open_stream(name).read()
+    if name == "magic04":  # which has one class after the other
+        order = np.random.default_rng(0).permutation(len(y))
+        X, y = X[order], y[order]
+    X, y = X[:6000], y[:6000]
+    kb.OnlineMKClassifier().learn(X, y, classes=np.unique(y))
+    probabilities, happened = said()
+    assert calibration_error(probabilities[:, 1], happened) < 0.03
+    losses = -np.log(probabilities[np.arange(6000), happened.astype(int)])
+    rival = preprocessing.StandardScaler() | linear_model.LogisticRegression(optim.SGD(0.05))
+    theirs = []
+    for x, label in zip(X, happened, strict=True):
+        row = dict(enumerate(x))
+        theirs.append(-np.log(max(rival.predict_proba_one(row)[bool(label)], 1e-12)))
+        rival.learn_one(row, bool(label))
+    assert losses.mean() < np.mean(theirs)
+
+
+def test_many_classes(said):
+    X, y = load_digits(return_X_y=True)
+    kb.OnlineMKClassifier().learn(X, y)
+    probabilities, labels = said()
+    assert -np.mean(np.log(probabilities[np.arange(len(y)), labels.astype(int)])) < 0.3
+    late = slice(500, None)  # it learns faster than its probabilities follow
+    sure, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == labels
+    assert calibration_error(sure[late], right[late]) < 0.06

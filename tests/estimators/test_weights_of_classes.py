@@ -1,0 +1,182 @@
+"""Rare classes: their weights, and what is said by probabilities instead of decisions."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import f1_score
+from sklearn.utils.class_weight import compute_class_weight
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.estimators.thresholds import agreeing
+from kernbrook.estimators.weighting import factors
+
+POOL = [kb.Gaussian(sigma=s) for s in (1, 4)]
+
+
+def rare(n=4000, share=0.01, seed=0):
+    """One row in a hundred is of the second class, which lies in a corner of the first."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    return rng.normal(size=(n, 3)) + 1.7 * y[:, None], y
+
+
+X, y = rare(400, 0.2)
+
+
+def machine(**parameters):
+    return kb.OnlineMKClassifier(POOL, random_state=0, **parameters)
+
+
+def test_balanced_as_scikit_learn_has_it_label_by_label():
+    rng = np.random.default_rng(0)
+    numbers = rng.choice([-1, 0, 0, 0, 1, 2], size=60)
+    weights = rng.choice([0.0, 1.0, 2.0], size=60)
+    classes, found = (
+        np.array(["a", "b", "c"]),
+        factors("balanced", np.array(["a", "b", "c"]), np.array([2, 1, 1]), numbers, weights),
+    )
+    past = [0, 0, 1, 2]
+    for number, weight, factor in zip(numbers, weights, found, strict=True):
+        if number < 0 or weight == 0:
+            assert factor == 1
+            continue
+        past.append(number)
+        expected = compute_class_weight("balanced", classes=np.arange(3), y=past)
+        assert factor == pytest.approx(expected[number])
+    assert len(classes) == 3
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 0.5, 1: 20}])
+def test_the_same_as_sample_weights(class_weight):
+    """Chunks of any size, rows, and the weights given outright."""
+    given = factors(class_weight, np.arange(2), np.zeros(2, dtype=int), y, np.ones(len(y)))
+    plain = machine().partial_fit(X, y, sample_weight=given)
+    for size in (1, 7, 400):
+        model = machine(class_weight=class_weight)
+        for i in range(0, len(X), size):
+            model.learn(X[i : i + size], y[i : i + size], classes=[0, 1])
+        np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+    rows = machine(class_weight=class_weight).partial_fit(X[:1], y[:1], classes=[0, 1])
+    for i in range(1, len(X)):
+        rows.learn_one(X[i], y[i])
+    np.testing.assert_array_equal(rows.decision_function(X), plain.decision_function(X))
+
+
+def test_balanced_by_the_labels_that_were_asked_for():
+    told = machine(class_weight="balanced", labels=kb.LabelBudget(0.3))
+    _, asked = told.learn(X, y, classes=[0, 1])
+    assert 0 < asked.sum() < len(X)
+    hidden = np.where(asked, y, -1)
+    rows = machine(class_weight="balanced", labels=kb.LabelBudget(0.3))
+    for i in range(len(X)):
+        rows.learn(X[i : i + 1], [y[i]], classes=[0, 1])
+    np.testing.assert_array_equal(rows.decision_function(X), told.decision_function(X))
+    assert told._run.calibration.counts.tolist() == [np.sum(hidden == 0), np.sum(hidden == 1)]
+
+
+@pytest.mark.parametrize("threshold", [0.2, "f1", [[0, 1], [10, 0]]])
+def test_what_is_said_by_probabilities(threshold, tmp_path):
+    whole = machine(threshold=threshold)
+    said, _ = whole.learn(X, y, classes=[0, 1])
+    rows, kept = machine(threshold=threshold), []
+    for i in range(len(X)):
+        if i < 2:
+            kept.append(rows.learn(X[i : i + 1], y[i : i + 1], classes=[0, 1])[0][0])
+            continue
+        expected = rows.predict(X[i : i + 1])[0]
+        assert rows.predict_one(X[i]) == expected
+        kept.append(rows.learn_one(X[i], y[i]))
+        assert kept[-1] == expected
+    np.testing.assert_array_equal(kept, said)
+    p = whole.predict_proba(X)[:, 1]
+    if threshold == "f1":
+        cut = whole._run.calibration.cut
+        assert cut == pytest.approx(f1_score(y, said) / 2, abs=0.1)
+    else:
+        cut = 1 / 11 if isinstance(threshold, list) else threshold
+    np.testing.assert_array_equal(whole.predict(X), p >= cut)
+    kb.save(whole, tmp_path / "model")
+    np.testing.assert_array_equal(kb.load(tmp_path / "model").predict(X), whole.predict(X))
+    assert clone(whole).threshold == threshold
+
+
+def test_costs_of_three_classes():
+    three = np.digitize(X[:, 0], [0, 1.5])
+    costs = np.array([[0, 1, 5], [1, 0, 1], [50, 5, 0.0]])
+    model = machine(threshold=costs).fit(X, three)
+    expected = (model.predict_proba(X) @ costs).argmin(axis=1)
+    np.testing.assert_array_equal(model.predict(X), expected)
+    assert np.mean(model.predict(X) == 2) > np.mean(machine().fit(X, three).predict(X) == 2)
+
+
+def test_one_in_a_hundred():
+    """Weights and the F threshold find many more of the rare class, at a better F score."""
+    X, y = rare(seed=1)
+    scores, recalls = {}, {}
+    for name, parameters in {
+        "plain": {}, "balanced": {"class_weight": "balanced"}, "f1": {"threshold": "f1"},
+    }.items():  # fmt: skip
+        said, _ = machine(**parameters).learn(X, y, classes=[0, 1])
+        late = slice(1000, None)
+        scores[name] = f1_score(y[late], said[late])
+        recalls[name] = said[late][y[late] == 1].mean()
+    assert scores["f1"] > scores["plain"] + 0.03, scores
+    assert recalls["balanced"] > recalls["plain"] + 0.1, recalls
+    assert recalls["f1"] > recalls["plain"] + 0.05, recalls
+
+
+def test_probabilities_that_agree_with_what_is_said():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(4), size=200)
+    numbers = np.where(rng.random(200) < 0.5, p.argmax(axis=1), rng.integers(0, 4, 200))
+    agreed = agreeing(p, numbers, p)
+    np.testing.assert_array_equal(agreed.argmax(axis=1), numbers)
+    np.testing.assert_allclose(agreed.sum(axis=1), 1)
+    kept = p.argmax(axis=1) == numbers
+    np.testing.assert_array_equal(agreed[kept], p[kept])
+    np.testing.assert_allclose(
+        agreeing(np.array([[0.1, 0.5, 0.4]]), np.array([0]), p[:1]), [[1 / 3] * 3]
+    )
+
+
+def test_of_two_classes_the_order_of_the_scores_stays():
+    scores = np.array([-2, -0.5, -0.25, 0, 0.25, 1.0])
+    p = 1 / (1 + np.exp(-(scores + 0.3)))  # the intercept calls those from -0.3 on positive
+    numbers = (scores >= 0).astype(int)
+    agreed = agreeing(np.column_stack([1 - p, p]), numbers, scores[:, None])
+    assert (np.diff(agreed[:, 1]) > 0).all()
+    np.testing.assert_array_equal(agreed.argmax(axis=1), numbers)
+    np.testing.assert_allclose(agreed[[0, 4, 5], 1], p[[0, 4, 5]])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"class_weight": "even"}, "class_weight: expected None, 'balanced' or weights"),
+        ({"class_weight": {0: -1}}, "class_weight: expected a finite number from 0 for 0, got -1"),
+        ({"class_weight": {0: "1"}}, "class_weight: expected a finite number from 0 for 0"),
+        ({"class_weight": {0: 1e99}}, "class_weight: together with sample_weight it reaches"),
+        ({"threshold": 2}, "threshold: expected None, a number from 0 to 1, 'f1' or a matrix"),
+        ({"threshold": "f2"}, "threshold: expected None, a number"),
+        ({"threshold": [[0, 1]]}, r"threshold: expected finite costs, \(2, 2\)"),
+        ({"threshold": [[0, np.nan], [1, 0]]}, "threshold: expected finite costs"),
+        ({"threshold": {}}, "threshold: "),
+    ],
+    ids=str,
+)
+def test_what_is_refused(parameters, message):
+    with pytest.raises(InputError, match=message):
+        machine(**parameters).fit(X, y, sample_weight=np.full(400, 50.0))
+    with pytest.raises(InputError, match="threshold: 'f1' is for two classes, found 3"):
+        machine(threshold="f1").fit(X, np.arange(400) % 3)
+
+
+def test_a_file_keeps_weights_by_label(tmp_path):
+    for class_weight in ({0: 1, 1: 20.0}, "balanced"):
+        model = machine(class_weight=class_weight).fit(X, y)
+        kb.save(model, tmp_path / "model")
+        loaded = kb.load(tmp_path / "model")
+        assert loaded.class_weight == class_weight
+        one, other = (m.partial_fit(X, 1 - y).decision_function(X) for m in (model, loaded))
+        np.testing.assert_array_equal(one, other)

@@ -1,0 +1,97 @@
+"""Probabilities and intervals learned online, one label at a time, from their definitions."""
+
+import math
+
+import numpy as np
+
+
+class Probabilities:
+    """sigmoid(a s + b) of one score, softmax(a s_k + b_k) of several, by Newton steps.
+
+    The second derivatives of the intercepts with each other are left out, but for their own.
+    """
+
+    def __init__(self, scores):
+        self.scores = scores
+        self.parameters = np.zeros(1 + scores)
+        self.parameters[0] = 1.0
+        self.hessian = np.eye(1 + scores)
+        self.sizes = []  # of all scores so far, each with its weight
+        self.past = [(79, 1, 1.0)]  # of two classes: (bin of the logit, label, weight)
+        self.counts = [0] * max(2, scores)
+
+    def scaled(self, s, sizes):
+        total = sum(weight * size for size, weight in sizes)
+        count = sum(weight for _, weight in sizes)
+        return np.asarray(s, dtype=float) / (total / count if total > 0 else 1.0)
+
+    def probabilities(self, s):
+        sizes = [*self.sizes, (np.max(np.abs(s)), 1.0)]
+        z = self.parameters[0] * self.scaled(s, sizes) + self.parameters[1:]
+        if self.scores == 1:
+            positive = 1 / (1 + math.exp(-min(max(z[0], -30), 30)))
+            return np.array([1 - positive, positive])
+        z = np.exp(np.maximum(z - z.max(), -30))
+        return z / z.sum()
+
+    def cut(self):
+        """Half of the best F1 = 2 found / (positive + called), of all bins to call from."""
+        positive = sum(w for _, label, w in self.past if label)
+        if self.scores > 1:
+            return 0.5
+        halves = []
+        for least in range(80):
+            called = [(label, w) for at, label, w in self.past if at >= least]
+            found = sum(w for label, w in called if label)
+            halves.append(found / (positive + sum(w for _, w in called)))
+        return max(halves)
+
+    def learn(self, s, label, weight=1.0, judged=True):
+        p = self.probabilities(s)
+        if weight <= 0:
+            return
+        self.counts[label] += 1
+        if not judged:
+            return
+        if len(p) == 2:
+            if label == 1:
+                self.past = [(at, known, 0.99 * w) for at, known, w in self.past]
+            at = math.floor((math.log(p[1] / p[0]) + 10) * 4)
+            self.past.append((min(max(at, 0), 79), label, weight))
+        kept = 1 - 0.02 * (1 - np.sum(p**2))
+        self.sizes = [(size, kept * w) for size, w in self.sizes]
+        self.sizes.append((np.max(np.abs(s)), 1.0))
+        z = self.scaled(s, self.sizes)
+        hessian = np.zeros_like(self.hessian)
+        if self.scores == 1:
+            error = np.array([float(label == 1) - p[1]])
+            curve, away = np.maximum([p[0] * p[1]], 1e-3), z
+        else:
+            error = np.eye(self.scores)[label] - p
+            curve, away = np.maximum(p, 1e-3), z - p @ z
+        hessian[0, 0] = np.sum(curve * away**2)
+        hessian[0, 1:] = hessian[1:, 0] = curve * away
+        hessian[1:, 1:] = np.diag(curve)
+        self.hessian = kept * self.hessian + (1 - kept) * np.eye(len(hessian)) + weight * hessian
+        gradient = weight * np.append(np.sum(error * z), error)
+        self.parameters = self.parameters + np.linalg.solve(self.hessian, gradient)
+
+
+def half_width(errors, coverage):
+    """Of an interval: the quantile of all sizes of errors, then a factor for each of them."""
+    sizes = np.abs(errors)
+    rank = math.ceil((len(sizes) + 1) * coverage)
+    if rank > len(sizes):
+        return math.inf
+    width = sorted(sizes)[rank - 1]
+    for size in sizes:
+        width *= math.exp(0.2 * coverage if size > width else -0.2 * (1 - coverage))
+    return width
+
+
+def deviation(errors):
+    """The root of the mean square, each error 0.99 times the next."""
+    if not len(errors):
+        return math.inf
+    weights = 0.99 ** np.arange(len(errors))[::-1]
+    return math.sqrt(np.sum(weights * np.square(errors)) / weights.sum())
