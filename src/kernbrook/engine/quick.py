@@ -32,7 +32,6 @@ from kernbrook.engine.row import (
     Scaled,
     Whole,
     decide_row,
-    finite,
     in_rows,
     keep,
     learn_row,
@@ -108,12 +107,13 @@ class QuickRows:
             np.zeros(1, dtype=np.int64), np.empty((long, d)), np.empty(long), np.empty(long)
         )
         self.kept: list[Any] = []  # what is behind the addresses in links
+        parts = np.array([parts_of(member) for member, _ in forms])
         whole = Whole(
             model.passes.committee(model.choices), model.choices.terms._replace(given=True),
             self.progress, board, (self.failed.scores, self.failed.sizes), np.empty((1, c)),
             np.zeros(1, dtype=bool), rows[0],
             self._linked(link_view, views(methods, rows, scaling)),
-            self._linked(link_store, [Met(member, board) for member, _ in forms]),
+            self._linked(link_store, [Met(member, board) for member, _ in forms]), parts,
             self._linked(link_own, [own for _, own in forms]),
             live, np.empty_like(live), self.journal, model.interferes,
         )  # fmt: skip
@@ -404,7 +404,6 @@ def _settle_slots(store, chosen):
             if store.block.experts[e] != chosen:
                 slots.filled[e, 0] = 0
         compact(slots, store.n, store.stored, store.row, last)
-    return finite(slots.alpha.reshape(-1))
 
 
 @njit(cache=True)
@@ -536,12 +535,6 @@ def _features_in_rows(store: Linear) -> type[InRows]:
 def _meet_features(store):
     for k in range(len(store.maps)):
         through(write_row, store.maps[k], store.x, store.member.block.features)
-
-
-@settle.of(RowOfFeatures)
-def _settle_features(store, chosen):
-    block = store.member.block
-    return finite(block.theta) and finite(block.extra)
 
 
 @read.of(RowOfFeatures)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from kernbrook.engine.committee import decide
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, Board, Progress, Terms
-from kernbrook.engine.rounds import learn_all, rounds, score_all
-from kernbrook.engine.stores.base import Store
+from kernbrook.engine.rounds import EVERY, check_some, learn_some, rounds, score_some
+from kernbrook.engine.stores.base import Store, finite
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.compiling import Verb, njit
@@ -59,7 +59,7 @@ class Whole(NamedTuple):
     failed : scores and sizes of a row that has overflowed
     row : as it is given; scaled, it is that of each view
     views : (v, LINK) links to the views
-    stores : (s, LINK) links to the stores, which score and learn
+    stores, parts : (s, LINK) links to the stores, which score and learn; (s,) the parts of each
     own : (s, LINK) links to what they do before and after
     live, saved : (words,) int, where all arrays lie that a row changes, and the last copy
     interferes : whether who learns depends on the other experts
@@ -75,6 +75,7 @@ class Whole(NamedTuple):
     row: Row
     views: Labels
     stores: Labels
+    parts: Labels
     own: Labels
     live: Labels
     saved: Labels
@@ -165,12 +166,11 @@ def meet(store: Any) -> None:
 
 
 @Verb
-def settle(store: Any, chosen: int) -> bool:
-    """After the row: keep what is to be kept. Returns whether everything is finite.
+def settle(store: Any, chosen: int) -> None:
+    """After the row: keep what is to be kept; nothing by default.
 
     chosen : the expert that the row has made the only one; -1: none
     """
-    return True
 
 
 @Verb
@@ -352,27 +352,45 @@ def learn(whole, label, weight):
     board.labels[0], board.importance[0] = label, weight
     for k in range(len(stores)):
         through(meet, whole.own[k])
+    wrong = -1  # number of a store with what is not finite
     if not whole.interferes:
-        for e in range(board.updates.shape[1]):
-            board.updates[0, e] = True
-        for k in range(len(stores)):
-            through(score_all, stores[k], 0)
-        if label == label:
-            clock = Clock(counters[SEED], counters[ROUND], counters[ASKED] + 1)
-            for k in range(len(stores)):
-                through(learn_all, stores[k], 0, clock)
+        wrong = learn_alone(whole)
         stores = stores[:0]
     alone = counters[CHOSEN]
     rounds(
         whole.committee, whole.terms, whole.progress, stores, board, whole.decisions, whole.asked
     )
-    if not sound(whole):
+    if not board_sound(whole):
         return OVERFLOWED
+    for k in range(len(stores)):
+        if not through(check_some, stores[k], 0, EVERY):
+            wrong = k
+    if wrong >= 0:
+        return OVERFLOWED + 1 + wrong
     chosen = counters[CHOSEN] if alone < 0 else -1
     for k in range(len(whole.own)):
-        if not through(settle, whole.own[k], chosen):
-            return OVERFLOWED + 1 + k
+        through(settle, whole.own[k], chosen)
     return DONE
+
+
+@njit(cache=True)
+def learn_alone(whole):
+    """Each expert scores and learns, while what it knows is in the caches.
+
+    Returns the number of a store where that is not finite; -1: everywhere it is.
+    """
+    board, counters, wrong = whole.board, whole.progress.counters, -1
+    label, clock = board.labels[0], Clock(counters[SEED], counters[ROUND], counters[ASKED] + 1)
+    for e in range(board.updates.shape[1]):
+        board.updates[0, e] = True
+    for k in range(len(whole.stores)):
+        for i in range(whole.parts[k]):
+            through(score_some, whole.stores[k], i, i + 1, 0)
+            if label == label:
+                through(learn_some, whole.stores[k], i, i + 1, 0, clock)
+                if not through(check_some, whole.stores[k], i, i + 1):
+                    wrong = k
+    return wrong
 
 
 @look.of(Whole)
@@ -393,7 +411,7 @@ def _foresee(whole, x, out):
         return end
     for k in range(len(whole.own)):
         through(read, whole.own[k], whole.board)
-    if not sound(whole):
+    if not board_sound(whole):
         return OVERFLOWED
     decide(whole.committee, whole.terms, whole.progress, whole.board, whole.decisions)
     copy(whole.decisions[0], out)
@@ -415,7 +433,7 @@ def given(row, x):
 
 
 @njit(cache=True)
-def sound(whole):
+def board_sound(whole):
     """Whether all scores of the row are finite; if not, they are copied."""
     scores, sizes = whole.board.scores.reshape(-1), whole.board.sizes.reshape(-1)
     if finite(scores) and finite(sizes):
@@ -423,12 +441,3 @@ def sound(whole):
     copy(scores, whole.failed[0].reshape(-1))
     copy(sizes, whole.failed[1].reshape(-1))
     return False
-
-
-@njit(cache=True)
-def finite(numbers):
-    """Whether all of a vector's are."""
-    wrong = 0
-    for i in range(np.uintp(numbers.shape[0])):
-        wrong += not abs(numbers[i]) < np.inf
-    return wrong == 0

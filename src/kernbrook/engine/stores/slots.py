@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Store, copied, look, met, summed
+from kernbrook.engine.stores.base import Pass, Setting, Store, copied, finite, look, met, summed
 from kernbrook.engine.verbs import (
     Points,
     Slots,
@@ -27,6 +27,7 @@ from kernbrook.engine.verbs import (
     part,
     parts_of,
     score,
+    sound,
     typed,
 )
 from kernbrook.errors import InputError, NonFiniteError
@@ -178,6 +179,11 @@ def _learn(part, t, updates, clock, board):
     if change.slot >= 0:
         put(seat, change, seen, t)
         through(keep_within, rule, part.slots, seen, seat.values[t + 1 :], seat.points, t)
+
+
+@sound.of(Budgeted)
+def _sound(member, i):
+    return finite(member.block.slots.alpha[i].reshape(-1))
 
 
 @njit(cache=True, nogil=True, forceinline=True)
