@@ -74,6 +74,7 @@ def main() -> None:
             "17 x 50 random features",
             *ours(kb.OnlineMKRegressor(gaussians, waves), X, numbers, repeats),
         ),
+        ("OnlineMKClassifier()", *ours(kb.OnlineMKClassifier(), X, classes, repeats)),
         ("OnlineMKRegressor()", *ours(kb.OnlineMKRegressor(), X, numbers, repeats)),
     ]
     try:

@@ -91,8 +91,11 @@ def assert_equal(found: list[Any], wanted: list[Any]) -> None:
 
 
 @contextmanager
-def interrupted_at(line: int) -> Iterator[list[int]]:
-    """KeyboardInterrupt before the given line that kernbrook's own code runs; counts lines."""
+def interrupted_at(line: int, where: str = OURS) -> Iterator[list[int]]:
+    """KeyboardInterrupt before the given line that kernbrook's own code runs; counts lines.
+
+    where : the folder or file whose lines count
+    """
     count = [0]
 
     def each_line(frame: Any, event: str, _: Any) -> Any:
@@ -103,7 +106,7 @@ def interrupted_at(line: int) -> Iterator[list[int]]:
         return each_line
 
     def each_call(frame: Any, event: str, _: Any) -> Any:
-        return each_line if frame.f_code.co_filename.startswith(OURS) else None
+        return each_line if frame.f_code.co_filename.startswith(where) else None
 
     sys.settrace(each_call)
     try:
@@ -141,6 +144,44 @@ def test_before_any_line(store):
                 learn(model, X[done:], y[done:])
             assert_equal(everything(model, X), wanted)
         assert partly > 10 or store in ("majority", "last label", "mean")
+
+
+@pytest.mark.parametrize(
+    "features", [FEATURES, kb.Nystroem(landmarks=np.eye(3)), kb.TensorSketch(8)], ids=str
+)
+def test_before_any_line_of_one_row(features):
+    """Row by row: before each line in turn, when rows are begun, and between chunks and rows."""
+    X, y = stream("default")
+    kernel = kb.Polynomial(2) if isinstance(features, kb.TensorSketch) else kb.Gaussian(sigma=1)
+    ridge = kb.Group(kb.Ridge(features=features), [kernel], "ranks")
+    choices = {"selection": kb.BestOfPrefix(60), "random_state": 3}
+    models = [
+        kb.OnlineMKClassifier(
+            [kb.Gaussian(sigma=1)], [kb.BPAS(8), ridge, kb.LastLabel()], **choices
+        )
+        for _ in "ab"
+    ]
+    for model in models:
+        learn(model, X[:40], y[:40])
+    model, whole = models
+    learn(whole, X[40:], y[40:])
+    done, line, interrupted, finished = 40, 1, 0, 0
+    while done < ROWS:
+        if done % 20 == 0 and learned(model) == done and finished:
+            learn(model, X[done : done + 2], y[done : done + 2])
+            done, finished = done + 2, 0
+        try:
+            with interrupted_at(line, OURS + "/engine/quick.py"):
+                model.learn_one(X[done], int(y[done]))
+            line, finished = 1, finished + 1
+        except KeyboardInterrupt:
+            line, interrupted = line + 1, interrupted + 1
+        assert learned(model) in (done, done + 1)
+        done = learned(model)
+    assert "_quick" in vars(model)
+    assert finished > 3
+    assert interrupted > 60
+    assert_equal(everything(model, X), everything(whole, X))
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that raise signals")

@@ -1,13 +1,17 @@
 """One row at a time: the same as a chunk of one, bit for bit, whatever comes between."""
 
 import copy
-import gc
 import pickle
+from threading import Event, Thread
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+import their_parts as theirs
 
 import kernbrook as kb
+from kernbrook.engine import quick as quick_rows
+from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import NonFiniteError
 
 ROWS = 120
@@ -154,28 +158,6 @@ def test_predictions_are_labels(names):
         assert model.learn_one(X[i], y[i]) in names
 
 
-def test_a_row_that_is_interrupted_changes_nothing(monkeypatch):
-    """At the last moment: everything is computed, and the model has not yet taken it over."""
-    learners = [kb.BPAS(8), kb.Ridge()]
-    (quick, slow), interrupted = both(learners, TWO), []
-    for i in range(10, 60):
-        if i % 3 == 0:
-            with monkeypatch.context() as patch:
-                patch.setattr(type(quick._run), "chosen_of", interrupt)
-                with pytest.raises(KeyboardInterrupt):
-                    quick.learn_one(X[i], 1 - TWO[i])
-            interrupted.append(i)
-            gc.collect()
-        quick.learn_one(X[i], TWO[i])
-    slow.partial_fit(X[10:60], TWO[10:60])
-    assert len(interrupted) > 10
-    assert_same(quick, slow)
-
-
-def interrupt(*_):
-    raise KeyboardInterrupt
-
-
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_what_is_saved_is_the_same(learner):
     quick, slow = both(learner, TWO)
@@ -188,9 +170,18 @@ def test_what_is_saved_is_the_same(learner):
         np.testing.assert_array_equal(array, theirs[name], err_msg=name)
 
 
-def test_chunks_rows_and_copies_take_turns():
+VIEWS = [
+    kb.BPAS(8),
+    kb.Group([kb.RBP(5), kb.Ridge(forgetting=0.99)], KERNELS[:2], "ranks"),
+    kb.Group(kb.Ridge(), KERNELS[:1], "maximum"),
+    kb.LastLabel(),
+]
+
+
+@pytest.mark.parametrize("learner", [kb.BPAS(8), VIEWS], ids=["one", "views"])
+def test_chunks_rows_and_copies_take_turns(learner):
     """What others hold of a model never changes under them."""
-    quick, slow = both(kb.BPAS(8), TWO)
+    quick, slow = both(learner, TWO)
     held = []
     for i in range(10, 60, 10):
         for k in range(i, i + 5):
@@ -256,17 +247,139 @@ def test_a_bad_row_changes_nothing(x, y, error, scaling):
     assert_same(model, other)
 
 
-def test_an_overflow_changes_nothing():
+@pytest.mark.parametrize("choices", [{}, {"labels": kb.LabelBudget(0.5)}], ids=["alone", "asks"])
+@pytest.mark.parametrize("journal", [0, 1, 7, 256])
+def test_an_overflow_changes_nothing(journal, choices, monkeypatch):
+    """Whenever it comes: the rows since the last copy are learned again."""
+    monkeypatch.setattr(quick_rows, "JOURNAL", journal)
     kernels = [kb.Polynomial(9), kb.Gaussian(sigma=1.0)]
+    pool = [kb.BPAS(5, aggressiveness=1e9), kb.RBP(7), *VIEWS[1:]]
     models = [
-        kb.OnlineMKClassifier(kernels, kb.BPAS(5, aggressiveness=1e9), scaling=None, random_state=0)
-        for _ in "ab"
+        kb.OnlineMKClassifier(kernels, pool, scaling=None, random_state=0, **choices) for _ in "ab"
     ]
     for model in models:
         model.partial_fit(X[:10], TWO[:10], classes=[0, 1])
-        model.learn_one(X[10], TWO[10])
-    with pytest.raises(NonFiniteError):
-        models[0].learn_one(1e80 * X[11], TWO[11])
-    for model in models:
-        model.learn_one(X[12], TWO[12])
+    for i in range(10, 60):
+        if i % 5 < 2:
+            with pytest.raises(NonFiniteError, match="overflowed"):
+                models[0].learn_one(1e80 * X[i], TWO[i], sample_weight=2.0)
+            with pytest.raises(NonFiniteError, match="overflowed"):
+                models[0].predict_one(1e80 * X[i])
+        weight = float(i % 4)
+        for model in models:
+            model.learn_one(X[i], TWO[i] if i % 7 else None, sample_weight=weight)
+        ours, theirs = ({**m._run.arrays(), **m._run.scaler.arrays()} for m in models)
+        for name, array in ours.items():
+            np.testing.assert_array_equal(array, theirs[name], err_msg=name)
     assert_same(*models)
+
+
+def test_coefficients_that_overflow_change_nothing():
+    """Where scores are finite, but not what is learned from them."""
+    learner = kb.GradientDescent(0.5, "constant", loss="squared")
+    models = [
+        kb.OnlineMKRegressor(KERNELS[2:3], learner, random_state=1, scaling=None) for _ in "ab"
+    ]
+    for model in models:
+        model.partial_fit(X[:10], SCORE[:10])
+        model.learn_one(X[10], float(SCORE[10]))
+    with pytest.raises(NonFiniteError, match="diverged"):
+        models[0].learn_one(1e70 * X[11], 1e99, sample_weight=1e99)
+    for model in models:
+        model.learn_one(X[12], float(SCORE[12]))
+    assert_same(*models)
+
+
+class Failing(theirs.Forgetful):
+    """A compiled learner that raises an error on some rows, once it has changed what it holds."""
+
+    def rule(self):
+        return FailingRule()
+
+
+class FailingRule(NamedTuple):
+    pass
+
+
+@fit_in.of(FailingRule)
+def _fit_in_or_fail(rule, slots, seen, rows):
+    slots.memory[0] += 1.0
+    if seen.weight == 7.0:
+        raise ValueError("seven")
+    return Change(slots.filled[0] % slots.alpha.shape[1], 0.0, seen.weight)
+
+
+def test_a_verb_that_raises_changes_nothing():
+    pool = [kb.BPAS(6), Failing(6)]
+    models = [kb.OnlineMKClassifier(KERNELS, pool, random_state=1) for _ in "ab"]
+    for model in models:
+        model.partial_fit(X[:10], TWO[:10], classes=[0, 1])
+    for i in range(10, 30):
+        with pytest.raises(RuntimeError, match="verb raised"):
+            models[0].learn_one(X[i + 1], TWO[i], sample_weight=7.0)
+        for model in models:
+            model.learn_one(X[i], TWO[i])
+    assert "_quick" in vars(models[0])
+    assert_same(*models)
+    ours, other = (model._run.arrays() for model in models)
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, other[name], err_msg=name)
+
+
+@pytest.mark.parametrize("y", [TWO, MANY, SCORE], ids=["two", "many", "numbers"])
+def test_the_default(y):
+    """Of 48 experts and more, in two views, stacked."""
+    kind = kb.OnlineMKRegressor if y is SCORE else kb.OnlineMKClassifier
+    more = {} if y is SCORE else {"classes": np.unique(y)}
+    quick, slow = (kind(random_state=1).partial_fit(X[:10], y[:10], **more) for _ in "ab")
+    for i in range(10, 80):
+        np.testing.assert_array_equal(quick._quickly().decide(X[i]), slow._decide(X[i : i + 1])[0])
+        assert quick.learn_one(X[i], y[i].item()) == slow.learn(X[i : i + 1], y[i : i + 1])[0][0]
+    assert len(quick._run.views) == 2
+    assert_same(quick, slow)
+    ours = {**quick._run.arrays(), **quick._run.scaler.arrays()}
+    for name, array in {**slow._run.arrays(), **slow._run.scaler.arrays()}.items():
+        np.testing.assert_array_equal(ours[name], array, err_msg=name)
+
+
+def test_ranks_of_the_last_rows_alone():
+    """When the window of ranks is full."""
+    many = np.random.default_rng(1).normal(size=(1100, 4))
+    y = (many[:, 0] > 0).astype(int)
+    quick, slow = both(VIEWS, TWO)
+    for model in (quick, slow):
+        model.partial_fit(many[:960], y[:960])
+    for i in range(960, 1100):
+        quick.learn_one(many[i], y[i])
+    slow.partial_fit(many[960:], y[960:])
+    assert_same(quick, slow)
+    for name, array in slow._run.scaler.arrays().items():
+        np.testing.assert_array_equal(quick._run.scaler.arrays()[name], array, err_msg=name)
+
+
+def test_others_read_while_rows_are_learned():
+    """Predictions of chunks and all else that can be asked, from another thread."""
+    quick, slow = both(VIEWS, TWO)
+    over, said = Event(), []
+
+    def read():
+        while True:
+            points, coefficients = quick._run.expansion()
+            said.append((quick.predict(X[:20]), len(points) == len(coefficients)))
+            if over.is_set():
+                return
+
+    thread = Thread(target=read)
+    quick.learn_one(X[10], TWO[10])
+    thread.start()
+    for _ in range(10):
+        for i in range(11, ROWS):
+            quick.learn_one(X[i], TWO[i])
+    over.set()
+    thread.join()
+    slow.partial_fit(X[10:11], TWO[10:11])
+    for _ in range(10):
+        slow.partial_fit(X[11:], TWO[11:])
+    assert_same(quick, slow)
+    assert said  # else the thread has failed
+    assert all(fits for _, fits in said)

@@ -22,6 +22,7 @@ from kernbrook.engine.progress import (
     SEED,
     Board,
     Choices,
+    Due,
     Progress,
     begun,
     empty_board,
@@ -91,7 +92,25 @@ class Model:
         self.states = tuple(store.begin() for store in stores)
         self.progress = begun(self.n_experts, state_size, setting.seed)
         self.scaler: Any = None
-        self.calibration: Any = None
+        self.calibration = None
+        self.due: Due | None = None
+
+    @property
+    def calibration(self) -> Any:
+        """What was learned of the decisions' errors, in `calibration.rounds` rounds; or None."""
+        held, due = self.__dict__["calibration"], self.due
+        if held is None or due is None or held.rounds == self.rounds:
+            return held
+        which = np.arange(held.rounds, self.rounds) % len(due.labels)
+        later = held.copy()
+        later.said = later.learn(*(array[which] for array in due))
+        later.rounds = self.rounds
+        self.__dict__["calibration"] = later
+        return later
+
+    @calibration.setter
+    def calibration(self, calibration: Any) -> None:
+        self.__dict__["calibration"] = calibration
 
     # -- learning ---------------------------------------------------------------------------
 
@@ -367,6 +386,7 @@ class Model:
         self.restore(arrays)
         self.scaler = old.scaler
         self.calibration = old.calibration.grown(positions, self.setting.scores)
+        self.calibration.rounds = self.rounds
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` of a model of the same choices gave.

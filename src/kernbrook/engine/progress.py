@@ -34,6 +34,18 @@ class Progress(NamedTuple):
     asking: Vector
 
 
+class Due(NamedTuple):
+    """The last rows that were learned one by one: round t at t modulo their number.
+
+    leanings, labels, judged : as on a board; weights : (n,) of the rows, as they were given
+    """
+
+    leanings: Matrix
+    labels: Vector
+    weights: Vector
+    judged: Marks
+
+
 class Terms(NamedTuple):
     """What a run does, whatever its rules; fixed during it.
 

@@ -1,7 +1,8 @@
 """One row at a time: what a block does, in buffers that are made once.
 
-Two sets of buffers take turns: a row is learned in the set that the model does not hold, and the
-model takes it over in one step. So a row is learned as a whole or not at all, as a block is.
+The model's own arrays are these buffers, and compiled code changes them in place. No interruption
+comes into compiled code, and a row that overflows there is undone there. So a row is learned as a
+whole or not at all, as a block is.
 """
 
 from __future__ import annotations
@@ -13,25 +14,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine import verbs
-from kernbrook.engine.model import Follow, Model
+from kernbrook.engine.model import Model
 from kernbrook.engine.passes import COMPILED
-from kernbrook.engine.progress import Progress, empty_board
+from kernbrook.engine.progress import Due, Progress, empty_board
 from kernbrook.engine.rounds import Met, link_store
 from kernbrook.engine.row import (
     DONE,
     NOT_HERE,
     OVERFLOWED,
+    RAISED,
     TOO_LARGE,
+    AsGiven,
+    InRows,
+    Journal,
+    Ranked,
     Row,
-    Scaling,
+    Scaled,
     Whole,
-    begin_row,
     decide_row,
-    finite,
-    go_on_row,
+    in_rows,
+    keep,
     learn_row,
     link_own,
+    link_view,
     link_whole,
+    look_at_row,
     meet,
     read,
     settle,
@@ -51,66 +58,72 @@ from kernbrook.gram.points import DenseRows, Floats, Labels, SupportVectors
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import njit
-from kernbrook.numerics.linking import LINK, ROOM, new_link, through
+from kernbrook.numerics.linking import LINK, RAISED_AN_ERROR, ROOM, new_link, through
 from kernbrook.numerics.pairs import dense_inner, dense_manhattan, dense_squared
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Plan
-from kernbrook.numerics.scaling import METHODS
+from kernbrook.numerics.scaling import METHODS, RANKS
 from kernbrook.numerics.storage import renumber, spread_coefficients
 from kernbrook.numerics.values import fill_by_code
 from kernbrook.numerics.zero import zero_or
 
+JOURNAL = 256  # rows between two copies of all that was learned
+
 
 class QuickRows:
-    """A model of slots and features that learns dense rows one by one, and decides on them.
+    """A model that learns dense rows one by one, and decides on them.
 
     Parameters
     ----------
-    model : whose progress and states are replaced by each row; others may replace them meanwhile
+    model : its progress, states and scaler are in use here from now on, and change in place; others
+        may replace them meanwhile
     """
 
     def __init__(self, model: Model):
         self.model, setting = model, model.setting
-        self.held: tuple[Any, tuple[Any, ...], Any]
         m, c, d = model.n_experts, setting.scores, setting.width
         self.width, self.scores = d, c
-        key = np.zeros(1, dtype=np.int64)
-        row = Row(np.empty((1, d)), np.empty((1, d)), np.empty(1), key, not setting.judges_stored)
-        self.board = empty_board(1, m, c, np.empty(1), np.empty(1), setting.regression)
-        kinds: dict[Any, Any] = {SlotStore: _QuickSlots, Linear: _QuickLinear}
-        self.stores = [
-            kinds[type(store)](store, state, row)
+        given, key, tells = np.empty((1, d)), np.zeros(1, dtype=np.int64), not setting.judges_stored
+        methods = model.scaler.methods
+        rows = [
+            Row(given, given if way is None else np.empty((1, d)), np.empty(1), key, tells)
+            for way in methods
+        ]
+        stores: list[InRows] = [
+            in_rows(store)(store, state, rows[store.view])  # type: ignore[misc]
             for store, state in zip(model.stores, model.states, strict=True)
         ]
-        self.reads = all(store.reads for store in self.stores)
-        self.by_parts = [store for store in self.stores if not store.compiled]
-        groups: list[Any] = [model.progress]
-        groups += [
-            own.changing(state) for own, state in zip(self.stores, model.states, strict=True)
-        ]
-        memories, copies = zip(*(together(groups) for _ in "ab"), strict=True)
-        self.progress = [Progress(*copies[turn][0]) for turn in (0, 1)]
-        self.scalers = [model.scaler.copy() for _ in "ab"]
-        scalings = [scaling_of(scaler) for scaler in self.scalers]
-        self.asked = np.zeros(1, dtype=bool)
-        shared = np.empty((1, c)), self.asked, row
-        committee = model.passes.committee(model.choices)
-        terms = model.choices.terms._replace(given=True)
+        self.stores, self.reads = stores, all(own.reads for own in stores)
+        self.by_parts = [own for own in stores if not own.compiled]
+        groups: list[Any] = [model.progress, [*model.scaler.arrays().values()]]
+        groups += [own.changing(state) for own, state in zip(stores, model.states, strict=True)]
+        live, (progress, scaling, *arrays) = together(groups)
+        self.progress, self.scaler = Progress(*progress), model.scaler.on(scaling)
+        forms = [own.use(its) for own, its in zip(stores, arrays, strict=True)]
+        self.states = tuple(own.state for own in stores)
+        board = empty_board(1, m, c, np.empty(1), np.empty(1), setting.regression)
+        self.failed = board._replace(scores=board.scores.copy(), sizes=board.sizes.copy())
+        long = 0 if self.by_parts else JOURNAL  # what Python fills in is not filled in again
+        self.journal = Journal(
+            np.zeros(1, dtype=np.int64), np.empty((long, d)), np.empty(long), np.empty(long)
+        )
+        self.due = Due(
+            np.empty((JOURNAL, c)),
+            np.empty(JOURNAL),
+            np.empty(JOURNAL),
+            np.zeros(JOURNAL, dtype=bool),
+        )
         self.kept: list[Any] = []  # what is behind the addresses in links
-        self.links = []
-        for turn in (0, 1):
-            forms = [
-                store.forms(turn, own)
-                for store, own in zip(self.stores, copies[turn][1:], strict=True)
-            ]
-            whole = Whole(
-                committee, terms, self.progress[turn], self.board, *shared,
-                memories[turn], memories[1 - turn], scalings[turn], scalings[1 - turn],
-                self._linked(link_store, [Met(member, self.board) for member, _ in forms]),
-                self._linked(link_own, [own for _, own in forms]),
-                model.interferes,
-            )  # fmt: skip
-            self.links.append(self._linked(link_whole, [whole])[0])
-        self.turn, self.held = 0, (None, (), None)
+        parts = np.array([parts_of(member) for member, _ in forms])
+        whole = Whole(
+            model.passes.committee(model.choices), model.choices.terms._replace(given=True),
+            self.progress, board, self.due, (self.failed.scores, self.failed.sizes), np.empty((1, c)),
+            np.zeros(1, dtype=bool), rows[0],
+            self._linked(link_view, views(methods, rows, scaling)),
+            self._linked(link_store, [Met(member, board) for member, _ in forms]), parts,
+            self._linked(link_own, [own for _, own in forms]),
+            live, np.empty_like(live), self.journal, model.interferes,
+        )  # fmt: skip
+        self.link = self._linked(link_whole, [whole])[0]
         self._take_over()
 
     def _linked(self, maker: Any, forms: Sequence[Any]) -> Labels:
@@ -122,46 +135,27 @@ class QuickRows:
     @staticmethod
     def takes(model: Model) -> bool:
         """Whether a model can learn so."""
-        return (
-            model.passes is COMPILED
-            and len(model.views) == 1
-            and "ranks" not in model.scaler.methods
-            and all(
-                (type(store) is SlotStore and _QuickSlots.takes(store)) or type(store) is Linear
-                for store in model.stores
-            )
-        )
+        return model.passes is COMPILED and all(in_rows(store) for store in model.stores)
 
-    def learn(
-        self, x: Floats, label: float, weight: float, follow: Follow | None = None
-    ) -> Floats | None:
+    def learn(self, x: Floats, label: float, weight: float, given: float) -> Floats | None:
         """(c,) the decision on a row before its label, NaN: none, is learned from.
 
-        follow : as for `Model.learn_block`
+        weight, given : of the row, as it is learned with, and as it was given
         None where the row, (d,), is to be refused or has numbers of a size dealt with elsewhere.
         """
         if x.shape != (self.width,):
             return None
         self._look()
-        turn, model, out = 1 - self.turn, self.model, np.empty(self.scores)
-        link = self.links[turn]
-        if not self.by_parts:
-            end = learn_row(link, x, label, weight, out)
-        elif (end := begin_row(link, x)) == DONE:
-            for store in self.by_parts:
-                store.fill()
-            end = go_on_row(link, label, weight, out)
-        if end == NOT_HERE:
-            return None
-        if end != DONE:
-            self._fail(end)
-        others = {} if follow is None else follow(self.board, self.asked)
-        progress, scaler = self.progress[turn], self.scalers[turn]
-        states = tuple([store.state(turn) for store in self.stores])
-        self.turn, self.held = turn, (progress, states, scaler)
-        states = model.chosen_of(progress, states)
-        model.__dict__.update(progress=progress, states=states, scaler=scaler, **others)
-        return out
+        out = np.empty(self.scores)
+        end = self._fill(x)
+        if end == DONE:
+            at, calibration = self.model.rounds, self.model.__dict__["calibration"]
+            if calibration is not None and at - calibration.rounds == JOURNAL:
+                _ = self.model.calibration  # it learns what is due
+            at %= JOURNAL
+            self.due.labels[at], self.due.weights[at] = label, given
+            end = learn_row(self.link, x, label, weight, out)
+        return self._answer(end, out)
 
     def decide(self, x: Floats) -> Floats | None:
         """(c,) the decision on a row, (d,), without learning; None as for `learn`."""
@@ -169,38 +163,80 @@ class QuickRows:
             return None
         self._look()
         out = np.empty(self.scores)
-        end = decide_row(self.links[self.turn], x, out)
+        end = self._fill(x)
+        if end == DONE:
+            end = decide_row(self.link, x, out)
+        return self._answer(end, out)
+
+    def _fill(self, x: Floats) -> int:
+        """What is not compiled looks at a row. Returns how that ends."""
+        end = DONE
+        if self.by_parts and (end := look_at_row(self.link, x)) == DONE:
+            for store in self.by_parts:
+                store.fill()
+        return end
+
+    def _answer(self, end: int, out: Floats) -> Floats | None:
+        """The decision, once a row has ended somehow; raises what says how."""
+        if end == DONE:
+            return out
         if end == NOT_HERE:
             return None
-        if end != DONE:
-            self._fail(end)
-        return out
+        if end == TOO_LARGE:
+            raise NonFiniteError("x: expected finite values of size below 1e154")
+        if end == RAISED:
+            raise RuntimeError(RAISED_AN_ERROR)
+        self._overflowed(end)
+
+    def _overflowed(self, end: int) -> NoReturn:
+        if end == OVERFLOWED:
+            self.model.check(self.failed)
+        raise self.model.stores[end - OVERFLOWED - 1].overflow(0)
 
     def _look(self) -> None:
         """Take over what the model holds, if others have replaced it."""
-        model, (progress, states, scaler) = self.model, self.held
-        if not (model.states is states and model.progress is progress and model.scaler is scaler):
+        model = self.model
+        if not (
+            model.states is self.states
+            and model.progress is self.progress
+            and model.scaler is self.scaler
+        ):
             self._take_over()
 
     def _take_over(self) -> None:
-        """Copy what the model holds, into buffers that it does not hold, or its own."""
-        model, turn = self.model, 0
-        own = [*zip(self.stores, model.states, strict=True)]
-        if model.progress is self.progress[1] or any(s.holds(1, state) for s, state in own):
-            turn = 1
-        for one, other in zip(model.progress, self.progress[turn], strict=True):
-            np.copyto(other, one)
-        for store, state in own:
-            store.load(turn, state)
-        self.scalers[turn].restore(model.scaler.arrays())
-        self.turn, self.held = turn, (model.progress, model.states, model.scaler)
+        """Copy what the model holds into the arrays in use here, which it then holds.
 
-    def _fail(self, end: int) -> NoReturn:
-        """Raise what says how a row has ended."""
-        if end == TOO_LARGE:
-            raise NonFiniteError("x: expected finite values of size below 1e154")
-        self.model.check(self.board)
-        raise self.stores[end - OVERFLOWED - 1].store.overflow(0)
+        Until then it holds others, or what is copied already lies here.
+        """
+        model = self.model
+        self.journal.n[0] = len(self.journal.X)  # before the next row, everything is copied
+        for own, other in zip(self.progress, model.progress, strict=True):
+            np.copyto(own, other)
+        for store, state in zip(self.stores, model.states, strict=True):
+            store.load(state)
+        self.scaler.restore(model.scaler.arrays())
+        calibration = model.calibration  # up to date, before what was due is forgotten
+        model.__dict__.update(
+            progress=self.progress, states=self.states, scaler=self.scaler, due=self.due,
+            calibration=calibration,
+        )  # fmt: skip
+
+
+def views(
+    methods: Sequence[str | None], rows: Sequence[Row], arrays: Sequence[NDArray[Any]]
+) -> list[Any]:
+    """The compiled form of each view; arrays : three of each one that is scaled."""
+    found: list[Any] = []
+    for method, row in zip(methods, rows, strict=True):
+        if method is None:
+            found.append(AsGiven(row))
+            continue
+        (seen, first, second), arrays = arrays[:3], arrays[3:]
+        code = METHODS[method]
+        ranked = code == RANKS
+        state = seen, first, second
+        found.append(Ranked(row, *state) if ranked else Scaled(row, code, *state))
+    return found
 
 
 def together(groups: Sequence[Sequence[NDArray[Any]]]) -> tuple[Labels, list[list[NDArray[Any]]]]:
@@ -218,21 +254,12 @@ def together(groups: Sequence[Sequence[NDArray[Any]]]) -> tuple[Labels, list[lis
     return memory, parts
 
 
-def scaling_of(scaler: Any) -> Scaling:
-    """The compiled form of a scaler of one view, whose arrays it shares."""
-    (method,) = scaler.methods
-    if method is None:
-        return Scaling(-1, np.zeros(1, dtype=np.int64), np.zeros(0), np.zeros(0))
-    return Scaling(METHODS[method], *scaler.arrays().values())
-
-
 # -- under a budget ------------------------------------------------------------------------------
 
 
 class Stored(NamedTuple):
-    """Points that slots hold: n, (1,), of them, with squared norms and keys."""
+    """Points that slots hold, with squared norms and keys, and room for one more."""
 
-    n: Labels
     X: Floats
     norms: Floats
     keys: Labels
@@ -243,118 +270,104 @@ class RowOfSlots(NamedTuple):
 
     block : of one row; its place is the last of all places
     plan, codes : of the kernels together, and the codes of the channels
-    stored, before : points of this turn and of the other
+    n : (1,) points that are stored
+    stored, saved : the points, and a copy of some rows before
     row : see `Row`
+    before : (m,) slots in use before the row
     pairs : (channels * places,) scratch
     """
 
     block: SlotBlock
     plan: Plan
     codes: Labels
+    n: Labels
     stored: Stored
-    before: Stored
+    saved: Stored
     row: Row
+    before: Labels
     pairs: Floats
 
 
-class _QuickSlots:
+class SlotsInRows(InRows):
     """Of the experts of one learner under a budget."""
-
-    compiled = True
 
     def __init__(self, store: SlotStore, state: Kept, row: Row):
         self.store, self.row = store, row
         m, _, room = state.slots.alpha.shape
-        self.most, d, layout = m * room, store.setting.width, store.sums.layout
+        layout = store.sums.layout
+        self.most, self.width = m * room, store.setting.width
         self.reads = len(np.unique(layout.plan.output)) == len(layout.plan.output)
-        self.codes = np.array(layout.channels)
-        self.points = [self._room(d), self._room(d)]
-        self.slots: list[Any] = [None, None]
-        self.pairs = np.empty(len(self.codes) * self.most)
-        nothing = np.zeros((0, 0))
-        self.scratch = (
-            np.empty(self.most + 1, dtype=np.int64), np.zeros(1, dtype=bool),
-            np.empty((len(self.codes), 1, 1)), np.empty((m, 1)), np.empty((m, 1, room)),
+
+    def changing(self, state: Kept) -> list[NDArray[Any]]:
+        return [*state.slots, state.points.counted]
+
+    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[Budgeted, RowOfSlots]:
+        *slots, n = arrays
+        own, store, most = Slots(*slots), self.store, self.most
+        m, _, room = own.alpha.shape
+        layout, nothing = store.sums.layout, np.zeros((0, 0))
+        codes = np.array(layout.channels)
+        self.stored, saved = self._room(), self._room()
+        points = SupportVectors(0, self.width, False)
+        points._X, points._norms, points._keys = self.stored
+        points._coefficients, points.counted = np.zeros((most + 1, 0)), n
+        self.state = Kept(own, points, changes=True)
+        block = SlotBlock(
+            store.experts, store.parts, own, self.stored.keys, np.zeros(1, dtype=bool),
+            np.empty((len(codes), 1, 1)), np.empty((m, 1)), np.empty((m, 1, room)),
             np.empty((m, 1)), Points(nothing, np.zeros(1), nothing, np.inf, 0.0), store.gammas,
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
-        self.none = np.zeros((self.most, 0))  # coefficients
-
-    def _room(self, d: int) -> Stored:
-        most = self.most
-        keys = np.zeros(most, dtype=np.int64)
-        return Stored(np.zeros(1, dtype=np.int64), np.empty((most, d)), np.empty(most), keys)
-
-    @staticmethod
-    def takes(store: SlotStore) -> bool:
-        given = any(channel >= FIRST_GIVEN for channel in store.sums.layout.channels)
-        return not (given or store.owns or store.grows or store.setting.sparse)
-
-    @staticmethod
-    def changing(state: Kept) -> Slots:
-        """Arrays that a row changes."""
-        return state.slots
-
-    def forms(self, turn: int, own: Sequence[Any]) -> tuple[Budgeted, RowOfSlots]:
-        """The compiled forms of a turn: for the rounds, and for before and after."""
-        store, points = self.store, self.points
-        slots = self.slots[turn] = Slots(*own)
-        block = SlotBlock(store.experts, store.parts, slots, *self.scratch)
-        plan, row = store.sums.layout.plan, self.row
         of_row = RowOfSlots(
-            block, plan, self.codes, points[turn], points[1 - turn], row, self.pairs
-        )
+            block, layout.plan, codes, n, self.stored, saved, self.row, np.empty(m, np.int64),
+            np.empty(len(codes) * most),
+        )  # fmt: skip
         return Budgeted(store.link(), block), of_row
 
-    def holds(self, turn: int, state: Kept) -> bool:
-        """Whether a state lies in the buffers of a turn."""
-        return state.slots is self.slots[turn] or state.points._X is self.points[turn].X
+    def _room(self) -> Stored:
+        most = self.most + 1
+        return Stored(np.empty((most, self.width)), np.empty(most), np.zeros(most, dtype=np.int64))
 
-    def load(self, turn: int, state: Kept) -> None:
-        """Copy a state into the buffers of a turn."""
-        own, points, n = self.points[turn], state.points, state.points.n
-        for one, other in zip(state.slots, self.slots[turn], strict=True):
-            np.copyto(other, one)
-        own.n[0], own.X[:n] = n, points._X[:n]
-        own.norms[:n], own.keys[:n] = points._norms[:n], points._keys[:n]
+    def load(self, state: Kept) -> None:
+        super().load(state)
+        own, points, n = self.stored, state.points, state.points.n
+        own.X[:n], own.norms[:n], own.keys[:n] = points._X[:n], points._norms[:n], points._keys[:n]
+        slots = self.state.slots
+        slots.place[np.arange(slots.place.shape[1]) >= slots.filled] = 0
 
-    def state(self, turn: int) -> Kept:
-        """The state in the buffers of a turn."""
-        own = self.points[turn]
-        points = SupportVectors(0, self.store.setting.width, False)
-        points.n = n = int(own.n[0])
-        points._X, points._norms, points._keys = own.X, own.norms, own.keys
-        points._coefficients = self.none[:n]
-        return Kept(self.slots[turn], points)
+
+@in_rows.register(SlotStore)
+def _slots_in_rows(store: SlotStore) -> type[InRows] | None:
+    given = any(channel >= FIRST_GIVEN for channel in store.sums.layout.channels)
+    return None if given or store.owns or store.grows or store.setting.sparse else SlotsInRows
 
 
 @meet.of(RowOfSlots)
 def _meet_slots(store):
-    block, before, row = store.block, store.before, store.row
-    n, slots = before.n[0], block.slots
-    block.known[0] = False
-    key, last = row.key[0], block.keys.shape[0] - 1
-    block.keys[last] = key
-    for s in range(n):
-        block.keys[s] = before.keys[s]
-        block.known[0] |= row.tells_apart and before.keys[s] == key
-    meet_pairs(store.codes, store.plan.reach, before, row, store.pairs, block.pairs)
+    block, stored, row, n = store.block, store.stored, store.row, store.n[0]
+    slots, key, known = block.slots, row.key[0], False
+    if row.tells_apart:
+        for s in range(n):
+            known |= stored.keys[s] == key
+    block.known[0], stored.keys[stored.keys.shape[0] - 1] = known, key
+    meet_pairs(store.codes, store.plan.reach, stored, n, row, store.pairs, block.pairs)
     met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
     scratch = np.empty((2, block.values.shape[2]))
     source = np.empty(block.values.shape[2])
     for e in range(block.values.shape[0]):
+        store.before[e] = slots.filled[e, 0]
         places = slots.place[e, : slots.filled[e, 0]]
         along_slots(block.parts, e, met, places, source, scratch, block.values[e, 0])
     own_diagonals(block.parts, block.pairs, block.diagonal)
 
 
 @njit(cache=True)
-def meet_pairs(codes, reach, stored, row, pairs, own):
-    """Pair values of points and a row, one channel after the other, and of the row with itself.
+def meet_pairs(codes, reach, stored, n, row, pairs, own):
+    """Pair values of n points and a row, one channel after the other, and of the row with itself.
 
     codes : of the channels; pairs, own : (channels * n or more,) and (channels, 1, 1) out
     """
-    n, x, norm = stored.n[0], row.x, row.norm
+    x, norm = row.x, row.norm
     X, norms = stored.X[:n], stored.norms[:n]
     column = x.reshape((x.shape[1], 1))
     met = pairs[: len(codes) * n].reshape((len(codes), n, 1))
@@ -393,33 +406,61 @@ def along_slots(parts, e, pairs, places, source, scratch, out):
 
 
 @settle.of(RowOfSlots)
-def _settle_slots(store):
-    slots, before, own, row = store.block.slots, store.before, store.stored, store.row
-    n, d = before.n[0], own.X.shape[1]
-    used = renumber(slots.place, slots.filled.reshape(-1), store.block.keys.shape[0])
-    own.n[0] = len(used)
+def _settle_slots(store, chosen):
+    slots, last = store.block.slots, store.block.keys.shape[0] - 1
+    added = changed = False
+    for e in range(slots.place.shape[0]):
+        changed |= slots.filled[e, 0] != store.before[e]
+        for s in range(slots.filled[e, 0]):
+            added |= slots.place[e, s] == last
+    if added or changed:  # else no slot holds another point than before
+        compact(slots, store.n, store.stored, store.row, last)
+    if chosen >= 0:
+        for e in range(slots.place.shape[0]):
+            if store.block.experts[e] != chosen:
+                slots.filled[e, 0] = 0
+        compact(slots, store.n, store.stored, store.row, last)
+
+
+@njit(cache=True)
+def compact(slots, count, stored, row, last):
+    """Keep the points that slots hold, and the row, whose place is the last, if one holds it."""
+    n, d = count[0], stored.X.shape[1]
+    for e in range(slots.place.shape[0]):
+        for s in range(slots.place.shape[1]):
+            if s >= slots.filled[e, 0]:
+                slots.place[e, s] = 0
+            elif slots.place[e, s] == last:
+                slots.place[e, s] = n
+    for k in range(d):
+        stored.X[n, k] = row.x[0, k]
+    stored.norms[n], stored.keys[n] = row.norm[0], row.key[0]
+    used = renumber(slots.place, slots.filled.reshape(-1), n + 1)
     for i in range(len(used)):
         s = used[i]
-        if s < n:
+        if s != i:
             for k in range(d):
-                own.X[i, k] = before.X[s, k]
-            own.norms[i], own.keys[i] = before.norms[s], before.keys[s]
-        else:
-            for k in range(d):
-                own.X[i, k] = row.x[0, k]
-            own.norms[i], own.keys[i] = row.norm[0], row.key[0]
-    for e in range(slots.place.shape[0]):
-        for s in range(slots.filled[e, 0], slots.place.shape[1]):
-            slots.place[e, s] = 0
-    return finite(slots.alpha.reshape(-1))
+                stored.X[i, k] = stored.X[s, k]
+            stored.norms[i], stored.keys[i] = stored.norms[s], stored.keys[s]
+    count[0] = len(used)
+
+
+@keep.of(RowOfSlots)
+def _keep_slots(store, back):
+    source, target = (store.saved, store.stored) if back else (store.stored, store.saved)
+    n, d = store.n[0], target.X.shape[1]
+    for i in range(n):
+        for k in range(d):
+            target.X[i, k] = source.X[i, k]
+        target.norms[i], target.keys[i] = source.norms[i], source.keys[i]
 
 
 @read.of(RowOfSlots)
 def _read_slots(store, board):
     """As `add_points` for each point in turn, but with points along the lanes."""
-    block, plan, n = store.block, store.plan, store.stored.n[0]
+    block, plan, n = store.block, store.plan, store.n[0]
     slots, classes = block.slots, board.scores.shape[2]
-    meet_pairs(store.codes, plan.reach, store.stored, store.row, store.pairs, block.pairs)
+    meet_pairs(store.codes, plan.reach, store.stored, n, store.row, store.pairs, block.pairs)
     met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
     coefficients = np.empty((n, slots.alpha.shape[0] * classes))
     spread_coefficients(
@@ -475,57 +516,41 @@ class RowOfFeatures(NamedTuple):
     maps: Labels
 
 
-class _QuickLinear:
+class FeaturesInRows(InRows):
     """Of experts on features."""
 
     def __init__(self, store: Linear, state: Learned, row: Row):
         self.store, self.pool = store, state.pool
         self.rows = DenseRows(row.x, row.norm, row.key)
-        self.features, self.scratch = state.pool.empty(1), store.scratch()
+        self.features = state.pool.empty(1)
         rules = state.pool.rules()
-        self.reads = self.compiled = all(rule is not None for rule in rules)
+        self.compiled = all(rule is not None for rule in rules)
         made = [new_link(link_features, rule) for rule in rules] if self.compiled else []
         self.maps = np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
         self.kept = made, rules
-        self.learned: list[Any] = [None, None]
 
-    @staticmethod
-    def changing(state: Learned) -> tuple[Floats, Floats]:
+    def changing(self, state: Learned) -> tuple[Floats, Floats]:
         return state.theta, state.extra
 
-    def forms(self, turn: int, own: Sequence[Any]) -> tuple[OnFeatures, RowOfFeatures]:
-        theta, extra = own
-        self.learned[turn] = Learned(theta, extra, self.pool)
-        member = self.store.member(self.features, theta, extra, self.scratch)
+    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[OnFeatures, RowOfFeatures]:
+        theta, extra = arrays
+        self.state = Learned(theta, extra, self.pool)
+        member = self.store.member(self.features, theta, extra, self.store.scratch())
         return member, RowOfFeatures(member, self.rows.X, self.maps)
 
-    def holds(self, turn: int, state: Learned) -> bool:
-        return state is self.learned[turn]
-
-    def load(self, turn: int, state: Learned) -> None:
-        own = self.learned[turn]
-        np.copyto(own.theta, state.theta)
-        np.copyto(own.extra, state.extra)
-
     def fill(self) -> None:
-        """The features of the row, by maps that are not compiled."""
         self.pool.fill(self.rows, self.features)
 
-    def state(self, turn: int) -> Learned:
-        state: Learned = self.learned[turn]
-        return state
+
+@in_rows.register(Linear)
+def _features_in_rows(store: Linear) -> type[InRows]:
+    return FeaturesInRows
 
 
 @meet.of(RowOfFeatures)
 def _meet_features(store):
     for k in range(len(store.maps)):
         through(write_row, store.maps[k], store.x, store.member.block.features)
-
-
-@settle.of(RowOfFeatures)
-def _settle_features(store):
-    block = store.member.block
-    return finite(block.theta) and finite(block.extra)
 
 
 @read.of(RowOfFeatures)

@@ -20,12 +20,15 @@ from kernbrook.engine.verbs import (
     parts_of,
     score,
     select,
+    sound,
     update,
     wants,
 )
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import Verb, njit
 from kernbrook.numerics.linking import family, fill_in, through
+
+EVERY = 1 << 30  # no store has so many parts
 
 
 class Met(NamedTuple):
@@ -36,27 +39,36 @@ class Met(NamedTuple):
 
 
 @Verb
-def score_all(met: Any, t: int) -> None:
-    """All experts of a store score example t."""
-    for i in range(parts_of(met.member)):
+def score_some(met: Any, first: int, last: int, t: int) -> None:
+    """Some parts of a store score example t."""
+    for i in range(first, min(last, parts_of(met.member))):
         score(part(met.member, i, met.board), t, met.board)
 
 
 @Verb
-def learn_all(met: Any, t: int, clock: Clock) -> None:
-    """All experts of a store learn from the label of example t."""
+def learn_some(met: Any, first: int, last: int, t: int, clock: Clock) -> None:
+    """Some parts of a store learn from the label of example t."""
     updates = met.board.updates[t]
-    for i in range(parts_of(met.member)):
+    for i in range(first, min(last, parts_of(met.member))):
         learn(part(met.member, i, met.board), t, updates, clock, met.board)
 
 
-family(score_all, learn_all)
+@Verb
+def check_some(met: Any, first: int, last: int) -> bool:
+    """Whether what some parts of a store have learned is finite."""
+    fine = True
+    for i in range(first, min(last, parts_of(met.member))):
+        fine &= sound(met.member, i)
+    return fine
+
+
+family(score_some, learn_some, check_some)
 
 
 @njit(cache=True, nogil=True)
 def link_store(met, link):
     """Fill in the link to a store that meets a block."""
-    fill_in(score_all, met, link)
+    fill_in(score_some, met, link)
 
 
 @njit(cache=True, nogil=True)
@@ -84,7 +96,7 @@ def rounds(committee, terms, progress, stores, board, decisions, asked):
         through(expect, selection, progress, weights, shares)
         through(select, selection, progress, weights, votes, board.updates[t])
         for k in range(len(stores)):
-            through(score_all, stores[k], t)
+            through(score_some, stores[k], 0, EVERY, t)
         scores, sizes, decision = board.scores[t], board.sizes[t], decisions[t]
         vote(progress.used, loss == MISTAKES, terms.mean, votes, scores, sizes, decision)
         lean(everybody, terms, shares, scores, sizes, board.leanings[t])
@@ -102,7 +114,7 @@ def rounds(committee, terms, progress, stores, board, decisions, asked):
         number = counters[ASKED] + 1
         clock = Clock(counters[SEED], counters[ROUND], number)
         for k in range(len(stores)):
-            through(learn_all, stores[k], t, clock)
+            through(learn_some, stores[k], 0, EVERY, t, clock)
         known, chosen = board.known[t], counters[CHOSEN]
         board.judged[t] = not (known.any() if chosen < 0 else known[chosen])
         if board.judged[t]:

@@ -1,26 +1,33 @@
 """One row as a whole, in compiled code: what comes before and after the round, and the round.
 
 Everything that a row needs lies in buffers that are made once, and one link says where. Whoever
-calls passes the link and the row.
+calls passes the link and the row. What was learned is changed in place. A row that ends in an
+overflow is undone: by a copy from some rows before, and these rows, which are learned again.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernbrook.engine.committee import decide
-from kernbrook.engine.progress import ASKED, ROUND, SEED, Board, Progress, Terms
-from kernbrook.engine.rounds import learn_all, rounds, score_all
+from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, Board, Due, Progress, Terms
+from kernbrook.engine.rounds import EVERY, check_some, learn_some, rounds, score_some
+from kernbrook.engine.stores.base import Store, finite
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.compiling import Verb, njit
 from kernbrook.numerics.keys import dense_keys
 from kernbrook.numerics.linking import Vector, family, fill_in, through
 from kernbrook.numerics.pairs import dense_norms
-from kernbrook.numerics.scaling import scale_each, scale_rows
+from kernbrook.numerics.scaling import rank_each, rank_rows, scale_each, scale_rows
 
 # How a row can end.
-DONE, NOT_HERE, TOO_LARGE, OVERFLOWED = 0, 1, 2, 3  # from OVERFLOWED + 1 on: in a store, by number
+DONE, NOT_HERE, TOO_LARGE, RAISED, OVERFLOWED = range(5)  # from OVERFLOWED + 1 on: a store's number
 
 
 class Row(NamedTuple):
@@ -36,25 +43,26 @@ class Row(NamedTuple):
     tells_apart: bool
 
 
-class Scaling(NamedTuple):
-    """What a scaler knows, as in `scale_rows`; method : -1: rows are not scaled."""
+class Journal(NamedTuple):
+    """The rows since the last copy: n, (1,), their features, labels and weights."""
 
-    method: int
-    seen: Labels
-    first: Floats
-    second: Floats
+    n: Labels
+    X: Floats
+    labels: Floats
+    weights: Floats
 
 
 class Whole(NamedTuple):
-    """All that a row is learned with, in one of two turns.
+    """All that a row is learned with.
 
     committee : links to the combiner, the selection and the label policy
-    progress, scaling : of the turn
-    memory, before : (words,) int of this turn, where all arrays lie that a row changes, and of the
-        other turn
-    scaling_before : of the other turn
-    stores : (s, LINK) links to the stores, which score and learn
+    due : what the calibration has not learned from yet
+    failed : scores and sizes of a row that has overflowed
+    row : as it is given; scaled, it is that of each view
+    views : (v, LINK) links to the views
+    stores, parts : (s, LINK) links to the stores, which score and learn; (s,) the parts of each
     own : (s, LINK) links to what they do before and after
+    live, saved : (words,) int, where all arrays lie that a row changes, and the last copy
     interferes : whether who learns depends on the other experts
     """
 
@@ -62,16 +70,93 @@ class Whole(NamedTuple):
     terms: Terms
     progress: Progress
     board: Board
+    due: Due
+    failed: tuple[Floats, Floats]
     decisions: Floats
     asked: Any
     row: Row
-    memory: Labels
-    before: Labels
-    scaling: Scaling
-    scaling_before: Scaling
+    views: Labels
     stores: Labels
+    parts: Labels
     own: Labels
+    live: Labels
+    saved: Labels
+    journal: Journal
     interferes: bool
+
+
+# -- what views do -------------------------------------------------------------------------------
+
+
+class AsGiven(NamedTuple):
+    """A view of rows that are not scaled."""
+
+    row: Row
+
+
+class Scaled(NamedTuple):
+    """A view by maximum or moments; the state is as in `scale_rows`."""
+
+    row: Row
+    method: int
+    seen: Labels
+    first: Floats
+    second: Floats
+
+
+class Ranked(NamedTuple):
+    """A view by ranks; the state is as in `rank_rows`."""
+
+    row: Row
+    seen: Labels
+    recent: Floats
+    ordered: Floats
+
+
+@Verb
+def enter(view: Any) -> None:
+    """Scale a row, which is then known. As it is given, by default."""
+
+
+@Verb
+def glance(view: Any) -> None:
+    """The same as if the row came next; nothing changes."""
+
+
+@Verb
+def small(view: Any) -> bool:
+    """Whether the scaled row's squared norm is finite; it is then known."""
+    view.row.norm[0] = dense_norms(view.row.x)[0]
+    return view.row.norm[0] < np.inf
+
+
+family(enter, glance, small)
+
+
+@njit(cache=True)
+def link_view(view, link):
+    """Fill in the link to a view."""
+    fill_in(enter, view, link)
+
+
+@enter.of(Scaled)
+def _enter(view):
+    scale_rows(view.method, view.row.given, view.seen, view.first, view.second, view.row.x)
+
+
+@glance.of(Scaled)
+def _glance(view):
+    scale_each(view.method, view.row.given, view.seen, view.first, view.second, view.row.x)
+
+
+@enter.of(Ranked)
+def _enter_ranked(view):
+    rank_rows(view.row.given, view.seen, view.recent, view.ordered, view.row.x)
+
+
+@glance.of(Ranked)
+def _glance_ranked(view):
+    rank_each(view.row.given, view.seen, view.recent, view.ordered, view.row.x)
 
 
 # -- what stores do ------------------------------------------------------------------------------
@@ -79,14 +164,15 @@ class Whole(NamedTuple):
 
 @Verb
 def meet(store: Any) -> None:
-    """Look at a row, before any expert scores it."""
-    raise NotImplementedError
+    """Look at a row, before any expert scores it; nothing by default."""
 
 
 @Verb
-def settle(store: Any) -> bool:
-    """After the row: keep what is to be kept. Returns whether everything is finite."""
-    raise NotImplementedError
+def settle(store: Any, chosen: int) -> None:
+    """After the row: keep what is to be kept; nothing by default.
+
+    chosen : the expert that the row has made the only one; -1: none
+    """
 
 
 @Verb
@@ -95,7 +181,12 @@ def read(store: Any, board: Board) -> None:
     raise NotImplementedError
 
 
-family(meet, settle, read)
+@Verb
+def keep(store: Any, back: bool) -> None:
+    """Copy what lies outside the memory of all, or copy it back; nothing by default."""
+
+
+family(meet, settle, read, keep)
 
 
 @njit(cache=True)
@@ -104,53 +195,110 @@ def link_own(store, link):
     fill_in(meet, store, link)
 
 
+class InRows:
+    """A store that meets rows one by one, and changes its state in place.
+
+    Parameters
+    ----------
+    state : as it is now: arrays in use have the shapes of those in it
+    row : where rows come, as the store sees them
+
+    Attributes
+    ----------
+    state : the state in use
+    compiled : whether `meet` is all that comes before the scores; else `fill` is called, too
+    reads : whether `read` is there
+    """
+
+    state: Any
+    compiled = True
+    reads = True
+
+    def __init__(self, store: Any, state: Any, row: Row):
+        raise NotImplementedError
+
+    def changing(self, state: Any) -> Sequence[NDArray[Any]]:
+        """The arrays of a state that rows change."""
+        raise NotImplementedError
+
+    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[Any, Any]:
+        """Compiled forms on arrays like those of `changing`: for the rounds; for `meet` and so on.
+
+        They are the arrays of `state` from now on.
+        """
+        raise NotImplementedError
+
+    def load(self, state: Any) -> None:
+        """Copy a state into the one in use."""
+        pairs = zip(self.changing(self.state), self.changing(state), strict=True)
+        for own, other in pairs:
+            np.copyto(own, other)
+
+    def fill(self) -> None:
+        """Look at a row, in Python; without a trace but in what the compiled forms read."""
+
+
+@singledispatch
+def in_rows(store: Store) -> type[InRows] | None:
+    """How a store meets rows one by one; None where it does not. Stores register theirs."""
+    return None
+
+
 # -- the whole -----------------------------------------------------------------------------------
 
 
 @Verb
-def begin(whole: Any, x: Vector) -> int:
-    """A row comes: it is scaled. Returns how that ends."""
+def take(whole: Any, x: Vector, label: float, weight: float, out: Vector) -> int:
+    """Learn a row; out : (c,) out, the decision before. Returns how it ends.
+
+    Where it ends neither in DONE nor in NOT_HERE, `undo` has to follow.
+    """
     raise NotImplementedError
 
 
 @Verb
-def go_on(whole: Any, label: float, weight: float, out: Vector) -> int:
-    """The rest of the round; out : (c,) out, the decision. Returns how it ends."""
+def undo(whole: Any) -> None:
+    """Go back to the last copy, and learn the rows since then."""
+    raise NotImplementedError
+
+
+@Verb
+def look(whole: Any, x: Vector) -> int:
+    """Scale a row in each view; nothing is learned. Returns how it ends."""
     raise NotImplementedError
 
 
 @Verb
 def foresee(whole: Any, x: Vector, out: Vector) -> int:
-    """The decision on a row, (c,) out; nothing changes. Returns how it ends."""
+    """The decision on a row, (c,) out; nothing is learned. Returns how it ends."""
     raise NotImplementedError
 
 
-family(begin, go_on, foresee)
+family(take, undo, look, foresee)
 
 
 @njit(cache=True)
 def link_whole(whole, link):
     """Fill in the link to all of it."""
-    fill_in(begin, whole, link)
-
-
-@njit(cache=True)
-def begin_row(link, x):
-    """See `begin`."""
-    return through(begin, link, x)
-
-
-@njit(cache=True)
-def go_on_row(link, label, weight, out):
-    """See `go_on`."""
-    return through(go_on, link, label, weight, out)
+    fill_in(take, whole, link)
 
 
 @njit(cache=True)
 def learn_row(link, x, label, weight, out):
-    """Both."""
-    end = through(begin, link, x)
-    return end if end != DONE else through(go_on, link, label, weight, out)
+    """`take`, and `undo` where it has to follow."""
+    try:
+        end = through(take, link, x, label, weight, out)
+    except Exception:
+        end = RAISED
+    if end != DONE and end != NOT_HERE:
+        through(undo, link)
+    return end
+
+
+@njit(cache=True)
+def look_at_row(link, x):
+    """See `look`."""
+    return through(look, link, x)
 
 
 @njit(cache=True)
@@ -159,68 +307,119 @@ def decide_row(link, x, out):
     return through(foresee, link, x, out)
 
 
-@begin.of(Whole)
-def _begin(whole, x):
-    row, scaling, before = whole.row, whole.scaling, whole.scaling_before
-    if not given(row, x):
+@take.of(Whole)
+def _take(whole, x, label, weight, out):
+    journal = whole.journal
+    if not given(whole.row, x):
         return NOT_HERE
-    copy(whole.before, whole.memory)
-    if scaling.method >= 0:
-        copy(before.seen, scaling.seen)
-        copy(before.first, scaling.first)
-        copy(before.second, scaling.second)
-        scale_rows(scaling.method, row.given, scaling.seen, scaling.first, scaling.second, row.x)
-    else:
-        copy(x, row.x[0])
+    if journal.n[0] == journal.X.shape[0]:
+        copy(whole.live, whole.saved)
+        for k in range(len(whole.own)):
+            through(keep, whole.own[k], False)
+        journal.n[0] = 0
+    end = learn(whole, label, weight)
+    if end == DONE:
+        due, board = whole.due, whole.board
+        at = (whole.progress.counters[ROUND] - 1) % due.labels.shape[0]
+        copy(board.leanings[0], due.leanings[at])
+        due.judged[at] = board.judged[0]
+        n = journal.n[0]
+        if n < journal.X.shape[0]:
+            copy(x, journal.X[n])
+            journal.labels[n], journal.weights[n] = label, weight
+            journal.n[0] += 1
+        copy(whole.decisions[0], out)
+    return end
+
+
+@undo.of(Whole)
+def _undo(whole):
+    journal = whole.journal
+    copy(whole.saved, whole.live)
+    for k in range(len(whole.own)):
+        through(keep, whole.own[k], True)
+    for i in range(journal.n[0]):
+        copy(journal.X[i], whole.row.given[0])
+        learn(whole, journal.labels[i], journal.weights[i])
+
+
+@njit(cache=True)
+def learn(whole, label, weight):
+    """Learn the row that is given. Returns how it ends."""
+    row, board, counters, stores = whole.row, whole.board, whole.progress.counters, whole.stores
+    fits = True
+    for k in range(len(whole.views)):
+        through(enter, whole.views[k])
+        fits &= through(small, whole.views[k])
+    if not fits:
+        return TOO_LARGE
     if row.tells_apart:
         row.key[0] = dense_keys(row.given)[0]
-    return DONE if small(row) else TOO_LARGE
-
-
-@go_on.of(Whole)
-def _go_on(whole, label, weight, out):
-    board, counters, stores = whole.board, whole.progress.counters, whole.stores
     board.labels[0], board.importance[0] = label, weight
     for k in range(len(stores)):
         through(meet, whole.own[k])
+    wrong = -1  # number of a store with what is not finite
     if not whole.interferes:
-        for e in range(board.updates.shape[1]):
-            board.updates[0, e] = True
-        for k in range(len(stores)):
-            through(score_all, stores[k], 0)
-        if label == label:
-            clock = Clock(counters[SEED], counters[ROUND], counters[ASKED] + 1)
-            for k in range(len(stores)):
-                through(learn_all, stores[k], 0, clock)
+        wrong = learn_alone(whole)
         stores = stores[:0]
+    alone = counters[CHOSEN]
     rounds(
         whole.committee, whole.terms, whole.progress, stores, board, whole.decisions, whole.asked
     )
-    if not sound(board):
+    if not board_sound(whole):
         return OVERFLOWED
+    for k in range(len(stores)):
+        if not through(check_some, stores[k], 0, EVERY):
+            wrong = k
+    if wrong >= 0:
+        return OVERFLOWED + 1 + wrong
+    chosen = counters[CHOSEN] if alone < 0 else -1
     for k in range(len(whole.own)):
-        if not through(settle, whole.own[k]):
-            return OVERFLOWED + 1 + k
-    copy(whole.decisions[0], out)
+        through(settle, whole.own[k], chosen)
+    return DONE
+
+
+@njit(cache=True)
+def learn_alone(whole):
+    """Each expert scores and learns, while what it knows is in the caches.
+
+    Returns the number of a store where that is not finite; -1: everywhere it is.
+    """
+    board, counters, wrong = whole.board, whole.progress.counters, -1
+    label, clock = board.labels[0], Clock(counters[SEED], counters[ROUND], counters[ASKED] + 1)
+    for e in range(board.updates.shape[1]):
+        board.updates[0, e] = True
+    for k in range(len(whole.stores)):
+        for i in range(whole.parts[k]):
+            through(score_some, whole.stores[k], i, i + 1, 0)
+            if label == label:
+                through(learn_some, whole.stores[k], i, i + 1, 0, clock)
+                if not through(check_some, whole.stores[k], i, i + 1):
+                    wrong = k
+    return wrong
+
+
+@look.of(Whole)
+def _look(whole, x):
+    if not given(whole.row, x):
+        return NOT_HERE
+    for k in range(len(whole.views)):
+        through(glance, whole.views[k])
+        if not through(small, whole.views[k]):
+            return TOO_LARGE
     return DONE
 
 
 @foresee.of(Whole)
 def _foresee(whole, x, out):
-    row, scaling, board = whole.row, whole.scaling, whole.board
-    if not given(row, x):
-        return NOT_HERE
-    if scaling.method >= 0:
-        scale_each(scaling.method, row.given, scaling.seen, scaling.first, scaling.second, row.x)
-    else:
-        copy(x, row.x[0])
-    if not small(row):
-        return TOO_LARGE
+    end = look(whole, x)
+    if end != DONE:
+        return end
     for k in range(len(whole.own)):
-        through(read, whole.own[k], board)
-    if not sound(board):
+        through(read, whole.own[k], whole.board)
+    if not board_sound(whole):
         return OVERFLOWED
-    decide(whole.committee, whole.terms, whole.progress, board, whole.decisions)
+    decide(whole.committee, whole.terms, whole.progress, whole.board, whole.decisions)
     copy(whole.decisions[0], out)
     return DONE
 
@@ -239,23 +438,12 @@ def given(row, x):
     return dense_norms(row.given)[0] < np.inf
 
 
-@njit(cache=True, forceinline=True)
-def small(row):
-    """Whether the scaled row's squared norm is finite; it is then known."""
-    row.norm[0] = dense_norms(row.x)[0]
-    return row.norm[0] < np.inf
-
-
 @njit(cache=True)
-def sound(board):
-    """Whether all scores of one row are finite."""
-    return finite(board.scores.reshape(-1)) and finite(board.sizes.reshape(-1))
-
-
-@njit(cache=True)
-def finite(numbers):
-    """Whether all of a vector's are."""
-    wrong = 0
-    for i in range(np.uintp(numbers.shape[0])):
-        wrong += not abs(numbers[i]) < np.inf
-    return wrong == 0
+def board_sound(whole):
+    """Whether all scores of the row are finite; if not, they are copied."""
+    scores, sizes = whole.board.scores.reshape(-1), whole.board.sizes.reshape(-1)
+    if finite(scores) and finite(sizes):
+        return True
+    copy(scores, whole.failed[0].reshape(-1))
+    copy(sizes, whole.failed[1].reshape(-1))
+    return False

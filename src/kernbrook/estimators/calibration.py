@@ -48,6 +48,9 @@ class Calibration:
     array([[0.1, 0.9]])
     """
 
+    rounds = 0  # of the model, so far
+    said: Any = None  # before the labels that it has learned from last
+
     def __init__(self, scores: int):
         curvature = np.full(scores, RIDGE)
         hits = np.zeros((2, BINS))
@@ -90,6 +93,7 @@ class Calibration:
         """One that goes on from here by itself."""
         other = Calibration.__new__(Calibration)
         other._known = Calibrated(*(array.copy() for array in self._known))
+        other.rounds = self.rounds
         return other
 
     def grown(self, positions: Labels, classes: int) -> Calibration:

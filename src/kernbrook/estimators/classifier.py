@@ -460,7 +460,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return self.classes_[_leading(decisions)]
 
     def _prediction(self, decision: Floats) -> Any:
-        return self._met(decision[None])[0]
+        if self.threshold is None:
+            return self._predictions(decision[None])[0]
+        probabilities, cuts = self._run.calibration.said
+        return self._called(probabilities[-1:], cuts[-1:])[0]
 
     def _chances(self) -> Floats | None:
         chances: Floats = self._run.calibration.said[0]

@@ -38,6 +38,9 @@ class Residuals:
     1.0
     """
 
+    rounds = 0  # of the model, so far
+    said: Any = None  # before the labels that it has learned from last
+
     def __init__(self) -> None:
         self._errors = np.zeros(WINDOW)
         self._seen = np.zeros(1, dtype=np.int64)
@@ -69,6 +72,7 @@ class Residuals:
         """One that goes on from here by itself."""
         other = Residuals.__new__(Residuals)
         other._errors, other._seen = self._errors.copy(), self._seen.copy()
+        other.rounds = self.rounds
         return other
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -179,6 +179,7 @@ class OnlineMachine(BaseEstimator):
             calibration = self._run.calibration.copy()
             labels = np.where(asked, board.labels, np.nan)
             calibration.said = calibration.learn(board.leanings, labels, weights, board.judged)
+            calibration.rounds = self._run.rounds + len(labels)
             return {"calibration": calibration}
 
         return follow
@@ -221,8 +222,8 @@ class OnlineMachine(BaseEstimator):
             quick, label = self._quickly(), self._number_of(y)
             if quick is not None and label is not None:
                 own = self._weighed(np.array([label]), np.array([weight]))
-                row, follow = np.array(x, dtype=np.float64), self._follow(np.array([weight]))
-                decision = quick.learn(row, label, float(own[0]), follow)
+                row = np.array(x, dtype=np.float64)
+                decision = quick.learn(row, label, float(own[0]), weight)
                 if decision is not None:
                     return self._prediction(decision)
         with self._nothing_half_done():

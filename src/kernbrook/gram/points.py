@@ -282,12 +282,12 @@ class SupportVectors:
 
     Attributes
     ----------
-    n : number of points
+    n, counted : number of points, and (1,) the same
     coefficients : (n, columns)
     """
 
     def __init__(self, columns: int, width: int, sparse: bool):
-        self.n = 0
+        self.counted = np.zeros(1, dtype=np.int64)
         self.width = width
         self.sparse = sparse
         self._coefficients = np.zeros((0, columns))
@@ -297,6 +297,10 @@ class SupportVectors:
         self._data = np.zeros(0)
         self._indices = np.zeros(0, dtype=np.int64)
         self._indptr = np.zeros(1, dtype=np.int64)
+
+    @property
+    def n(self) -> int:
+        return int(self.counted[0])
 
     @property
     def coefficients(self) -> Floats:
@@ -341,15 +345,15 @@ class SupportVectors:
                 rows.data, rows.indices, rows.indptr, rows.start, which,
                 new._data, new._indices, new._indptr, self.n,
             )  # fmt: skip
-        new.n = n
+        new.counted = np.array([n])
         return new
 
     def kept(self, which: NDArray[np.int64]) -> SupportVectors:
         """Of these the points that are given by their rising numbers; these stay as they are."""
         if len(which) == self.n:
             return self
-        new = copy(self)
-        new.n = n = len(which)
+        n, new = len(which), copy(self)
+        new.counted = np.array([n])
         new._coefficients = np.empty_like(self._coefficients)
         new._coefficients[:n] = self._coefficients[which]
         new._norms = np.empty_like(self._norms)
@@ -371,7 +375,7 @@ class SupportVectors:
     def with_coefficients(self, coefficients: Floats) -> SupportVectors:
         """The same points with other coefficients, (n, columns); these stay as they are."""
         new = copy(self)
-        new._coefficients = coefficients
+        new._coefficients, new.counted = coefficients, self.counted.copy()
         return new
 
     def only_columns(self, columns: Sequence[int]) -> SupportVectors:
@@ -416,7 +420,7 @@ class SupportVectors:
             _check_csr(arrays["indices"], arrays["indptr"], self.width)
         for name in shapes:
             setattr(self, f"_{name}", arrays[name])
-        self.n = n
+        self.counted = np.array([n])
 
 
 @contextmanager

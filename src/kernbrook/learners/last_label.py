@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.row import InRows, Row, in_rows, read
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
 from kernbrook.engine.verbs import learn, score
 from kernbrook.errors import InputError, NonFiniteError
@@ -120,3 +121,27 @@ class LastLabels(Store):
 
     def overflow(self, expert: int) -> NonFiniteError:
         return NonFiniteError("LastLabel: a label is not finite")
+
+
+class LastInRows(InRows):
+    """The same, row by row: the state is all compiled forms at once."""
+
+    def __init__(self, store: LastLabels, state: Last, row: Row):
+        self.expert = state.expert
+
+    def changing(self, state: Last) -> list[Floats]:
+        return [state.label]
+
+    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[Last, Last]:
+        self.state = Last(arrays[0], self.expert)
+        return self.state, self.state
+
+
+@in_rows.register(LastLabels)
+def _in_rows(store: LastLabels) -> type[InRows]:
+    return LastInRows
+
+
+@read.of(Last)
+def _read(store, board):
+    score(store, 0, board)

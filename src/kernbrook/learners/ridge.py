@@ -144,7 +144,7 @@ def _descend(rule, held, z, t, seen, scores, variance):
         step = (target - product(theta, c, z, t)) / total
         for j in range(d):
             theta[c, j] += step * gains[j]
-    root = math.sqrt(total)
+    root, grown = math.sqrt(total), 1.0 / forgetting
     for j in range(d):  # P stays symmetric to the last bit: by forgetting, the rest would grow
         gains[j] /= root
     for i in range(d):
@@ -154,4 +154,4 @@ def _descend(rule, held, z, t, seen, scores, variance):
                 inverse[i, j] -= factor * gains[j]
         else:
             for j in range(d):
-                inverse[i, j] = (inverse[i, j] - factor * gains[j]) / forgetting
+                inverse[i, j] = (inverse[i, j] - factor * gains[j]) * grown

@@ -34,6 +34,8 @@ PINNED = "pinned"
 Pinned = Annotated[T, PINNED]  # what compiled code puts into memory once for many calls, by `pin`
 
 ROOM = 512  # words for what is put into memory
+RAISED_AN_ERROR = "a compiled verb raised an error; where it runs as Python it says which"
+
 LINK = 5  # ints of a link: a family has no more than four verbs
 INT = ir.IntType(32)
 WORD = ir.IntType(types.intp.bitwidth)
@@ -201,8 +203,7 @@ def call(typing_context: Any, verb: Any, link: Any, others: Any) -> Any:
             ],
         )
         with cgutils.if_unlikely(builder, cgutils.is_not_null(builder, failed)):
-            said = "a compiled verb raised an error; where it runs as Python it says which"
-            context.call_conv.return_user_exc(builder, RuntimeError, (said,))
+            context.call_conv.return_user_exc(builder, RuntimeError, (RAISED_AN_ERROR,))
         return context.get_dummy_value() if gives is types.none else load(builder, answer, None)
 
     return gives(verb, link, comes), generate

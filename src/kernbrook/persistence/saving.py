@@ -299,10 +299,10 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
     check_progress(made, estimator.combiner)
     made.scaler.restore(reader.tensors)
     reader.used.update(made.scaler.arrays())
-    made.calibration = estimator._new_calibration()
     names = {name: f"calibration.{name}" for name in made.calibration.arrays()}
     with within("calibration."):
         made.calibration.restore({name: reader.array(full) for name, full in names.items()})
+    made.calibration.rounds = made.rounds
     estimator._run = made
     estimator.kernels_ = made.kernels
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -151,6 +151,14 @@ class Scalers:
         other = Scalers.__new__(Scalers)
         other.methods = self.methods
         other._each = [None if one is None else one.copy() for one in self._each]
+        return other
+
+    def on(self, arrays: Iterable[NDArray[Any]]) -> Scalers:
+        """Others that learn in these arrays, which are like those of `arrays`, in their order."""
+        other, left = self.copy(), iter(arrays)
+        for one in other._each:
+            if one is not None:
+                one._seen, one._first, one._second = next(left), next(left), next(left)
         return other
 
     def arrays(self) -> dict[str, NDArray[Any]]:

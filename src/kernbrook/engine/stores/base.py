@@ -195,6 +195,15 @@ def met(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels,
     return rows.keys, known
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+def finite(numbers):
+    """Whether all of a vector's are: what is not, is not 0 times 0."""
+    total = 0.0
+    for i in range(np.uintp(numbers.shape[0])):
+        total += 0.0 * numbers[i]
+    return total == 0.0
+
+
 @njit(cache=True, nogil=True, forceinline=True)
 def look(board, t, expert, diagonal, clock):
     """What a learner is told of example t, after the expert has scored it."""

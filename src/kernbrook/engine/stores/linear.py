@@ -12,7 +12,7 @@ from kernbrook.checks import refusal
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.same import same
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look
+from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, finite, look
 from kernbrook.engine.verbs import (
     Coefficients,
     after_label,
@@ -24,6 +24,7 @@ from kernbrook.engine.verbs import (
     parts_of,
     predict,
     score,
+    sound,
     typed,
 )
 from kernbrook.errors import InputError, NonFiniteError
@@ -47,7 +48,8 @@ class FeatureBlock(NamedTuple):
     experts : (m,) int, their numbers in the pool
     features : the block's, map after map: (b, d) each, row after row
     first, dim : (m,) of each expert the first of its features in the pool's, and how many, d
-    at, more, rows : (m,) the first of its numbers in theta, in extra, and how many rows of these
+    at, more : (m + 1,) the first of its numbers in theta, and in extra
+    rows : (m,) how many rows of these
     theta, extra : what the experts have learned, one after the other
     gains, pins : (m, greatest d) and (m, 2, ROOM) scratch
     """
@@ -120,6 +122,13 @@ def _learn(part, t, updates, clock, board):
         scores, variance = board.scores[t, expert], board.variances[t, expert]
         through(descend, part.rule, part.held, part.z, t, seen, scores, variance)
     through(after_label, part.rule, part.held, clock.number)
+
+
+@sound.of(OnFeatures)
+def _sound(member, i):
+    block = member.block
+    theta = block.theta[block.at[i] : block.at[i + 1]]
+    return finite(theta) and finite(block.extra[block.more[i] : block.more[i + 1]])
 
 
 class Learned(NamedTuple):

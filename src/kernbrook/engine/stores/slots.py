@@ -8,13 +8,24 @@ from a running sum, and the result does not depend on the block.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, look, met, summed
+from kernbrook.engine.stores.base import (
+    Pass,
+    Setting,
+    Spread,
+    Store,
+    copied,
+    finite,
+    look,
+    met,
+    summed,
+)
 from kernbrook.engine.verbs import (
     Points,
     Slots,
@@ -26,6 +37,7 @@ from kernbrook.engine.verbs import (
     part,
     parts_of,
     score,
+    sound,
     typed,
 )
 from kernbrook.errors import InputError, NonFiniteError
@@ -179,6 +191,11 @@ def _learn(part, t, updates, clock, board):
         through(keep_within, rule, part.slots, seen, seat.values[t + 1 :], seat.points, t)
 
 
+@sound.of(Budgeted)
+def _sound(member, i):
+    return finite(member.block.slots.alpha[i].reshape(-1))
+
+
 @njit(cache=True, nogil=True, forceinline=True)
 def put(seat, change, seen, t):
     """A slot now holds example t, with the coefficients of the change."""
@@ -243,10 +260,37 @@ def own_diagonals(parts, pairs, out):
 
 
 class Kept(NamedTuple):
-    """The state: the slots, and the points that they hold, without coefficients."""
+    """The state: the slots, and the points that they hold, without coefficients.
+
+    changes : whether the arrays change in place, as rows are learned one at a time
+    """
 
     slots: Slots
     points: SupportVectors
+    changes: bool = False
+
+
+def still(state: Kept) -> Kept:
+    """The state, or a copy of one that changes, made while no row is learned."""
+    if not state.changes:
+        return state
+    points = copy(state.points)
+    slots, points.counted, points._X, points._norms, points._keys = copied_at_once(
+        state.slots, points.counted, points._X, points._norms, points._keys
+    )
+    return Kept(slots, points)
+
+
+@njit(cache=True)
+def copied_at_once(slots, counted, X, norms, keys):
+    """Copies; what is compiled without `nogil` runs while nothing else does that Python calls."""
+    n = counted[0]
+    copies = Slots(
+        slots.alpha.copy(), slots.diagonal.copy(), slots.born.copy(), slots.place.copy(),
+        slots.filled.copy(), slots.gram.copy(), slots.factor.copy(), slots.order.copy(),
+        slots.memory.copy(), slots.scale.copy(), slots.points.copy(), slots.norms.copy(),
+    )  # fmt: skip
+    return copies, counted.copy(), X[:n].copy(), norms[:n].copy(), keys[:n].copy()
 
 
 class SlotStore(Store):
@@ -369,7 +413,8 @@ class SlotStore(Store):
 
     def _support(self, state: Kept) -> SupportVectors:
         """The points with the experts' coefficients."""
-        if self._last[0] is not state:
+        state, (known, found) = still(state), self._last
+        if known is not state:
             points, spread = self.expansion(state)
             columns = spread.shape[1] * spread.shape[2]
             found = SupportVectors(columns, self.setting.width, False)
@@ -379,7 +424,7 @@ class SlotStore(Store):
             else:
                 found = state.points.with_coefficients(spread.reshape(-1, columns))
             self._last = state, found
-        return self._last[1]
+        return found
 
     def _points(self, state: Kept) -> Rows:
         """The points that `slots.place` counts from 0."""
@@ -389,6 +434,7 @@ class SlotStore(Store):
         return DenseRows(points.reshape(-1, points.shape[2]), norms, np.zeros(len(norms), np.int64))
 
     def arrays(self, state: Kept) -> dict[str, NDArray[Any]]:
+        state = still(state)
         held = {} if self.owns else state.points.arrays()
         return {**{name: getattr(state.slots, name) for name in self._fields()}, **held}
 
@@ -397,6 +443,7 @@ class SlotStore(Store):
         return [name for name in Slots._fields if self.owns or name not in ("points", "norms")]
 
     def expansion(self, state: Kept) -> tuple[Rows, Floats]:
+        state = still(state)
         slots, m, c = state.slots, len(self.kernels), self.setting.scores
         if not self.owns:
             out = np.empty((state.points.n, m * c))
@@ -432,9 +479,11 @@ class SlotStore(Store):
         return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)
 
     def nbytes(self, state: Kept) -> int:
+        state = still(state)
         return state.points.nbytes + sum(array.nbytes for array in state.slots)
 
     def only(self, state: Kept, expert: int) -> Kept:
+        state = still(state)
         slots = copied(state.slots)
         slots.filled[self.experts != expert] = 0
         used = renumber(slots.place, slots.filled.reshape(-1), state.points.n)
