@@ -67,6 +67,7 @@ from kernbrook.numerics.values import fill_by_code
 from kernbrook.numerics.zero import zero_or
 
 JOURNAL = 256  # rows between two copies of all that was learned
+MOST_DUE = 256  # rows that the calibration learns from later
 
 
 class QuickRows:
@@ -116,8 +117,8 @@ class QuickRows:
         parts = np.array([parts_of(member) for member, _ in forms])
         whole = Whole(
             model.passes.committee(model.choices), model.choices.terms._replace(given=True),
-            self.progress, board, self.due, (self.failed.scores, self.failed.sizes), np.empty((1, c)),
-            np.zeros(1, dtype=bool), rows[0],
+            self.progress, board, self.due, (self.failed.scores, self.failed.sizes),
+            np.empty((1, c)), np.zeros(1, dtype=bool), rows[0],
             self._linked(link_view, views(methods, rows, scaling)),
             self._linked(link_store, [Met(member, board) for member, _ in forms]), parts,
             self._linked(link_own, [own for _, own in forms]),
@@ -150,9 +151,9 @@ class QuickRows:
         end = self._fill(x)
         if end == DONE:
             at, calibration = self.model.rounds, self.model.__dict__["calibration"]
-            if calibration is not None and at - calibration.rounds == JOURNAL:
+            if calibration is not None and at - calibration.rounds == MOST_DUE:
                 _ = self.model.calibration  # it learns what is due
-            at %= JOURNAL
+            at %= MOST_DUE
             self.due.labels[at], self.due.weights[at] = label, given
             end = learn_row(self.link, x, label, weight, out)
         return self._answer(end, out)
