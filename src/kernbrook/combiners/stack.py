@@ -181,12 +181,11 @@ def _correct(combiner, progress, loss, scores, decision):
             for e in range(m):
                 added += coefficients[e + 1] * cut((scores[e, 0] - base) / deviation, FAR)
             decision[0] = cut(base + deviation * added, measured[3])
-        return True
+        return
     for c in range(classes):
         decision[c] *= 1.0 + coefficients[0]
         for e in range(m):
             decision[c] += coefficients[e + 1] * cut(scores[e, c], SURE)
-    return True
 
 
 @update.of(Stacking)

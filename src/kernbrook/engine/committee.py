@@ -76,10 +76,9 @@ def lean(everybody, terms, shares, scores, sizes, out):
 
 @register_jitable
 def corrected(combiner, progress, terms, board, t, decision):
-    """The vote on example t, (c,), once the combiner has corrected it: it leans to that then."""
-    if through(correct, combiner, progress, terms.loss, board.scores[t], decision):
-        for c in range(decision.shape[0]):
-            board.leanings[t, c] = decision[c]
+    """The vote on example t, (c,), and what the experts lean to, once corrected."""
+    through(correct, combiner, progress, terms.loss, board.scores[t], decision)
+    through(correct, combiner, progress, terms.loss, board.scores[t], board.leanings[t])
 
 
 @njit(cache=True, nogil=True)

@@ -262,13 +262,11 @@ def update(combiner: Any, told: Told, progress: Progress) -> None:
 
 
 @Verb
-def correct(combiner: Any, progress: Progress, loss: int, scores: Matrix, decision: Vector) -> bool:
+def correct(combiner: Any, progress: Progress, loss: int, scores: Matrix, decision: Vector) -> None:
     """Change the vote on an example, `decision`, (c,), by the experts' scores, (e, c).
 
-    loss : what the combiner looks at
-    Returns whether it has. By default nothing changes.
+    By default nothing changes. loss : what the combiner looks at
     """
-    return False
 
 
 @Verb
