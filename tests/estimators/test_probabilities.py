@@ -51,14 +51,14 @@ def test_the_same_as_the_definition(classes):
     fast, slow = Calibration(c), naive.Probabilities(c)
     said, cuts = fast.learn(scores, labels, weights, judged)
     for t in range(n):
-        np.testing.assert_allclose(said[t], slow.probabilities(scores[t]), rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(said[t], slow.said(scores[t]), rtol=1e-7, atol=1e-9)
         assert cuts[t] == pytest.approx(slow.cut())
         if labels[t] == labels[t]:
             slow.learn(scores[t], int(labels[t]), weights[t], judged[t])
     np.testing.assert_array_equal(fast.counts, slow.counts)
     assert fast.cut == pytest.approx(slow.cut())
     np.testing.assert_allclose(
-        fast.probabilities(scores), [slow.probabilities(s) for s in scores], rtol=1e-7, atol=1e-9
+        fast.probabilities(scores), [slow.said(s) for s in scores], rtol=1e-7, atol=1e-9
     )
 
 

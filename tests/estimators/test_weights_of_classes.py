@@ -117,7 +117,8 @@ def test_one_in_a_hundred():
     for name, parameters in {
         "plain": {}, "balanced": {"class_weight": "balanced"}, "f1": {"threshold": "f1"},
     }.items():  # fmt: skip
-        said, _ = machine(**parameters).learn(X, y, classes=[0, 1])
+        voting = machine(combiner=kb.FixedShare(), **parameters)  # votes tell little of chances
+        said, _ = voting.learn(X, y, classes=[0, 1])
         late = slice(1000, None)
         scores[name] = f1_score(y[late], said[late])
         recalls[name] = said[late][y[late] == 1].mean()

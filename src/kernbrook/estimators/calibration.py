@@ -13,6 +13,7 @@ from kernbrook.errors import InputError
 from kernbrook.gram.points import Flags, Floats, Labels, check_array
 from kernbrook.numerics.calibration import (
     BINS,
+    CELLS,
     FOUND,
     RIDGE,
     Calibrated,
@@ -28,7 +29,8 @@ class Calibration:
     The slope and the intercepts follow the log loss of each label by a Newton step. Scores are in
     units: the mean, over the rows, of their greatest size. What is known fades with each label, the
     faster the less sure the probabilities were of it: so they follow a model that learns, and a
-    stream that drifts.
+    stream that drifts. To a probability of two classes the mean error is added that such ones have
+    had so far.
 
     Parameters
     ----------
@@ -37,7 +39,8 @@ class Calibration:
     References
     ----------
     Platt (1999), Probabilistic outputs for support vector machines. Gupta and Ramdas (2023),
-    Online Platt scaling with calibeating, ICML.
+    Online Platt scaling with calibeating, ICML. Foster and Hart (2023), "Calibeating": beating
+    forecasters at their own game, Theoretical Economics 18.
 
     Examples
     --------
@@ -58,7 +61,8 @@ class Calibration:
         self._known = Calibrated(
             slope=np.array([1.0, RIDGE, 0.0, 0.0]), intercepts=np.zeros(scores),
             cross=np.zeros(scores), curvatures=curvature,
-            counts=np.zeros(max(scores, 2), dtype=np.int64), hits=hits,
+            counts=np.zeros(max(scores, 2), dtype=np.int64), errors=np.zeros((2, CELLS)),
+            hits=hits,
         )  # fmt: skip
 
     @property
@@ -126,6 +130,9 @@ class Calibration:
         positive = known.slope[1] > 0 and known.curvatures.min() > 0
         if not (positive and known.slope[2:].min() >= 0 and known.counts.min() >= 0):
             raise InputError("slope, curvatures, counts: expected positive numbers")
+        sizes, most = np.abs(known.errors[0]), known.errors[1] * (1 + 1e-9)
+        if not (known.errors[1].min() >= 0 and (sizes <= most).all()):
+            raise InputError("errors: more than the labels can have")
         if not (known.hits[1].min() >= 0 and (known.hits[1] <= known.hits[0] * (1 + 1e-9)).all()):
             raise InputError("hits: more positive labels than labels")
         self._known = known

@@ -13,6 +13,8 @@ BINS = 80  # a quarter wide, of logits from -10 to 10
 FADE = 0.01  # of what is known of the F score, at a positive label
 FOUND = 1.0  # weight of positive labels that an F score of 1 is begun with
 LEAST = 1e-3  # curvature that a label has, however sure it was
+CELLS = 20  # of probabilities, between which errors are spread
+SHRUNK = 50.0  # labels in a cell at which half of its mean error counts
 STEEPEST = 30.0  # log of the greatest ratio of two probabilities
 
 
@@ -22,6 +24,7 @@ class Calibrated(NamedTuple):
     slope : (4,) the slope, its curvature, the sum of the sizes of rows of scores, and their number
     intercepts, cross, curvatures : (c,) intercepts; second derivatives with the slope, and own
     counts : (k,) labels of each class, those of weight 0 left out
+    errors : (2, CELLS) of two classes: sums of label less probability, and of weights
     hits : (2, BINS) of two classes, by weight: labels, and positive ones, by the logit of the
         probability that the second class had; at the start FOUND labels, positive and sure
     """
@@ -31,6 +34,7 @@ class Calibrated(NamedTuple):
     cross: np.ndarray
     curvatures: np.ndarray
     counts: np.ndarray
+    errors: np.ndarray
     hits: np.ndarray
 
 
@@ -67,10 +71,49 @@ def probabilities_of(known, scores, out):
 
 
 @njit(cache=True, nogil=True)
+def cell_of(p):
+    """(cell, the next one, the share of the next one) of a probability."""
+    at = p * CELLS - 0.5
+    cell = math.floor(at)
+    return max(cell, 0), min(cell + 1, CELLS - 1), at - cell
+
+
+@njit(cache=True, nogil=True)
+def mend(known, out):
+    """Add to the probabilities of two classes the mean error that such ones have had so far.
+
+    Neither is less than halved.
+    """
+    errors, p = known.errors, out[1]
+    cell, following, share = cell_of(p)
+    mended = p + (1.0 - share) * errors[0, cell] / (errors[1, cell] + SHRUNK)
+    mended += share * errors[0, following] / (errors[1, following] + SHRUNK)
+    if mended == p:
+        return
+    if mended < p:
+        out[1] = max(mended, 0.5 * p)
+        out[0] = 1.0 - out[1]
+    else:
+        out[0] = max(1.0 - mended, 0.5 * out[0])
+        out[1] = 1.0 - out[0]
+
+
+@njit(cache=True, nogil=True)
+def note_error(errors, p, label, weight):
+    """Count the error of a probability, for `mend`."""
+    cell, following, share = cell_of(p)
+    for at, part in ((cell, 1.0 - share), (following, share)):
+        errors[0, at] += weight * part * (label - p)
+        errors[1, at] += weight * part
+
+
+@njit(cache=True, nogil=True)
 def all_probabilities(known, scores, out):
-    """`probabilities_of` rows, (n, c) scores and (n, k) out."""
+    """Of rows, (n, c) scores and (n, k) out."""
     for t in range(scores.shape[0]):
         probabilities_of(known, scores[t], out[t])
+        if scores.shape[1] == 1:
+            mend(known, out[t])
 
 
 @njit(cache=True, nogil=True)
@@ -112,9 +155,14 @@ def learn_scores(known, scores, labels, weights, judged, probabilities, cuts):
     """
     c = scores.shape[1]
     scaled, steps, curves = np.empty(c), np.empty(c), np.empty(c)
+    p = np.empty(probabilities.shape[1])
     for t in range(scores.shape[0]):
-        p = probabilities[t]
         probabilities_of(known, scores[t], p)
+        said = probabilities[t]
+        for k in range(p.shape[0]):
+            said[k] = p[k]
+        if c == 1:
+            mend(known, said)
         cuts[t] = best_cut(known.hits) if c == 1 else 0.5
         if not (labels[t] == labels[t] and weights[t] > 0.0):
             continue
@@ -123,7 +171,8 @@ def learn_scores(known, scores, labels, weights, judged, probabilities, cuts):
         if not judged[t]:
             continue
         if c == 1:
-            note_label(known.hits, p[1] / p[0], label == 1, weights[t])
+            note_label(known.hits, said[1] / said[0], label == 1, weights[t])
+            note_error(known.errors, p[1], float(label), weights[t])
         doubt = 1.0
         for k in range(p.shape[0]):
             doubt -= p[k] * p[k]
