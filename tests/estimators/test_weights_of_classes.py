@@ -112,19 +112,19 @@ def test_costs_of_three_classes():
 
 def test_one_in_a_hundred():
     """Weights and the F threshold find many more of the rare class, at a better F score."""
-    X, y = rare(seed=1)
-    scores, recalls = {}, {}
-    for name, parameters in {
-        "plain": {}, "balanced": {"class_weight": "balanced"}, "f1": {"threshold": "f1"},
-    }.items():  # fmt: skip
-        voting = machine(combiner=kb.FixedShare(), **parameters)  # votes tell little of chances
-        said, _ = voting.learn(X, y, classes=[0, 1])
-        late = slice(1000, None)
-        scores[name] = f1_score(y[late], said[late])
-        recalls[name] = said[late][y[late] == 1].mean()
-    assert scores["f1"] > scores["plain"] + 0.03, scores
-    assert recalls["balanced"] > recalls["plain"] + 0.1, recalls
-    assert recalls["f1"] > recalls["plain"] + 0.05, recalls
+    found = {}
+    for seed in range(4):
+        X, y = rare(seed=seed)
+        for name, parameters in {
+            "plain": {}, "balanced": {"class_weight": "balanced"}, "f1": {"threshold": "f1"},
+        }.items():  # fmt: skip
+            said, late = machine(**parameters).learn(X, y, classes=[0, 1])[0], slice(1000, None)
+            recall = said[late][y[late] == 1].mean()
+            found.setdefault(name, []).append((f1_score(y[late], said[late]), recall))
+    score, recall = zip(*(np.mean(found[name], axis=0) for name in ("plain", "balanced", "f1")), strict=True)
+    assert score[2] > score[0] + 0.05, found
+    assert recall[1] > recall[0] + 0.2, found
+    assert recall[2] > recall[0] + 0.05, found
 
 
 def test_probabilities_that_agree_with_what_is_said():
