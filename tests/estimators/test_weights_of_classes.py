@@ -121,7 +121,9 @@ def test_one_in_a_hundred():
             said, late = machine(**parameters).learn(X, y, classes=[0, 1])[0], slice(1000, None)
             recall = said[late][y[late] == 1].mean()
             found.setdefault(name, []).append((f1_score(y[late], said[late]), recall))
-    score, recall = zip(*(np.mean(found[name], axis=0) for name in ("plain", "balanced", "f1")), strict=True)
+    score, recall = zip(
+        *(np.mean(found[name], axis=0) for name in ("plain", "balanced", "f1")), strict=True
+    )
     assert score[2] > score[0] + 0.05, found
     assert recall[1] > recall[0] + 0.2, found
     assert recall[2] > recall[0] + 0.05, found
