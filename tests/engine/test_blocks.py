@@ -9,6 +9,7 @@ import kernel_sums
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from covering import pairwise
 
 import kernbrook as kb
 
@@ -48,9 +49,7 @@ def assert_equal_runs(one, other):
             np.testing.assert_array_equal(a, b, err_msg=name)
 
 
-@pytest.mark.parametrize("tie", ["margin", "label"])
-@pytest.mark.parametrize("pool", POOLS)
-@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize(("stream", "pool", "tie"), pairwise(STREAMS, POOLS, ["margin", "label"]))
 def test_chunks_and_sparsity(stream, pool, tie):
     """Chunks of 1, 7, 256 and all at once, dense and CSR: eight runs, one result."""
     X, y = STREAMS[stream]()

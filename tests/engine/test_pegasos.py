@@ -7,6 +7,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from covering import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from inside import expert_slots, filled_of, slots_of, threads_of
@@ -96,9 +97,7 @@ def assert_same(model, predictions, expected, ball=True, rtol=1e-8):
 # -- whole runs -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ball", [True, False])
-@pytest.mark.parametrize("C", [2, 3, 26])
-@pytest.mark.parametrize("upkeep", ALL)
+@pytest.mark.parametrize(("upkeep", "C", "ball"), pairwise(ALL, [2, 3, 26], [True, False]))
 def test_letter(upkeep, C, ball):
     X, y = hard_streams.real("letter", 400)
     X, y = hard_streams.scaled(X.toarray()), (y.astype(int) - 1) % C
@@ -311,10 +310,9 @@ def state(model, predictions, X):
     return [array.tobytes() for array in parts]
 
 
-@pytest.mark.parametrize("C", [2, 5])
-@pytest.mark.parametrize("upkeep", ALL)
 @pytest.mark.parametrize(
-    "stream", ["binary_features", "near_duplicates", "offset_duplicates", "wdbc"]
+    ("stream", "upkeep", "C"),
+    pairwise(["binary_features", "near_duplicates", "offset_duplicates", "wdbc"], ALL, [2, 5]),
 )
 def test_chunks_and_sparsity(stream, upkeep, C):
     """Chunks of 1, 7, 50, 129 and all at once, dense and CSR: the same bytes."""
@@ -456,10 +454,9 @@ def assert_pool(pool, twins, X, y, C, upkeep, budget, combiner, selection, size=
     return model
 
 
-@pytest.mark.parametrize("selection", SELECTIONS)
-@pytest.mark.parametrize("combiner", COMBINERS)
-@pytest.mark.parametrize("pool", POOLS)
-@pytest.mark.parametrize("upkeep", ALL)
+@pytest.mark.parametrize(
+    ("upkeep", "pool", "combiner", "selection"), pairwise(ALL, POOLS, COMBINERS, SELECTIONS)
+)
 def test_pools(upkeep, pool, combiner, selection):
     """Several kernels under Hedge, updates and votes drawn or not; each has its own t."""
     X, y = hard_streams.of_scikit_learn("wine", 150)
