@@ -77,7 +77,7 @@ def recipes() -> None:
 
     for name, recipe in RECIPES.items():
         note = " (batch)" if recipe.batch else ""
-        typer.echo(f"{name:20} {recipe.task:7}  {recipe.title}{note}")
+        typer.echo(f"{name:24} {recipe.task:7}  {recipe.title}{note}")
 
 
 def warm(
