@@ -36,7 +36,6 @@ STORES: dict[str, Callable[[], Any]] = {
             kb.Ridge(features=FEATURES),
         ],
     ),
-    "default of numbers": lambda: kb.OnlineMKRegressor(),
     "levels": lambda: kb.recipes.make("ada-raker", n_components=8, levels=3),
     "subsets": lambda: kb.recipes.make("amkl-aks", n_components=8, threshold=0.01),
     "ridge": lambda: kb.OnlineMKClassifier(
@@ -49,7 +48,7 @@ STORES: dict[str, Callable[[], Any]] = {
 OURS = str(Path(kb.__file__).parent)
 ROWS, BLOCK = 160, 16
 OF_NUMBERS = (
-    "sums", "window", "features", "default of numbers", "levels", "subsets", "mean",
+    "sums", "window", "features", "levels", "subsets", "mean",
 )  # fmt: skip
 
 
