@@ -28,6 +28,7 @@ TYPED = [
     str(10**9), str(2**62), str(2**63), str(10**30), "9" * 400, "9" * 5000,
 ]  # fmt: skip
 ODD = "a\x1b]0;gone\x07\u202eb"  # sets a terminal's title, and turns what follows round
+BPAS_BUDGET = "BPAS: budget must be an integer from 1 to 100,000,000"
 ODD_SHOWN = r"a\x1b]0;gone\x07\u202eb"
 
 
@@ -75,8 +76,9 @@ def test_settings_are_refused_in_a_line_or_work(recipe):
     [
         (["--seed", 2**32], 2, "4294967295"),
         (["--n-features", 2**63], 2, "2147483647"),
-        (["--budget", 10**9], 1, "BPAS: budget must be an integer from 1 to 100,000,000, got 1000"),
-        (["--budget", 2**63], 1, "BPAS: budget must be an integer from 1 to 100,000,000, got 9223"),
+        (["--recipe", "bpas", "--budget", 10**9], 1, f"{BPAS_BUDGET}, got 1000"),
+        (["--recipe", "bpas", "--budget", 2**63], 1, f"{BPAS_BUDGET}, got 9223"),
+        (["--budget", 50], 1, "kernbrook-classification: no parameter 'budget'; it has kernels"),
         (["--recipe", "spa", "--set", "unit_diagonal="], 1, "must be True or False, got ''"),
         (["--recipe", "spa", "--set", "unit_diagonal=[]"], 1, "must be True or False, got '[]'"),
         (["--recipe", "ahpatron", "--set", "budget=none"], 1, "Ahpatron: budget must be"),

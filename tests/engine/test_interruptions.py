@@ -29,7 +29,13 @@ STORES: dict[str, Callable[[], Any]] = {
     "asking": lambda: kb.OnlineMKClassifier(learner=kb.BPAS(8), labels=kb.MarginSampling(0.3)),
     "sums": lambda: kb.recipes.make("omkl"),
     "window": lambda: kb.recipes.make("omkl-b", budget=30),
-    "features": lambda: kb.recipes.make("kernbrook-regression", n_components=8),
+    "features": lambda: kb.OnlineMKRegressor(
+        "amkl17",
+        [
+            kb.GradientDescent(0.5, "normalized", features=FEATURES),
+            kb.Ridge(features=FEATURES),
+        ],
+    ),
     "levels": lambda: kb.recipes.make("ada-raker", n_components=8, levels=3),
     "subsets": lambda: kb.recipes.make("amkl-aks", n_components=8, threshold=0.01),
     "ridge": lambda: kb.OnlineMKClassifier(
@@ -41,7 +47,9 @@ STORES: dict[str, Callable[[], Any]] = {
 }
 OURS = str(Path(kb.__file__).parent)
 ROWS, BLOCK = 160, 16
-OF_NUMBERS = ("sums", "window", "features", "levels", "subsets", "mean")
+OF_NUMBERS = (
+    "sums", "window", "features", "levels", "subsets", "mean",
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

@@ -69,6 +69,8 @@ BESIDE = {  # without which a parameter is not looked at, or always refused
     (kb.Pegasos, "merging"): {"budget": 5},
     (kb.External, "every"): {"model": SGDClassifier()},
     (kb.External, "window"): {"model": SGDClassifier()},
+    (kb.Group, "kernels"): {"learner": kb.BPAS(5)},
+    (kb.Group, "scaling"): {"learner": kb.BPAS(5)},
 }
 
 
@@ -99,6 +101,8 @@ def test_every_part_is_tried():
 )
 def test_an_odd_value_works_or_is_refused_in_a_line(kind, name):
     for value in ODD:
+        if name == "kernels" and callable(value):
+            continue  # a kernel, whose errors are its own
         model = machine(kind(**{**BESIDE.get((kind, name), {}), name: value}))
         said = refused(lambda model=model: model.learn(X, Y))
         if said == "":
@@ -128,6 +132,9 @@ def test_an_odd_value_works_or_is_refused_in_a_line(kind, name):
         (kb.BPAS(aggressiveness=10**5000), "of a size from .*, got a value of type int"),
         (kb.GradientDescent(budget=1e308, features=None), "budget must be an integer .*, got 1e"),
         (kb.GradientDescent(loss=np.ones(2)), "loss must be one of squared, .*, got array"),
+        (kb.Group(10**200), r"learner: expected an object such as Perceptron\(\), got 10{98}…$"),
+        (kb.Group(kb.BPAS(), 10**200), "kernels: expected a dictionary's name, .* got 10{98}…$"),
+        (kb.Group(kb.BPAS(), scaling=[]), r"scaling must be None or one of maximum, .* got \[\]$"),
     ],
     ids=lambda part: part if isinstance(part, str) else "",
 )
@@ -151,7 +158,7 @@ def test_parameters_of_a_part_that_is_left_at_its_default():
         (kb.OnlineMKRegressor(), "learner__regularization", r"write learner=kb.Ridge\(\) first"),
         (kb.OnlineMKClassifier(), "combiner__discount", r"write combiner=kb.Hedge\(\) first"),
         (kb.OnlineMKClassifier(), "labels__rate", r"labels is 'all' and .* labels=kb.LabelBudget"),
-        (kb.OnlineMKClassifier(), "kernels__sigma", "kernels is 'omkc16' and has no parameters$"),
+        (kb.OnlineMKClassifier(), "kernels__sigma", "kernels is 'auto' and has no parameters$"),
     ):
         with pytest.raises(InputError, match=said):
             model.set_params(**{name: 5})
@@ -164,6 +171,15 @@ def test_parameters_of_a_part_that_is_left_at_its_default():
         search.fit(X, Y)
     search.estimator.set_params(learner=kb.BPAS())
     assert search.fit(X, Y).best_params_["learner__budget"] in (5, 10)
+
+
+@pytest.mark.parametrize("value", ODD, ids=lambda value: f"{type(value).__name__}")
+def test_an_odd_parameter_of_the_machine_is_refused_in_a_line(value):
+    for make in (kb.OnlineMKClassifier, kb.OnlineMKRegressor):
+        for name in ("kernels", "learner", "combiner", "selection", "labels", "scaling"):
+            if value is None or (name == "kernels" and callable(value)):
+                continue  # a default, or a kernel, whose errors are its own
+            assert refused(lambda make=make, name=name: make(**{name: value}).fit(X, Y)) != ""
 
 
 def test_a_width_without_a_name():

@@ -492,7 +492,7 @@ PARAMETERS = [
     ({"kernels": [kb.Linear()]}, "RandomFeatures: expected a shift-invariant kernel"),
     (
         {"scaling": "standard"},
-        "scaling: expected 'auto', 'moments', 'maximum' or None, got 'standard'",
+        "scaling: expected 'auto', 'moments', 'maximum', 'ranks' or None, got 'standard'",
     ),
 ]
 

@@ -84,7 +84,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     ----------
     classes_ : (c,) labels; of two, the second is the positive class, and wins ties
     kernels_ : (m,) tuple of kernels
-    kernel_weights_ : (m,) weights, summing to 1
+    kernel_weights_ : (m,) weights, summing to 1 with those of experts that have no kernel
     expert_weights_ : (e,) the same, by expert
     expert_mistakes_ : (e,) mistakes of each expert so far, each example by its weight
     n_support_stored_ : sum over the kernels of the support vectors they hold
@@ -113,12 +113,12 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     >>> model.predict([[0.5, 0.5], [-0.5, 0.5]])
     array(['same', 'other'], dtype='<U5')
     >>> print(model.kernels_[model.kernel_weights_.argmax()])
-    exp(-||x-z||^2 / (2 * 0.5^2))
+    exp(-||x-z||^2 / (2 * 1^2))
     """
 
     def __init__(
         self,
-        kernels: Any = "omkc16",
+        kernels: Any = "auto",
         learner: Any = None,
         combiner: Any = None,
         selection: Any = None,
@@ -267,7 +267,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def decision_function(self, X: Any) -> Floats:
         """What decides: the score f(x) of one expert, or the combined vote of several.
 
-        It is the score where the machine has one expert, or votes with one (`BestOfPrefix`).
+        It is the score where the machine has one expert, or votes with one (`BestOfPrefix`), but
+        for what `Stack` adds.
         Several vote for classes, or add their scores, as the loss of the combiner says: votes are
         of size up to 1, scores unbounded. Drawn votes count by their expectation.
 
@@ -313,7 +314,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         -------
         (n, c) in the order of `classes_`, each row summing to 1
         """
-        decisions, leanings = self._run.lean(*self._rows_of(X))
+        rows = self._rows_of(X)  # which says so where nothing was learned
+        decisions, leanings = self._run.lean(*rows)
         probabilities: Floats = self._run.calibration.probabilities(leanings)
         if self.threshold is not None:
             return probabilities

@@ -35,7 +35,7 @@ from kernbrook.gram.points import (
     sound,
 )
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
-from kernbrook.streams.scaling import LARGEST_FILLED, Scalers
+from kernbrook.streams.scaling import LARGEST_FILLED, Scalers, check_method
 
 LARGEST_WEIGHT = 1e100
 _SUCH_AS = {  # of the parts that have parameters
@@ -407,11 +407,12 @@ class OnlineMachine(BaseEstimator):
     def _scaling(self, width: int) -> str | None:
         """The method of scaling rows of so many features, or None."""
         kernels = shared_kernels(self.kernels, self._of_numbers)
-        if self.scaling is None or (self.scaling == "auto" and not of_vectors(kernels)):
+        auto = isinstance(self.scaling, str) and self.scaling == "auto"
+        if self.scaling is None or (auto and not of_vectors(kernels)):
             return None
         check_vectors("scaling", kernels)
-        if not isinstance(self.scaling, str) or self.scaling != "auto":
-            return self.scaling
+        if not auto:
+            return check_method(self.scaling)
         return "moments" if width <= LARGEST_FILLED else "maximum"
 
     def _pool(self, width: int) -> Pool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from kernbrook.checks import shown
 from kernbrook.combiners import AdaRaker, GroupNorm, Stack
 from kernbrook.engine.compose import compose
 from kernbrook.engine.model import Model
@@ -80,7 +81,7 @@ def make_model(
     policy = AllLabels() if isinstance(labels, str) and labels == "all" else labels
     if getattr(policy, "choice", None) != "labels" or isinstance(policy, type):
         raise InputError(
-            f"labels: expected 'all' or a policy such as Disagreement(), got {labels!r}"
+            f"labels: expected 'all' or a policy such as Disagreement(), got {shown(labels)}"
         )
     if policy.of_classes and setting.regression:
         raise InputError(f"labels: {policy!r} looks at margins, which numbers do not have")
@@ -91,8 +92,6 @@ def make_model(
         if not takes_all:
             raise InputError(f"selection: Stack uses all experts, got {selection!r}")
     if isinstance(combiner, GroupNorm):
-        if setting.regression:
-            raise InputError("combiner: GroupNorm is for classes")
         if not takes_all:
             raise InputError(f"selection: GroupNorm uses all kernels, got {selection!r}")
         if policy.of_variances:
@@ -120,6 +119,8 @@ def members_of(
 ) -> tuple[Member, ...]:
     """The learners of a pool, with kernels and scaling of their own where they have them."""
     if isinstance(combiner, GroupNorm):
+        if regression:
+            raise InputError("combiner: GroupNorm is for classes")
         if given is not None:
             raise InputError("learner: GroupNorm is its own learner; leave learner=None")
         return ()
@@ -155,5 +156,5 @@ def _as_learner(given: Any) -> Any:
 def _choice(name: str, choice: Any, such: Any) -> Any:
     """The choice, if it is of its kind; InputError, with one `such`, where it is not."""
     if isinstance(choice, type) or getattr(choice, "choice", None) != name:
-        raise InputError(f"{name}: expected an object such as {such!r}, got {choice!r}")
+        raise InputError(f"{name}: expected an object such as {such!r}, got {shown(choice)}")
     return choice

@@ -53,7 +53,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     Attributes
     ----------
     kernels_ : (m,) tuple of kernels
-    kernel_weights_ : (m,) weights, summing to 1
+    kernel_weights_ : (m,) weights, summing to 1 with those of experts that have no kernel
     expert_weights_ : (e,) the same, by expert
     expert_errors_ : (e,) squared error of each expert before each label was seen, times its sample
         weight; mean over the labels seen

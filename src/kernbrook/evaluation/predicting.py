@@ -54,7 +54,7 @@ def predict(
     Examples
     --------
     >>> import kernbrook as kb
-    >>> model = kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), scaling=None)
+    >>> model = kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), kb.Uniform(), scaling=None)
     >>> model = model.fit([[1.0], [-1.0]], ["yes", "no"])
     >>> predict(model, np.array([[-3.0], [2.0]]), scores=True)
     (array(['no', 'yes'], dtype='<U3'), array([-3.,  2.]))

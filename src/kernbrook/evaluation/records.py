@@ -24,7 +24,7 @@ class History:
     rounds : (h,) rounds seen at each sample; the last is T
     error : (h,) mean error over the rounds so far (mistake rate, or mean squared error)
     n_support_stored, n_support_active, labels_asked : (h,) counts at that moment
-    kernel_weights : (h, m) weights of the kernels, each row summing to 1; m = 0 without kernels
+    kernel_weights : (h, m) weights of the kernels, `kernel_weights_`; m = 0 without kernels
     kernels : the m kernels' formulas
     """
 

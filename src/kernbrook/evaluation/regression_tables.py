@@ -114,10 +114,10 @@ def _run(X: Any, y: Floats, estimator: Any, progress: Progress | None = None) ->
 
 
 def _draws(estimator: Any) -> bool:
-    """Whether the seed matters: where it learns in features."""
+    """Whether the seed matters: where it learns in features, as the default does."""
     learners = getattr(estimator, "learner", [])
     learners = learners if isinstance(learners, list) else [learners]
-    return any(learner.features is not None for learner in learners)
+    return any(learner is None or learner.features is not None for learner in learners)
 
 
 def _of_paper(row: PrintedRow, **settings: Any) -> _Wanted:

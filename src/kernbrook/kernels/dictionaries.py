@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernbrook.checks import shown
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.callable import Callable
@@ -99,4 +100,4 @@ def _kernel(kernel: Any) -> Kernel:
 def _found(kernels: Any) -> str:
     if isinstance(kernels, np.ndarray):
         return f"an array of shape {kernels.shape}; kernel values go in as Precomputed(matrix)"
-    return repr(kernels)
+    return shown(kernels)

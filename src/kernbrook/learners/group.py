@@ -59,7 +59,7 @@ class Group(BaseEstimator):
             raise refusal(self, "learner", "be a learner such as Ridge(), or a list of learners")
         kernels = None if self.kernels is None else resolve(self.kernels)
         if self.scaling is not None:
-            if self.scaling not in METHODS:
+            if not isinstance(self.scaling, str) or self.scaling not in METHODS:
                 raise refusal(self, "scaling", f"be None or one of {', '.join(METHODS)}")
             check_vectors("scaling", kernels or ())
         for one in pool:

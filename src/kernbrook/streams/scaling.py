@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from kernbrook.checks import shown
 from kernbrook.errors import InputError
 from kernbrook.gram.points import check_array
 from kernbrook.numerics import scaling
@@ -17,6 +18,15 @@ from kernbrook.streams.base import Piece, Stream
 
 LARGEST_FILLED = 4096  # features of a sparse row that is filled in
 LARGEST_RANKED = 512  # features of a row that is ranked: each keeps its last values
+
+
+def check_method(method: Any) -> str:
+    """The name of a way to scale; InputError where it is none."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise InputError(
+            f"scaling: expected 'auto', 'moments', 'maximum', 'ranks' or None, got {shown(method)}"
+        )
+    return method
 
 
 class OnlineScaler:
@@ -50,10 +60,7 @@ class OnlineScaler:
     """
 
     def __init__(self, method: str, width: int):
-        if not isinstance(method, str) or method not in METHODS:
-            raise InputError(
-                f"scaling: expected 'auto', 'moments', 'maximum', 'ranks' or None, got {method!r}"
-            )
+        check_method(method)
         if method == "ranks" and width > LARGEST_RANKED:
             raise InputError(
                 f"scaling: 'ranks' takes at most {LARGEST_RANKED} features, found {width}"
