@@ -108,10 +108,10 @@ class QuickRows:
             np.zeros(1, dtype=np.int64), np.empty((long, d)), np.empty(long), np.empty(long)
         )
         self.due = Due(
-            np.empty((JOURNAL, c)),
-            np.empty(JOURNAL),
-            np.empty(JOURNAL),
-            np.zeros(JOURNAL, dtype=bool),
+            np.empty((MOST_DUE, c)),
+            np.empty(MOST_DUE),
+            np.empty(MOST_DUE),
+            np.zeros(MOST_DUE, dtype=bool),
         )
         self.kept: list[Any] = []  # what is behind the addresses in links
         parts = np.array([parts_of(member) for member, _ in forms])
