@@ -115,8 +115,8 @@ def rounds(committee, terms, progress, stores, board, decisions, asked):
         clock = Clock(counters[SEED], counters[ROUND], number)
         for k in range(len(stores)):
             through(learn_some, stores[k], 0, EVERY, t, clock)
-        known, chosen = board.known[t], counters[CHOSEN]
-        board.judged[t] = not (known.any() if chosen < 0 else known[chosen])
+        # What a store knows, once experts are dropped, depends on when they are.
+        board.judged[t] = counters[CHOSEN] >= 0 or not board.known[t].any()
         if board.judged[t]:
             told = Told(
                 losses, counted, scores, sizes, decision, labels[t], board.importance[t], number,
