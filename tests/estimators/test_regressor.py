@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 from inside import extra_of, pool_of, theta_of
 from naive import features as naive_features
-from naive import policies, regression, rounds, scaling
+from naive import policies, regression, rounds, scaling, stack
 from safetensors import safe_open
 from safetensors.numpy import save_file
 from sklearn.base import clone
@@ -23,6 +23,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
 
 import kernbrook as kb
 from kernbrook.errors import InputError, ModelFileError, NonFiniteError
@@ -433,29 +434,71 @@ def test_the_papers_recipes(name, horizon, stream):
     assert asked.mean() >= 0.5
 
 
+def our_pool(named):
+    """(learner, its parameters, the maps of its experts, scaling) of each learner."""
+    steps = regression.Descent, {"step": 0.5, "schedule": "normalized"}
+    steady, slow, quick = ((regression.Ridge, {"forgetting": f}) for f in (1.0, 0.998, 0.98))
+    auto = kb.RandomFeatures(50)
+    if named is not None:
+        maps = [(kernel, auto) for kernel in named]
+        return [(*steps, maps, scaling.moments), (*steady, maps, scaling.moments)]
+    squares = [0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0]
+    maps = [(None, None), *((kb.Gaussian(sigma=math.sqrt(square)), auto) for square in squares)]
+    pool = [(*one, maps, scaling.moments) for one in (steps, steady, slow, quick)]
+    pool += [(*one, maps, scaling.ranks) for one in (steady, slow)]
+    for inputs in (1, 2, 4):
+        few = kb.RandomFeatures(200, "orthogonal", inputs=inputs)
+        kernel = kb.Gaussian(sigma=math.sqrt(inputs))
+        pool.append((*steady, [(kernel, few)], scaling.moments))
+    return pool
+
+
+def our_experts(pool, A, seed):
+    """Experts on features, and the last label where the pool has more than one scaling."""
+    views = list(dict.fromkeys(scaled for *_, scaled in pool))
+    experts = []
+    numbers = {view: [] for view in views}  # the maps, in the order of their first experts
+    known = {}
+    for own, parameters, maps, scaled in pool:
+        rows = scaled(A)
+        for one in maps:
+            kernel, features = one
+            key = scaled.__name__, str(kernel), str(features)
+            if key not in known:
+                place = len(numbers[scaled]) + 1_000_000 * views.index(scaled)
+                numbers[scaled].append(key)
+                if kernel is None:
+                    known[key] = np.array([naive_features.monomials(1, 1.0, x) for x in rows])
+                else:
+                    V = draw(kernel, features, A.shape[1], seed, place).arrays()["frequencies"]
+                    known[key] = np.array([naive_features.random_features(V, x) for x in rows])
+            Z = known[key]
+            experts.append(regression.OnFeatures(Z, own(Z.shape[1], **parameters)))
+    return experts if len(views) == 1 else [*experts, regression.LastLabel()]
+
+
+@pytest.mark.parametrize("named", [None, kb.kernels.amkl17()[5:8]], ids=["auto", "kernels"])
 @pytest.mark.parametrize("stream", ["diabetes", "energy", "tomshardware"])
 @pytest.mark.parametrize("name", ["kernbrook-regression", "kernbrook-active"])
-def test_our_recipes(name, stream):
-    A, b = some(stream, 120)
-    model = kb.recipes.make(name, n_components=6, random_state=3)
-    kernels = kb.kernels.amkl17()
-    learners = [
-        (regression.Descent, {"step": 0.5, "schedule": "normalized"}),
-        (regression.Ridge, {"regularization": 0.1}),
-    ]
-    blocks, seed = features_of(kernels, scaling.moments(A), kb.RandomFeatures(6), 3)
-    experts = [
-        regression.OnFeatures(Z, own(12, **parameters))
-        for own, parameters in learners
-        for Z in blocks
-    ]
+def test_our_recipes(name, stream, named):
+    """The whole committee, from its definition: pool, features, views, vote and stacking."""
+    A, b = some(stream, 60)
+    given = {} if named is None else {"kernels": named}
+    model = kb.recipes.make(name, random_state=3, **given)
+    seed = int(np.random.RandomState(3).randint(2**31 - 1))
+    experts = our_experts(our_pool(named), A, seed)
+    m = len(experts)
     policy = policies.everything if name.endswith("regression") else policies.LabelBudget()
-    expected = rounds.run(
-        b - b[0], experts, regression.MLPoly(34), "linearized", True, policy, seed=seed
-    )
-    predictions, asked = learn(model, A, b, 100)
+    with threadpool_limits(1):  # many small systems: threads only wait for each other
+        expected = rounds.run(
+            b - b[0], experts, regression.MLPoly(m), "linearized", True, policy, seed=seed,
+            stacked=stack.Numbers(m),
+        )  # fmt: skip
+    predictions, asked = learn(model, A, b, 50)
+    assert len(model.expert_weights_) == m == (52 if named is None else 6)
     np.testing.assert_array_equal(asked, expected.asked)
     np.testing.assert_allclose(predictions[1:], expected.predictions[1:] + b[0], atol=1e-7)
+    np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-7)
     assert asked.mean() <= 0.5 or name.endswith("regression")
 
 

@@ -143,6 +143,7 @@ def run(
     importance=None,
     cap=np.inf,
     rows=None,
+    stacked=None,
 ):
     """
     Parameters
@@ -152,6 +153,7 @@ def run(
     loss : "mistakes", "hinge", "logistic", "squared", "absolute" or "linearized"
     numbers : whether labels are numbers
     ratio : of the adaptive selection; None: all experts, or drawn ones
+    stacked : of `stack`, for numbers; None: the vote is all
     rows : (T, d) or None; the combiner does not learn from a row that an expert holds one equal to
     """
     T, m = len(labels), len(experts)
@@ -176,7 +178,9 @@ def run(
         seen = [expert.see(t) for expert in experts]
         current, sizes = ([own[k] for own in seen] for k in (0, 1))
         weights = np.where(used, q if weighted else 1.0, 0.0)
-        decision = vote(loss, weights, current, sizes)
+        base = decision = vote(loss, weights, current, sizes)
+        if stacked is not None:
+            decision = np.array([stacked.decide(base[0], np.array(current)[:, 0])])
         decisions.append(decision)
         if numbers:
             predictions.append(decision[0])
@@ -206,7 +210,7 @@ def run(
             else:
                 mistake = wrong_class(expert, t, current[i], sizes[i], labels[t])
                 losses[i] += importance[t] * mistake
-            own = loss_of(loss, current[i], sizes[i], labels[t], mistake, decision)
+            own = loss_of(loss, current[i], sizes[i], labels[t], mistake, base)
             suffered[i] = min(importance[t] * own, cap)
             if loss == "mistakes" and isinstance(combiner, Hedge) and not updated[i]:
                 suffered[i] = 0.0  # a discount goes with an update
@@ -218,6 +222,8 @@ def run(
                 expert.forget(np.flatnonzero(asked))
         if rows is None or not any(np.array_equal(rows[row], rows[t]) for row in held):
             combiner.learn(suffered)
+            if stacked is not None:
+                stacked.learn(base[0], np.array(current)[:, 0], labels[t], importance[t])
         if ratio is not None:
             subset = subsets.draw(np.asarray(combiner.weights(), dtype=float), ratio, seed, t)
     weights = np.asarray(combiner.weights(), dtype=float)
