@@ -30,6 +30,7 @@ def machine(learner=None, combiner=None, **parameters):
 def grown(model, kinds=Y):
     """Before the new class, and the same once it has been learned of with weight 0."""
     model.learn(X[:AT], kinds[:AT])
+    model._run.calibration.arrays()["errors"][:] = 0.0  # of two classes: they are left behind
     before = model.decision_function(X), model.predict(X), model.predict_proba(X)
     model.learn(X[AT : AT + 1], kinds[AT : AT + 1], sample_weight=np.zeros(1))
     return before

@@ -103,6 +103,8 @@ class Calibration:
     def grown(self, positions: Labels, classes: int) -> Calibration:
         """One of more classes: the old ones keep their odds, a new one has those of one label.
 
+        What is known of mean errors, of two classes alone, is left behind.
+
         positions : of the old classes among them
         """
         old, other = self._known, Calibration(classes)
