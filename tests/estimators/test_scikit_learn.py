@@ -55,7 +55,11 @@ def test_estimator_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("make", [kb.OnlineMKClassifier, drawn, custom])
+def seeded():
+    return kb.OnlineMKClassifier(random_state=0)
+
+
+@pytest.mark.parametrize("make", [seeded, drawn, custom])
 def test_clone_and_pickle(make):
     X, y = hard_streams.gaussian_clouds()
     model = make().fit(X, y)
