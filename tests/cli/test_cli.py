@@ -336,7 +336,7 @@ def test_listings() -> None:
     assert "wdbc " in data
     assert "friedman         a smooth function, 10 features, numbers" in data
     recipes = kernbrook("recipes").stdout
-    assert "omkc-dd              classes  OMKC(D,D)\n" in recipes
+    assert "omkc-dd                  classes  OMKC(D,D)\n" in recipes
     assert "mean                 numbers  mean so far\n" in recipes
     assert "vkr-trace            classes  VKRc (batch)\n" in recipes
 
