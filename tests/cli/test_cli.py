@@ -337,8 +337,8 @@ def test_listings() -> None:
     assert "friedman         a smooth function, 10 features, numbers" in data
     recipes = kernbrook("recipes").stdout
     assert "omkc-dd                  classes  OMKC(D,D)\n" in recipes
-    assert "mean                 numbers  mean so far\n" in recipes
-    assert "vkr-trace            classes  VKRc (batch)\n" in recipes
+    assert "mean                     numbers  mean so far\n" in recipes
+    assert "vkr-trace                classes  VKRc (batch)\n" in recipes
 
 
 def test_a_pipe_that_closes_early_is_no_error(csv_file: Path) -> None:
