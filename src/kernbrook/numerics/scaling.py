@@ -61,34 +61,18 @@ def scale_each(method, X, seen, first, second, out):
 
 
 @njit(cache=True, nogil=True)
-def place_in(ordered, n, value):
-    """How many of the first n numbers, in order, are below the value."""
-    low, high = 0, n
-    while low < high:
-        middle = (low + high) // 2
-        if ordered[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@njit(cache=True, nogil=True)
-def rank_of(ordered, n, value, oldest):
-    """(rank, place) of a value among n - 1 others and itself.
+def rank_of(ordered, value, oldest):
+    """The rank of a value among others and itself; how many others are below it, and not above.
 
     ordered : the others in order, and if `oldest` is a number, that one too, which leaves
     rank : the share of smaller values and half of equal ones, less 1/2, by sqrt(12): of a uniform
         feature the deviation is 1
     """
-    held = n - 1 if oldest != oldest else n
-    place = place_in(ordered, held, value)
-    equal = 0
-    while place + equal < held and ordered[place + equal] == value:
-        equal += 1
-    less = place - (1 if oldest < value else 0)
-    equal -= 1 if oldest == value else 0
-    return ((less + 0.5 * (equal + 1)) / n - 0.5) * math.sqrt(12.0), place
+    below, up_to = np.searchsorted(ordered, value), np.searchsorted(ordered, value, side="right")
+    n = len(ordered) + (1 if oldest != oldest else 0)
+    less = below - (1 if oldest < value else 0)
+    equal = up_to - below - (1 if oldest == value else 0)
+    return ((less + 0.5 * (equal + 1)) / n - 0.5) * math.sqrt(12.0), below, up_to
 
 
 @njit(cache=True, nogil=True)
@@ -103,19 +87,21 @@ def rank_rows(X, seen, recent, ordered, out):
         in order, feature by feature; changed
     """
     for t in range(X.shape[0]):
-        at, full = seen[0] % WINDOW, seen[0] >= WINDOW
-        n = WINDOW if full else seen[0] + 1
+        at, held = seen[0] % WINDOW, min(seen[0], WINDOW)
         for j in range(X.shape[1]):
             value, own = X[t, j], ordered[j]
-            oldest = recent[at, j] if full else math.nan
-            out[t, j], place = rank_of(own, n, value, oldest)
-            free = min(place_in(own, n, oldest), n - 1) if full else n - 1
-            for k in range(free, place, -1):
-                own[k] = own[k - 1]
-            if free < place:
+            oldest = recent[at, j] if held == WINDOW else math.nan
+            out[t, j], below, up_to = rank_of(own[:held], value, oldest)
+            place = below
+            if oldest < value:  # of equal numbers, the nearest one moves
                 place -= 1
-                for k in range(free, place):
+                for k in range(np.searchsorted(own, oldest, side="right") - 1, place):
                     own[k] = own[k + 1]
+            elif oldest != value:
+                place = up_to
+                free = np.searchsorted(own, oldest) if held == WINDOW else held
+                for k in range(free, place, -1):
+                    own[k] = own[k - 1]
             own[place] = value
             recent[at, j] = value
         seen[0] += 1
@@ -124,9 +110,8 @@ def rank_rows(X, seen, recent, ordered, out):
 @njit(cache=True, nogil=True)
 def rank_each(X, seen, recent, ordered, out):
     """Rank each row as `rank_rows` would if it came next; nothing changes but `out`."""
-    at, full = seen[0] % WINDOW, seen[0] >= WINDOW
-    n = WINDOW if full else seen[0] + 1
+    at, held = seen[0] % WINDOW, min(seen[0], WINDOW)
     for t in range(X.shape[0]):
         for j in range(X.shape[1]):
-            oldest = recent[at, j] if full else math.nan
-            out[t, j] = rank_of(ordered[j], n, X[t, j], oldest)[0]
+            oldest = recent[at, j] if held == WINDOW else math.nan
+            out[t, j] = rank_of(ordered[j, :held], X[t, j], oldest)[0]
