@@ -106,6 +106,14 @@ def plain(labels: NDArray[Any]) -> NDArray[Any]:
     return numbers if numbers.dtype.kind in "biuf" and numbers.ndim == 1 else labels
 
 
+def as_numbers(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels that are there, as numbers; InputError where they are none."""
+    numbers = plain(labels)
+    if numbers.dtype.kind not in "biuf":
+        raise InputError(f"y: expected numbers, got {numbers.dtype}")
+    return numbers
+
+
 def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
     """(c,) the labels, each once and sorted.
 

@@ -14,7 +14,7 @@ from kernbrook.checks import shown
 from kernbrook.engine.progress import empty_board
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
-from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, plain, present
+from kernbrook.estimators.labelled import as_labels, as_numbers, class_numbers, distinct, present
 from kernbrook.estimators.tasks import Learned, Task, is_batch
 from kernbrook.gram.points import Flags
 from kernbrook.learners import External
@@ -165,10 +165,7 @@ class OutsideMachine(BaseEstimator):
         there = present(y)
         targets = np.full(len(y), np.nan)
         if self._task == "numbers":
-            given = plain(y[there])
-            if given.dtype.kind not in "biuf":
-                raise InputError(f"y: expected numbers, got {given.dtype}")
-            targets[there] = given
+            targets[there] = as_numbers(y[there])
             return targets
         numbers = class_numbers(self.classes_, y[there])
         if (numbers < 0).any():

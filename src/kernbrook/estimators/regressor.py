@@ -12,7 +12,7 @@ from kernbrook.checks import is_number, shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.intervals import Residuals
-from kernbrook.estimators.labelled import is_empty, plain, present
+from kernbrook.estimators.labelled import as_numbers, is_empty, present
 from kernbrook.estimators.machine import OnlineMachine, check_some_weight
 from kernbrook.estimators.tasks import Learned
 from kernbrook.gram.points import Flags, Floats
@@ -242,11 +242,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def _numbers(self, y: NDArray[Any]) -> Floats:
         there = present(y)
-        given = plain(y[there])
-        if given.dtype.kind not in "biuf":
-            raise InputError(f"y: expected numbers, got {given.dtype}")
         numbers = np.full(len(y), self._nothing())
-        numbers[there] = given
+        numbers[there] = as_numbers(y[there])
         wrong = there & ~(np.abs(numbers) < 1e100)
         if wrong.any():
             raise InputError(

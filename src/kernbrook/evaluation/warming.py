@@ -18,14 +18,12 @@ from numba.core.event import Listener, install_listener
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from kernbrook.engine.pool import Member
 from kernbrook.errors import KernbrookError
-from kernbrook.estimators.defaults import MANY, default_pool
+from kernbrook.estimators.defaults import MANY
 from kernbrook.estimators.machine import OnlineMachine
-from kernbrook.estimators.making import is_auto
+from kernbrook.estimators.making import pool_of
 from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.tasks import task_of
-from kernbrook.learners import Group
 
 ROWS = 8  # that a trial learns at most
 
@@ -125,23 +123,14 @@ def family(estimator: Any, sparse: bool) -> Family | None:
     drawn = getattr(estimator.selection, "draws_updates", False)
     words = ["sparse" if sparse else "dense", "updates drawn" if drawn else "all updated"]
     words += [f"{part} {_kind(getattr(estimator, part))}" for part in PARTS]
-    for learner in _learners(estimator, sparse):
-        words.append(_kind(learner))
-        words += [f"{name} {_kind(getattr(learner, name, None))}" for name in TELLING]
+    pool = pool_of(
+        estimator.kernels, estimator.learner, estimator.combiner, estimator._of_numbers,
+        MANY + 1 if sparse else 1, estimator.scaling,
+    )  # fmt: skip
+    for member in pool.members:
+        words.append(_kind(member.learner))
+        words += [f"{name} {_kind(getattr(member.learner, name, None))}" for name in TELLING]
     return frozenset(words)
-
-
-def _learners(estimator: OnlineMachine, sparse: bool) -> list[Any]:
-    """The learners that an estimator names; those of the default where it names none."""
-    given = estimator.learner
-    if given is None and is_auto(estimator.kernels):
-        given = default_pool(estimator._of_numbers, MANY + 1 if sparse else 1)
-    pool = given if isinstance(given, (list, tuple)) else [given]
-    return [
-        member.learner
-        for one in pool
-        for member in (one.members() if isinstance(one, Group) else [Member(one)])
-    ]
 
 
 def trials_of(estimators: Iterable[Any], X: Any, y: NDArray[Any], classes: Any) -> Trials:
