@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from _thread import start_new_thread
 from collections.abc import Callable as Function
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,21 @@ WORTH_A_THREAD = 1 << 17  # pairs in a block below which threads cost more than 
 
 
 @cache
-def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    """Threads for the kernel sums; a forked process makes its own."""
-    return ThreadPoolExecutor(threads)
+def _workers(process: int, threads: int) -> SimpleQueue[Function[[], None]]:
+    """What threads do, one call after the other, as long as the process; a fork makes its own.
+
+    Nothing here holds a lock in Python: Ctrl-C in an executor of the standard library can leave one
+    locked, and the process never ends.
+    """
+    calls: SimpleQueue[Function[[], None]] = SimpleQueue()
+
+    def work() -> None:
+        while True:
+            calls.get()()
+
+    for _ in range(threads):
+        start_new_thread(work, ())
+    return calls
 
 
 def _wished_threads() -> int:
@@ -51,7 +64,26 @@ def share(threads: int, work: Function[[Any], Any], parts: Sequence[Any]) -> lis
     """[work(part) for part in parts], by several threads."""
     if threads == 1 or len(parts) == 1:
         return [work(part) for part in parts]
-    return list(_pool(os.getpid(), threads).map(work, parts))
+    wanted = [True]
+    done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+
+    def one(i: int) -> None:
+        try:
+            done.put((i, work(parts[i]) if wanted else None, None))
+        except BaseException as error:
+            done.put((i, None, error))
+
+    results: list[Any] = [None] * len(parts)
+    try:
+        for i in range(len(parts)):
+            _workers(os.getpid(), threads).put(partial(one, i))
+        for _ in parts:
+            i, results[i], error = done.get()
+            if error is not None:
+                raise error
+    finally:
+        wanted.clear()
+    return results
 
 
 class KernelSums:

@@ -1,0 +1,67 @@
+"""Work shared among threads: in order, with its errors, and Ctrl-C at any moment."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from kernbrook.gram.sums import share
+
+
+def test_results_come_in_the_order_of_the_parts():
+    threads = set()
+
+    def work(part):
+        threads.add(threading.get_ident())
+        return part * part
+
+    assert share(2, work, range(100)) == [part * part for part in range(100)]
+    assert threading.get_ident() not in threads
+
+
+def test_an_error_comes_out_and_the_threads_go_on():
+    def work(part):
+        if part == 3:
+            raise ValueError("three")
+        return part
+
+    for _ in range(5):
+        with pytest.raises(ValueError, match="three"):
+            share(2, work, range(6))
+    assert share(2, work, range(3)) == [0, 1, 2]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_has_threads_of_its_own():
+    share(2, str, range(4))
+    child = os.fork()
+    if child == 0:
+        os._exit(share(2, str, range(4)) != ["0", "1", "2", "3"])
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer here")
+def test_interrupted_at_any_moment():
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    rng, interrupted = np.random.default_rng(0), 0
+    try:
+        for _ in range(500):
+            try:
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 3e-4))
+                    for _ in range(20):
+                        assert share(2, str, range(4)) == ["0", "1", "2", "3"]
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                interrupted += 1
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted > 50
+    assert share(2, str, range(4)) == ["0", "1", "2", "3"]
