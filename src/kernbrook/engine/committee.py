@@ -24,6 +24,7 @@ from kernbrook.numerics.zero import zero_or
 def vote(used, on_mistakes, mean, votes, scores, sizes, out):
     """The combined vote of the experts in use.
 
+    used : (e,) bool; None: all are
     votes : (e,) their weights; scores, sizes : (e, c) their scores
     mean : whether the votes are divided by their weights
     out : (c,) out; the winner has the greatest, and classes equal to rounding have equal votes
@@ -34,7 +35,7 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
     for c in range(classes):
         out[c] = 0.0
     for e in range(votes.shape[0]):
-        if not used[e]:
+        if used is not None and not used[e]:
             continue
         weight = votes[e]
         total += weight
@@ -65,20 +66,32 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
 
 
 @njit(cache=True, nogil=True)
-def lean(everybody, terms, shares, scores, sizes, out):
-    """The scores of all experts combined, where they vote for classes too: finer than votes.
-
-    everybody : (e,) bool, all True
-    shares : (e,) their weights in expectation over the draws; the others as for `vote`
-    """
-    vote(everybody, False, terms.mean or terms.loss == MISTAKES, shares, scores, sizes, out)
+def all_in(used, votes, shares):
+    """Whether all experts are in use, with the weights that they have in expectation."""
+    for e in range(votes.shape[0]):
+        if votes[e] != shares[e] or (used is not None and not used[e]):
+            return False
+    return True
 
 
 @register_jitable
-def corrected(combiner, progress, terms, board, t, decision):
-    """The vote on example t, (c,), and what the experts lean to, once corrected."""
-    through(correct, combiner, progress, terms.loss, board.scores[t], decision)
-    through(correct, combiner, progress, terms.loss, board.scores[t], board.leanings[t])
+def combine(combiner, terms, progress, board, t, on_mistakes, used, votes, shares, decision):
+    """The vote on example t, (c,) out, and what the experts lean to, `board.leanings`, corrected.
+
+    on_mistakes, used, votes : of the vote
+    shares : (e,) weights in expectation over the draws. All experts lean, by their scores where
+        they vote for classes too: finer than votes
+    """
+    scores, sizes, leaning = board.scores[t], board.sizes[t], board.leanings[t]
+    vote(used, on_mistakes, terms.mean, votes, scores, sizes, decision)
+    finer = terms.loss == MISTAKES or not all_in(used, votes, shares)
+    if finer:
+        vote(None, False, terms.mean or terms.loss == MISTAKES, shares, scores, sizes, leaning)
+        through(correct, combiner, progress, terms.loss, scores, leaning)
+    through(correct, combiner, progress, terms.loss, scores, decision)
+    if not finer:
+        for c in range(decision.shape[0]):
+            leaning[c] = decision[c]
 
 
 @njit(cache=True, nogil=True)
@@ -129,17 +142,11 @@ def decide(committee, terms, progress, board, decisions):
     combiner, selection, _ = committee
     n_experts = board.scores.shape[1]
     weights, votes = np.empty(n_experts), np.empty(n_experts)
-    everybody = np.ones(n_experts, dtype=np.bool_)
     relative_weights(combiner, selection, progress, weights)
     alone = through(expect, selection, progress, weights, votes)
     on_mistakes = terms.loss == MISTAKES and not alone
     for t in range(board.labels.shape[0]):
-        vote(
-            everybody, on_mistakes, terms.mean, votes, board.scores[t], board.sizes[t],
-            decisions[t],
-        )  # fmt: skip
-        lean(everybody, terms, votes, board.scores[t], board.sizes[t], board.leanings[t])
-        corrected(combiner, progress, terms, board, t, decisions[t])
+        combine(combiner, terms, progress, board, t, on_mistakes, None, votes, votes, decisions[t])
 
 
 @njit(cache=True, nogil=True)

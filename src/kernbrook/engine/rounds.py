@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook.engine.committee import corrected, lean, lose, relative_weights, vote
+from kernbrook.engine.committee import combine, lose, relative_weights
 from kernbrook.engine.losses import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, Board
 from kernbrook.engine.verbs import (
@@ -89,8 +89,7 @@ def rounds(committee, terms, progress, stores, board, decisions, asked):
     counters, labels, loss = progress.counters, board.labels, terms.loss
     n_experts = board.scores.shape[1]
     weights, votes, losses = np.empty(n_experts), np.empty(n_experts), np.empty(n_experts)
-    shares, everybody = np.empty(n_experts), np.ones(n_experts, dtype=np.bool_)
-    counted = np.empty(n_experts, dtype=np.bool_)
+    shares, counted = np.empty(n_experts), np.empty(n_experts, dtype=np.bool_)
     for t in range(labels.shape[0]):
         relative_weights(combiner, selection, progress, weights)
         through(expect, selection, progress, weights, shares)
@@ -98,9 +97,10 @@ def rounds(committee, terms, progress, stores, board, decisions, asked):
         for k in range(len(stores)):
             through(score_some, stores[k], 0, EVERY, t)
         scores, sizes, decision = board.scores[t], board.sizes[t], decisions[t]
-        vote(progress.used, loss == MISTAKES, terms.mean, votes, scores, sizes, decision)
-        lean(everybody, terms, shares, scores, sizes, board.leanings[t])
-        corrected(combiner, progress, terms, board, t, decision)
+        combine(
+            combiner, terms, progress, board, t, loss == MISTAKES, progress.used, votes, shares,
+            decision,
+        )  # fmt: skip
         opinions = Opinions(votes, scores, sizes, board.variances[t], loss)
         wanted, variance = through(wants, policy, progress, opinions)
         through(note_round, policy, progress, variance)

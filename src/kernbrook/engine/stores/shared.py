@@ -28,6 +28,7 @@ class Shared(NamedTuple):
 
     combiner, progress : by whose weights the kernels are combined, a link to it; `progress.state`
         has the squared norms of the m dual vectors
+    weights, stale : (m,) these weights; (1,) bool, whether the norms have changed since
     plan, pairs, totals, sizes : as for `Sums`
     coefficients : (b, c) out, zeros on entry: what each example was added with
     diagonal, spare : (m c, b) zeros; values : (2, b) scratch; ones : (b, c), the first column 1
@@ -35,6 +36,8 @@ class Shared(NamedTuple):
 
     combiner: Any
     progress: Progress
+    weights: Floats
+    stale: Flags
     plan: Plan
     pairs: Floats
     totals: Floats
@@ -63,8 +66,10 @@ def _learn(part, t, updates, clock, board):
     m, classes = scores.shape
     if board.importance[t] <= 0.0:
         return
-    weights, total, size = np.empty(m), np.zeros(classes), np.zeros(classes)
-    through(weigh_all, part.combiner, part.progress, weights)
+    weights, total, size = part.weights, np.zeros(classes), np.zeros(classes)
+    if part.stale[0]:
+        through(weigh_all, part.combiner, part.progress, weights)
+        part.stale[0] = False
     for j in range(m):
         for c in range(classes):
             total[c] += weights[j] * scores[j, c]
@@ -88,6 +93,7 @@ def _learn(part, t, updates, clock, board):
             raw = part.totals[j * classes + c, t]
             grown += 2.0 * change[c] * raw + change[c] ** 2 * own
         norms[j] = max(norms[j] + grown, 0.0)
+    part.stale[0] = True
     add_points(
         part.plan, part.pairs, t, t + 1, t + 1, b, part.coefficients, part.totals, part.sizes,
         part.values,
@@ -123,8 +129,9 @@ class SharedExpansion(Store):
         ones[:, 0] = 1.0
         member = Shared(
             linked(link_combiner, self.combiner, self.compiled),
-            progress, self.sums.layout.plan, pairs, totals, sizes, np.zeros((b, c)),
-            np.zeros_like(totals), np.zeros_like(totals), np.empty((2, b)), ones,
+            progress, np.empty(len(self.experts)), np.ones(1, dtype=bool), self.sums.layout.plan,
+            pairs, totals, sizes, np.zeros((b, c)), np.zeros_like(totals), np.zeros_like(totals),
+            np.empty((2, b)), ones,
         )  # fmt: skip
 
         def finish(board: Board, asked: Flags) -> SupportVectors:
