@@ -85,8 +85,9 @@ def test_chunks_and_the_naive_twin(spare, size, tmp_path):
         said = model.learn(chunk, UP[start : start + size], classes=CLASSES)[0]
         expected = [twin.learn(*pair) for pair in zip(chunk, UP[start:], strict=False)]
         assert said.tolist() == expected
-        kb.save(model, tmp_path / "model")
-        model = kb.load(tmp_path / "model")
+        if start % 4 == 1:
+            kb.save(model, tmp_path / "model")
+            model = kb.load(tmp_path / "model")
     assert model.names_ == list(twin.columns)
     assert model.ignored_ == twin.ignored
     assert sum(model.ignored_.values()) > 0 or spare == 9
