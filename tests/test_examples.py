@@ -68,6 +68,18 @@ def test_the_readme_on_watching_and_comparing(capsys):
     assert errors["mine"] == min(errors.values())
 
 
+def test_the_readme_on_late_labels(capsys):
+    text = beside_the_tests("README.md").read_text()
+    code = re.search(r"```python\n([^`]*?LateLabels.*?)```", text, re.DOTALL)[1]
+    names = {"kb": kb}
+    exec(code, names)
+    said, waiting = capsys.readouterr().out.strip().split(" ", 1)
+    assert said in ("['no']", "['yes']")
+    assert waiting == "['b', 'd']"
+    assert names["said"].tolist() == ["yes", "yes"]  # before anything was learned
+    assert names["model"].names_ == ["age", "size"]
+
+
 def test_the_voted_benchmark_takes_the_papers_classes(monkeypatch):
     """0 and 1 as the waveform data are distributed, which are 2 and 1 of our generator."""
     script = beside_the_tests("benchmarks/voted.py")

@@ -11,6 +11,8 @@ __version__ = "0.1.0"
 _FACTORS = ("kernels", "features", "learners", "combiners", "selection", "labels")
 _HOMES = {
     "KernelFeatures": "kernbrook.estimators.transformer",
+    "LateLabels": "kernbrook.estimators.late",
+    "NamedColumns": "kernbrook.estimators.named",
     "OnlineMKClassifier": "kernbrook.estimators.classifier",
     "OnlineMKRegressor": "kernbrook.estimators.regressor",
     "VotedKernelClassifier": "kernbrook.estimators.voted",
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     )
     from kernbrook.combiners import *
     from kernbrook.estimators.classifier import OnlineMKClassifier
+    from kernbrook.estimators.late import LateLabels
+    from kernbrook.estimators.named import NamedColumns
     from kernbrook.estimators.regressor import OnlineMKRegressor
     from kernbrook.estimators.transformer import KernelFeatures
     from kernbrook.estimators.voted import VotedKernelClassifier

@@ -13,6 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.errors import InputError, ModelFileError
+from kernbrook.estimators.late import LateLabels
+from kernbrook.estimators.named import NamedColumns
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.tasks import added, losses
@@ -28,6 +30,8 @@ def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | N
         As `kb.load`, or the model has not learned anything.
     """
     model, checkpoint = load_checkpoint(path)
+    if isinstance(model, (LateLabels, NamedColumns)):
+        raise ModelFileError(path, f"a model with {type(model).__name__}: use kb.load in Python")
     try:
         check_is_fitted(model)
     except NotFittedError as error:

@@ -4,8 +4,9 @@ The file's metadata have one entry, `kernbrook`: a JSON object of `format`, `ver
 (a version of kernbrook), `model`, and `sha256` of the model and the arrays. A file from training
 has `training` besides, which the digest covers: how far that has come. How the values of a model
 are put in JSON is said in `encoding`. A grid of voted classifiers has its best model as a whole
-within it. Loading makes objects of kernbrook's own public classes, and of classes that the caller
-names: no code runs, and no name is imported, because a file says so.
+within it, `LateLabels` and `NamedColumns` the model that they are around. Loading makes objects of
+kernbrook's own public classes, and of classes that the caller names: no code runs, and no name is
+imported, because a file says so.
 """
 
 from __future__ import annotations
@@ -54,10 +55,13 @@ _ESTIMATORS = {
     "TrivialRegressor": "trivial",
     "VotedKernelClassifier": "voted",
     "VotedKernelClassifierCV": "voted_grid",
+    "LateLabels": "late",
+    "NamedColumns": "named",
 }
+_AROUND = ("LateLabels", "NamedColumns")  # another model
 _FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was learned
 _DERIVED = "kernels_"  # follows from the parameters
-# What the JSON says of a model, besides `best` and `expansion`.
+# What the JSON says of a model, besides `best`, `expansion`, `inner` and `waiting`.
 _MODEL: dict[str, tuple[type, ...]] = {
     "estimator": (str,), "parameters": (dict,), "fitted": (dict,), "run": (dict, NoneType)
 }  # fmt: skip
@@ -71,7 +75,7 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     estimator : OnlineMKClassifier, OnlineMKRegressor or a trivial one, VotedKernelClassifier or
-        VotedKernelClassifierCV, fitted or not
+        VotedKernelClassifierCV, fitted or not; or LateLabels or NamedColumns of one of them
     path : an ordinary file, existing or not, in an existing folder; no suffix is added
 
     Raises
@@ -141,6 +145,7 @@ def _description(estimator: Any, writer: Writer, place: str = "") -> dict[str, A
     parameters = estimator.get_params(deep=False)
     if run is not None and isinstance(parameters.get("random_state"), np.random.RandomState):
         parameters["random_state"] = None
+    inner = parameters.pop("model") if name in _AROUND else None
     elsewhere = {_DERIVED, "best_estimator_", *(vars(best) if best is not None else ())}
     fitted = {k: v for k, v in held.items() if _FITTED.fullmatch(k) and k not in elsewhere}
     model = {
@@ -149,6 +154,12 @@ def _description(estimator: Any, writer: Writer, place: str = "") -> dict[str, A
         "fitted": writer.values(fitted, place),
         "run": None if run is None else _write_run(estimator, run, writer),
     }
+    if inner is not None:
+        model["inner"] = _description(inner, writer, f"{place}model.")
+    if held.get("_waiting"):
+        from kernbrook.persistence.wrapped_saving import write_waiting
+
+        model["waiting"] = write_waiting(estimator, writer, place)
     if best is not None:
         model["best"] = _description(best, writer, "best.")
     elif "_expansion" in held:
@@ -319,17 +330,32 @@ def _estimator(model: dict[str, Any], reader: Reader) -> Any:
     if model["estimator"] not in _ESTIMATORS:
         raise UnknownNameError("estimator in the file", model["estimator"], _ESTIMATORS)
     kind = _kind(model["estimator"])
-    estimator = built(kind, {k: reader.value(v) for k, v in model["parameters"].items()})
+    parameters = {k: reader.value(v) for k, v in model["parameters"].items()}
+    if model["estimator"] in _AROUND:
+        parameters["model"] = _estimator(model["inner"], reader)
+    estimator = built(kind, parameters)
     for name, value in model["fitted"].items():
         if not _FITTED.fullmatch(name) or hasattr(kind, name) or name == _DERIVED:
             raise InputError(f"{name!r} is nothing that {kind.__name__} learns")
         setattr(estimator, name, reader.value(value))
     if kind in (TrivialClassifier, TrivialRegressor):
         check_trivial(estimator, {name: vars(estimator)[name] for name in model["fitted"]})
-    elif model["fitted"] and model["run"] is None and not {"best", "expansion"} & model.keys():
+    elif (
+        model["fitted"]
+        and model["run"] is None
+        and not {"best", "expansion", "inner"} & model.keys()
+    ):
         raise InputError("it has learned something, but has no state")
     if model["run"] is not None:
         _read_run(estimator, model["run"], reader)
+    if model["estimator"] in _AROUND:
+        from kernbrook.persistence.wrapped_saving import check_around
+
+        check_around(estimator)
+    if "waiting" in model:
+        from kernbrook.persistence.wrapped_saving import read_waiting
+
+        read_waiting(estimator, model["waiting"], reader)
     if "best" in model:
         from kernbrook.persistence.voted_saving import read_best
 

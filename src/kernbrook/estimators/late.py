@@ -1,0 +1,199 @@
+"""Labels that come late: rows wait under keys, with what was said of them."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_array
+
+from kernbrook.checks import is_number, refusal, shown, whole_number
+from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import as_labels, is_empty
+from kernbrook.estimators.named import NamedColumns, records_of
+from kernbrook.estimators.tasks import Learned, joined, task_of
+from kernbrook.gram.points import Flags, canonical, sound
+
+Key = str | int | float
+Waiting = OrderedDict[Key, tuple[Any, Learned]]  # (d,) array, (1, d) CSR matrix, or record
+
+
+class LateLabels(BaseEstimator):
+    """A model whose labels come late: it predicts now, and learns when they come.
+
+    Rows wait under their keys. When a label comes its row is learned, and what was said then is
+    given back: test, then train, with a delay. Before anything was learned, that is what `learn`
+    says of a first row; None where a classifier does not know its classes.
+
+    Parameters
+    ----------
+    model : one of ours that learns from a stream; it learns in place
+        Of a `NamedColumns` records wait, as they came: where their gaps are filled by means, those
+        are the means when the label comes.
+    limit : int, rows that wait at most, so that memory is bounded; then the oldest is dropped
+    classes : all labels of a classifier, which labels are then held to
+        None: those of the first call of `learn`, two or more; others may come later
+
+    Attributes
+    ----------
+    waiting_ : the keys that wait, oldest first; `len` of them is quick
+    n_dropped_ : rows that were dropped
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> late = kb.LateLabels(kb.OnlineMKClassifier(random_state=0), classes=["down", "up"])
+    >>> said = late.predict(X, keys=range(200))
+    >>> _ = late.learn(range(150), np.where(X[:150, 0] > 0, "up", "down"))
+    >>> print(len(late.waiting_), late.predict([[3.0, 0.0]], keys=["next"]))
+    50 ['up']
+    """
+
+    n_dropped_: int
+    _waiting: Waiting
+
+    def __init__(self, model: Any, limit: int = 100_000, classes: Any = None):
+        self.model = model
+        self.limit = limit
+        self.classes = classes
+
+    def predict(self, X: Any, keys: Any) -> NDArray[Any]:
+        """(n,) what the model says now of rows, which wait from now on.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix; of a `NamedColumns` a frame or records
+        keys : (n,) numbers or text, one for each row; none of them may wait already
+        """
+        limit, keys, waiting = whole_number(self, "limit"), keys_of(keys), self._there()
+        rows = self._rows(X)
+        if (n := rows.shape[0] if hasattr(rows, "shape") else len(rows)) != len(keys):
+            raise InputError(f"X has {n} rows but there are {len(keys)} keys")
+        if again := [key for key in keys if key in waiting]:
+            raise InputError(f"keys: {again[0]!r} waits for its label already")
+        said = self._said(rows, n)
+        for i, key in enumerate(keys):
+            own: list[Any] = [None if a is None else a[i : i + 1].copy() for a in said[:4]]
+            waiting[key] = (rows[i].copy(), Learned(*own))
+        self.__dict__.update(_waiting=waiting, n_dropped_=vars(self).get("n_dropped_", 0))
+        while len(waiting) > limit:
+            waiting.popitem(last=False)
+            self.n_dropped_ += 1
+        return said.predictions
+
+    def learn(self, keys: Any, y: Any) -> tuple[NDArray[Any], Flags]:
+        """Learn rows in this order: their predictions of then, and (n,) bool, who was asked.
+
+        Parameters
+        ----------
+        keys : (n,) of rows that wait; they do no longer
+        y : (n,) labels; None or NaN is a round without one, None instead of them all too
+
+        Raises
+        ------
+        InputError
+            A key does not wait, or a label is not what was expected: then nothing is learned.
+        """
+        return self.learn_scored(keys, y)[:2]
+
+    def learn_scored(self, keys: Any, y: Any) -> Learned:
+        """`learn`, with what metrics of scores take: a tuple with names, all of then but `asked`.
+
+        `scores` are (n, c), or (n, 1) for the second of two classes, and `probabilities` (n, c);
+        None where one of the rows has none, or has them of other classes.
+        """
+        keys, waiting = keys_of(keys), self._there()
+        labels = as_labels([None] * len(keys) if y is None else y)
+        if len(labels) != len(keys):
+            raise InputError(f"there are {len(keys)} keys but y has {len(labels)} labels")
+        if unknown := [key for key in keys if key not in waiting]:
+            hint = "it was never predicted, has its label, or was dropped as the oldest"
+            raise InputError(f"keys: {unknown[0]!r} does not wait: {hint}")
+        if not keys:
+            return Learned(labels[:0], np.zeros(0, dtype=bool), None)
+        rows, said = zip(*(waiting[key] for key in keys), strict=True)
+        before, learned = getattr(self.model, "n_rounds_", 0), keys
+        try:
+            asked = self.model.learn(together(rows), labels, **self._named())[1]
+        except BaseException:  # some blocks are learned as a whole, the others not
+            learned = keys[: getattr(self.model, "n_rounds_", 0) - before]
+            raise
+        finally:
+            self.__dict__.pop("_begun", None)
+            for key in learned:
+                del waiting[key]
+        return joined(said)._replace(asked=asked)
+
+    waiting_ = property(lambda self: self._there().keys())
+
+    def _there(self) -> Waiting:
+        return vars(self).get("_waiting", OrderedDict())
+
+    def _rows(self, X: Any) -> Any:
+        """The rows, checked: records, an array or a CSR matrix."""
+        if isinstance(self.model, LateLabels) or not hasattr(self.model, "learn"):
+            raise refusal(self, "model", "be one that learns from a stream")
+        if isinstance(self.model, NamedColumns):
+            return records_of(X)
+        if hasattr(X, "columns") or (isinstance(X, list) and X and isinstance(X[0], dict)):
+            raise InputError("X: has names, for which there is LateLabels(NamedColumns(model))")
+        if is_empty(X):
+            return []
+        X = canonical(check_array(sound(X), accept_sparse="csr", dtype=np.float64, order="C"))
+        width = next((row.shape[-1] for row, _ in self._there().values()), X.shape[1])
+        if X.shape[1] != width:
+            raise InputError(f"X has {X.shape[1]} features, but the rows that wait have {width}")
+        return sp.csr_matrix(X) if sp.issparse(X) else X
+
+    def _said(self, X: Any, n: int) -> Learned:
+        """What the model says of n rows; nobody was asked."""
+        model, none = self.model, np.zeros(n, dtype=bool)
+        if n == 0:
+            return Learned(as_labels([]), none, None)
+        try:
+            predictions = model.predict(X)
+        except NotFittedError:
+            if self.classes is None and task_of(model) == "classes":
+                return Learned(np.full(n, None), none, None)
+            if (model := vars(self).get("_begun")) is None:  # made once: it takes long
+                model = clone(self.model)
+                model.learn(X[:1], [None], **self._named())
+            self._begun, predictions = model, model.predict(X)
+        decide, chances = (getattr(model, k, None) for k in ("decision_function", "predict_proba"))
+        scores = decide(X).reshape(n, -1) if decide else None
+        return Learned(predictions, none, scores, chances(X) if chances else None)
+
+    def _named(self) -> dict[str, Any]:
+        if self.classes is not None and task_of(self.model) == "numbers":
+            raise refusal(self, "classes", "be None where the model predicts numbers")
+        return {} if self.classes is None else {"classes": self.classes}
+
+
+def together(rows: Sequence[Any]) -> Any:
+    """Rows as a chunk."""
+    if isinstance(rows[0], dict):
+        return list(rows)
+    if any(sp.issparse(row) for row in rows):
+        return sp.vstack([sp.csr_matrix(row) for row in rows], format="csr")
+    return np.stack(rows)
+
+
+def keys_of(keys: Any) -> list[Key]:
+    """The keys as plain numbers and text; InputError where one is neither, or comes twice."""
+    if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable):
+        raise InputError(f"keys: expected a list with one for each row, got {shown(keys)}")
+    found = [key.item() if isinstance(key, np.generic) else key for key in keys]
+    for key in found:
+        if not (isinstance(key, str) or is_number(key)) or key != key:
+            raise InputError(f"keys: expected numbers or text, got {shown(key)}")
+    if (most := Counter(found).most_common(1)) and most[0][1] > 1:
+        raise InputError(f"keys: {most[0][0]!r} comes {most[0][1]} times")
+    return found

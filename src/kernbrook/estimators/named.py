@@ -1,0 +1,198 @@
+"""Columns by name: they come in any order, appear, vanish, and have gaps."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
+
+from kernbrook.checks import MOST, is_whole, refusal, shown
+from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import present
+from kernbrook.gram.points import Floats
+
+LARGEST = 1e154  # beyond it squares are no numbers
+
+Name = str | int
+Record = dict[Name, float]
+
+
+def _has(verb: str) -> Any:
+    return lambda self: hasattr(self.model, verb)
+
+
+class NamedColumns(BaseEstimator):
+    """A model that is given frames or records: columns go by their names, in any order.
+
+    The columns are those of the first chunk that is learned: of records all keys, as they come. A
+    name that comes later takes one of the spare columns; where none is left it is ignored, and
+    counted. What is missing, or None or NaN, counts as the mean of its column so far, 0 before the
+    first value. These are means of the rows learned before a row: after the first chunk nothing
+    depends on how the stream is cut. Predicting changes nothing. A frame has `columns`, as those of
+    pandas and polars have; a record is a dict of numbers. Names are text or whole numbers.
+
+    Parameters
+    ----------
+    model : one of ours; it learns in place
+        Its rows are the columns of the first chunk, then the spare ones: `filled(X)` gives them.
+    spare : int, columns that are kept for names to come; they are 0 until then
+
+    Attributes
+    ----------
+    names_ : list of the names so far, in the order of the columns
+    totals_, counts_, means_ : (d,) sums, numbers and means of the values so far, in each column
+    ignored_ : dict, for each name that found no column the rows that had it
+    classes_, n_rounds_ : those of the model
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> model = kb.NamedColumns(kb.OnlineMKRegressor([kb.Linear()]), spare=1)
+    >>> _ = model.learn([{"rain": 1, "wind": 5}, {"wind": -4}, {"rain": 2}], [3, 2, 4])
+    >>> _ = model.learn([{"wind": 0.5, "snow": 7}], [1])
+    >>> model.filled([{"snow": 0.2}])
+    array([[1.5, 0.5, 0.2]])
+    """
+
+    names_: list[Name]
+    totals_: Floats
+
+    def __init__(self, model: Any, spare: int = 0):
+        self.model = model
+        self.spare = spare
+
+    @available_if(_has("learn"))
+    def learn(self, X: Any, y: Any, **named: Any) -> Any:
+        """Test, ask, train, as the model does; X is a frame or a list of records."""
+        return self._learn("learn", X, y, named)
+
+    @available_if(_has("learn_one"))
+    def learn_one(self, x: Any, y: Any = None, **named: Any) -> Any:
+        """Test, then train on one record; the prediction made before."""
+        return self._learn("learn_one", [x], y, named)
+
+    @available_if(_has("partial_fit"))
+    def partial_fit(self, X: Any, y: Any, **named: Any) -> NamedColumns:
+        """Learn from a frame, or a list of records, after what was learned before."""
+        self._learn("partial_fit", X, y, named)
+        return self
+
+    @available_if(_has("predict"))
+    def predict(self, X: Any, **named: Any) -> Any:
+        """What the model says of the rows of a frame, or of a list of records."""
+        return self.model.predict(self.filled(X), **named)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """The model's probabilities for the rows of a frame, or of a list of records."""
+        return self.model.predict_proba(self.filled(X))
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """The model's decisions on the rows of a frame, or of a list of records."""
+        return self.model.decision_function(self.filled(X))
+
+    def filled(self, X: Any) -> Floats:
+        """(n, d) the rows as the model is given them, filled by the means so far."""
+        if "names_" not in vars(self):
+            raise NotFittedError("NamedColumns: nothing was learned yet, not even what columns are")
+        values = _table(records_of(X), self.names_, len(self.totals_))
+        return np.where(np.isnan(values), self.means_, values)
+
+    means_ = property(lambda self: self.totals_ / np.maximum(self.counts_, 1))
+    classes_ = property(lambda self: self.model.classes_)
+    n_rounds_ = property(lambda self: self.model.n_rounds_)
+
+    def __sklearn_tags__(self) -> Any:
+        return self.model.__sklearn_tags__()
+
+    def _learn(self, verb: str, X: Any, y: Any, named: dict[str, Any]) -> Any:
+        rows, learn = records_of(X), getattr(self.model, verb)
+        names, totals, counts = self._with(rows)
+        if not rows:
+            return learn(np.empty((0, max(1, len(totals)))), y, **named)
+        values = _table(rows, names, len(totals))
+        there = ~np.isnan(values)
+        # One after the other, so that the length of a chunk does not matter.
+        totals = np.add.accumulate(np.vstack([totals, np.where(there, values, 0.0)]))
+        counts = np.add.accumulate(np.vstack([counts, there]))
+        filled = np.where(there, values, totals[:-1] / np.maximum(counts[:-1], 1))
+        before, met = getattr(self, "n_rounds_", 0), len(rows)
+        try:
+            return learn(filled[0] if verb == "learn_one" else filled, y, **named)
+        except BaseException:  # some blocks are learned as a whole, the others not
+            met = getattr(self, "n_rounds_", 0) - before
+            raise
+        finally:
+            if met:
+                known, ignored = set(names), Counter(vars(self).get("ignored_", {}))
+                ignored.update(k for row in rows[:met] for k in row if k not in known)
+                self.__dict__.update(
+                    names_=names, totals_=totals[met], counts_=counts[met], ignored_=dict(ignored)
+                )
+
+    def _with(self, rows: list[Record]) -> tuple[list[Name], Floats, NDArray[np.int64]]:
+        """Names, totals and counts of all columns, once the rows' names have come."""
+        come = dict.fromkeys(name for row in rows for name in row)
+        if "names_" in vars(self):
+            free = len(self.totals_) - len(self.names_)
+            for name in self.names_:
+                come.pop(name, None)
+            return [*self.names_, *list(come)[:free]], self.totals_, self.counts_
+        if not is_whole(self.spare) or isinstance(self.spare, bool) or not 0 <= self.spare <= MOST:
+            raise refusal(self, "spare", f"be an integer from 0 to {MOST:,}")
+        width = len(come) + int(self.spare)
+        if rows and not width:
+            raise InputError("X: the first rows have no columns")
+        return list(come), np.zeros(width), np.zeros(width, dtype=np.int64)
+
+
+def records_of(X: Any) -> list[Record]:
+    """The rows of a frame, or records, as dicts of floats, NaN where a value is missing."""
+    if hasattr(X, "columns"):
+        names = [_name(name) for name in X.columns]
+        if (most := Counter(names).most_common(1)) and most[0][1] > 1:
+            raise InputError(f"X: there are {most[0][1]} columns {most[0][0]!r}")
+        columns = [_floats(np.asarray(X[name]), name) for name in names]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    if isinstance(X, (list, tuple)) and all(isinstance(row, Mapping) for row in X):
+        return [{_name(k): _float(v, k, i) for k, v in row.items()} for i, row in enumerate(X)]
+    raise InputError(f"X: expected a frame, or records such as [{{'a': 1}}], got {shown(X)}")
+
+
+def _name(name: Any) -> Name:
+    if not isinstance(name, str) and not is_whole(name):
+        raise InputError(f"X: expected columns named by text or whole numbers, got {shown(name)}")
+    return str(name) if isinstance(name, str) else int(name)
+
+
+def _floats(column: NDArray[Any], name: Name) -> list[float]:
+    own = column.astype(np.float64) if column.dtype.kind in "biuf" else None
+    if own is not None and not (np.abs(own) >= LARGEST).any():
+        return list(own.tolist())
+    return [_float(value, name, i) for i, value in enumerate(column)]
+
+
+def _float(value: Any, name: Any, row: int) -> float:
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":  # and no time
+        value = value.item()
+    if isinstance(value, (int, float)) and not abs(value) >= LARGEST:
+        return float(value)
+    if not present(np.array([value, None], dtype=object))[0]:
+        return math.nan
+    wanted = "expected a number of size below 1e154, None or NaN"
+    raise InputError(f"X: column {name!r}, row {row} of the chunk: {wanted}, got {shown(value)}")
+
+
+def _table(rows: list[Record], names: list[Name], width: int) -> Floats:
+    """(n, width) the values, NaN where there are none."""
+    spare = [math.nan] * (width - len(names))
+    table = [[row.get(name, math.nan) for name in names] + spare for row in rows]
+    return np.array(table).reshape(len(rows), width)

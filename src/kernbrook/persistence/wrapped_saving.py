@@ -1,0 +1,148 @@
+"""Models around a model in a model file: rows that wait for labels, and columns by name."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from kernbrook.errors import InputError
+from kernbrook.estimators.late import LateLabels, keys_of, together
+from kernbrook.estimators.named import NamedColumns
+from kernbrook.estimators.tasks import Learned, joined
+from kernbrook.gram.points import check_array
+from kernbrook.persistence.encoding import Reader, Writer, expect
+from kernbrook.sparse import as_csr
+
+
+def write_waiting(late: LateLabels, writer: Writer, place: str) -> dict[str, Any]:
+    """JSON of the rows that wait, with what was said of them; numbers become the tensors waiting.*.
+
+    Records are rows of a CSR matrix, whose columns are all their names.
+    """
+    rows, said = zip(*late._waiting.values(), strict=True)
+    names = None
+    if isinstance(rows[0], dict):
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        number = {name: i for i, name in enumerate(names)}
+        indices = np.array([number[name] for row in rows for name in row], dtype=np.int64)
+        data = np.array([value for row in rows for value in row.values()], dtype=np.float64)
+        indptr = np.cumsum([0, *map(len, rows)])
+        X: Any = sp.csr_matrix((data, indices, indptr), shape=(len(rows), len(names)))
+    else:
+        X = together(rows)
+    held = {
+        "keys": list(late._waiting),
+        "names": names,
+        "predictions": joined(said).predictions,
+        **_flat("scores", [one.scores for one in said]),
+        **_flat("probabilities", [one.probabilities for one in said]),
+    }
+    if sp.issparse(X):
+        indices, indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        held.update(width=X.shape[1], data=X.data, indices=indices, indptr=indptr)
+    else:
+        held["X"] = X
+    return writer.values(held, f"{place}waiting.")
+
+
+def read_waiting(late: Any, body: Any, reader: Reader) -> None:
+    """Let the rows of a file wait again.
+
+    Raises
+    ------
+    InputError
+        They do not fit each other, or the model.
+    """
+    expect("waiting", body, dict)
+    if not isinstance(late, LateLabels):
+        raise InputError(f"waiting: {type(late).__name__} has none")
+    held = {name: reader.value(value) for name, value in body.items()}
+    keys = keys_of(held["keys"])
+    n = len(keys)
+    for name in ("scores", "probabilities"):
+        held[name] = _pieces(name, held, n)
+    said = held["predictions"]
+    if not isinstance(said, np.ndarray) or said.shape != (n,):
+        raise InputError(f"waiting.predictions: expected {n} of them")
+    late._waiting = OrderedDict()
+    for i, (key, row) in enumerate(zip(keys, _rows(late, held, n), strict=True)):
+        scores, chances = held["scores"][i], held["probabilities"][i]
+        late._waiting[key] = (
+            row, Learned(said[i : i + 1].copy(), np.zeros(1, dtype=bool), scores, chances)
+        )  # fmt: skip
+
+
+def _rows(late: LateLabels, held: dict[str, Any], n: int) -> list[Any]:
+    """The rows that wait, as they were before."""
+    names = held["names"]
+    named = isinstance(late.model, NamedColumns)
+    if named != isinstance(names, list):
+        raise InputError("waiting.names: expected names where the model has named columns")
+    if "X" in held:
+        X, width = held["X"], np.shape(held["X"])[-1]
+        check_array("waiting.X", X, (n, width), np.float64)
+    else:
+        data, indices, indptr, width = (held[k] for k in ("data", "indices", "indptr", "width"))
+        X = sp.csr_matrix((data, indices, indptr), shape=(n, width))
+        check_array("waiting.data", X.data, (len(indices),), np.float64)
+        as_csr(X)  # it checks
+    if names is not None:
+        check_names("waiting.names", names, width)
+        ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        pairs = [(X.indices[a:b].tolist(), X.data[a:b].tolist()) for a, b in ends]
+        return [{names[j]: v for j, v in zip(*pair, strict=True)} for pair in pairs]
+    if not np.isfinite(X.data if sp.issparse(X) else X).all():
+        raise InputError("waiting: NaN or infinity")
+    if getattr(late.model, "n_features_in_", width) != width:
+        raise InputError(f"waiting: rows of {width} features, which the model does not have")
+    return [X[i].copy() for i in range(n)]
+
+
+def check_around(model: Any) -> None:
+    """Raise InputError where what it has learned is of no stream, or not of the model inside."""
+    learned = vars(model)
+    dropped = learned.get("n_dropped_", 0)
+    if type(dropped) is not int or dropped < 0:
+        raise InputError(f"n_dropped_: expected an integer from 0, got {dropped!r}")
+    if not isinstance(model, NamedColumns) or "names_" not in learned:
+        return
+    totals, counts = learned.get("totals_"), learned.get("counts_")
+    width = getattr(model.model, "n_features_in_", np.size(totals))
+    check_array("totals_", totals, (width,), np.float64)
+    check_array("counts_", counts, (width,), np.int64)
+    if not np.isfinite(totals).all() or counts.min() < 0:
+        raise InputError("totals_, counts_: expected finite numbers, and counts from 0")
+    expect("names_", learned["names_"], list)
+    check_names("names_", learned["names_"], width)
+    expect("ignored_", learned.get("ignored_"), dict)
+
+
+def check_names(what: str, names: Sequence[Any], most: int) -> None:
+    """Raise InputError unless these are names, each once, of so many columns at most."""
+    if not all(isinstance(name, (str, int)) for name in names) or len(set(names)) < len(names):
+        raise InputError(f"{what}: expected text or whole numbers, each once")
+    if len(names) > most:
+        raise InputError(f"{what}: {len(names)} names of {most} columns")
+
+
+def _flat(name: str, arrays: Sequence[NDArray[np.float64] | None]) -> dict[str, Any]:
+    """One row each, of any length, one after the other, and their lengths: 0 for None."""
+    rows = [np.zeros(0) if array is None else array[0] for array in arrays]
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    return {name: np.concatenate(rows).astype(np.float64), f"{name}_lengths": lengths}
+
+
+def _pieces(name: str, held: dict[str, Any], n: int) -> list[Any]:
+    """What `_flat` was given."""
+    flat, lengths = held[name], held[f"{name}_lengths"]
+    check_array(f"waiting.{name}_lengths", lengths, (n,), np.int64)
+    if lengths.min() < 0 or lengths.max() > len(flat):
+        raise InputError(f"waiting.{name}_lengths: expected numbers from 0 to {len(flat)}")
+    check_array(f"waiting.{name}", flat, (int(lengths.sum()),), np.float64)
+    rows = np.split(flat, np.cumsum(lengths)[:-1])
+    return [row[None].copy() if len(row) else None for row in rows]

@@ -1,0 +1,268 @@
+"""Columns by name: in any order, with gaps, appearing and vanishing."""
+
+import math
+
+import hard_streams
+import numpy as np
+import pandas as pd
+import pytest
+from estimators.test_model_files import rewrite
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
+
+import kernbrook as kb
+from kernbrook.errors import InputError, ModelFileError
+
+X, Y = hard_streams.gaussian_clouds(90, 5)
+UP = np.where(Y > 0, "up", "down")
+POOL = [kb.Gaussian(sigma=2), kb.Linear()]
+CLASSES = ["down", "up"]
+
+
+def classifier():
+    return kb.OnlineMKClassifier(POOL, kb.BPAS(20), random_state=0)
+
+
+def stream(seed=0):
+    """Records of which any key can be missing; "d" begins late, "e" and "f" later."""
+    rng = np.random.default_rng(seed)
+    records = [{"a": X[0, 0], "b": X[0, 1], "c": X[0, 2]}]
+    for t, row in enumerate(X[1:], 1):
+        keys = ["a", "b", "c", *(["d"] if t > 20 else []), *(["e", "f", 7] if t > 40 else [])]
+        record = dict(zip(rng.permutation(keys).tolist(), rng.permutation(row), strict=False))
+        records.append({7 if k == "7" else k: v for k, v in record.items()})
+        if rng.random() < 0.3:
+            records[-1]["b"] = rng.choice([None, math.nan, np.float32("nan")])
+    return records
+
+
+class Naive:
+    """`NamedColumns` one record at a time: dicts of columns, sums and counts."""
+
+    def __init__(self, model, names, spare):
+        self.model, self.spare, self.ignored = model, spare, {}
+        self.columns = {name: [0.0, 0] for name in names}
+
+    def row(self, record):
+        filled = []
+        for name, (total, count) in self.columns.items():
+            value = record.get(name)
+            there = value is not None and value == value
+            filled.append(float(value) if there else total / count if count else 0.0)
+        return np.array([filled + [0.0] * self.spare])
+
+    def predict(self, record):
+        return self.model.predict(self.row(record))[0]
+
+    def learn(self, record, label):
+        for name in record:
+            if name not in self.columns and self.spare:
+                self.columns[name], self.spare = [0.0, 0], self.spare - 1
+            elif name not in self.columns:
+                self.ignored[name] = self.ignored.get(name, 0) + 1
+        row = self.row(record)
+        for name, column in self.columns.items():
+            value = record.get(name)
+            if value is not None and value == value:
+                column[0] += float(value)
+                column[1] += 1
+        return self.model.learn(row, [label], classes=CLASSES)[0][0]
+
+
+@pytest.mark.parametrize("spare", [0, 2, 9])
+@pytest.mark.parametrize("size", [1, 7, 89])
+def test_chunks_and_the_naive_twin(spare, size, tmp_path):
+    records = stream()
+    model, twin = kb.NamedColumns(classifier(), spare), Naive(classifier(), "abc", spare)
+    model.learn(records[:1], UP[:1], classes=CLASSES)
+    expected = [twin.learn(records[0], UP[0])]
+    for start in range(1, 90, size):
+        chunk = records[start : start + size]
+        held = model.filled(chunk), dict(model.ignored_)
+        assert model.predict(chunk).tolist() == [twin.predict(record) for record in chunk]
+        np.testing.assert_array_equal(model.filled(chunk), held[0])
+        assert model.ignored_ == held[1]
+        said = model.learn(chunk, UP[start : start + size], classes=CLASSES)[0]
+        expected = [twin.learn(*pair) for pair in zip(chunk, UP[start:], strict=False)]
+        assert said.tolist() == expected
+        if start % 4 == 1:
+            kb.save(model, tmp_path / "model")
+            model = kb.load(tmp_path / "model")
+    assert model.names_ == list(twin.columns)
+    assert model.ignored_ == twin.ignored
+    assert sum(model.ignored_.values()) > 0 or spare == 9
+    means = [total / count for total, count in twin.columns.values()]
+    assert model.means_.tolist() == means + [0.0] * twin.spare
+    rows = np.vstack([twin.row(record) for record in records])
+    np.testing.assert_array_equal(model.filled(records), rows)
+    for verb in ("predict", "predict_proba", "decision_function"):
+        np.testing.assert_array_equal(
+            getattr(model, verb)(records), getattr(twin.model, verb)(rows)
+        )
+    np.testing.assert_array_equal(model.classes_, CLASSES)
+
+
+def test_whole_rows_are_learned_as_they_are():
+    """Frames, records and arrays; columns in another order."""
+    frame, plain = pd.DataFrame(X, columns=list("abcde")), classifier().fit(X, UP)
+    several = [kb.NamedColumns(classifier()) for _ in range(3)]
+    several[0].partial_fit(frame, UP)
+    several[1].partial_fit(frame.to_dict("records"), UP)
+    several[2].partial_fit(frame[:30], UP[:30]).partial_fit(frame[list("edcba")][30:], UP[30:])
+    for model in several:
+        turned = frame[list("bacde")]
+        np.testing.assert_array_equal(model.predict_proba(turned), plain.predict_proba(X))
+        assert model.n_rounds_ == 90
+
+
+def test_one_record_at_a_time():
+    records, model = stream(3), kb.NamedColumns(classifier(), spare=1)
+    chunk = kb.NamedColumns(classifier(), spare=1)
+    said = [model.learn_one(records[0], UP[0], classes=CLASSES)]
+    said += [model.learn_one(*pair) for pair in zip(records[1:], UP[1:], strict=True)]
+    expected = chunk.learn(records[:1], UP[:1], classes=CLASSES)[0].tolist()
+    expected += chunk.learn(records[1:], UP[1:])[0].tolist()
+    assert said == expected
+    np.testing.assert_array_equal(model.predict_proba(records), chunk.predict_proba(records))
+    assert model.ignored_ == chunk.ignored_
+
+
+def test_frames_with_gaps_columns_that_come_and_go():
+    model = kb.NamedColumns(kb.OnlineMKRegressor(POOL, random_state=0), spare=1)
+    model.learn(pd.DataFrame({"a": [1, 3], "b": [True, False]}), [0.0, 1.0])
+    whole = pd.DataFrame({"n": pd.array([None, 4], dtype="Int64"), "a": [5.0, None], "m": [1, 1]})
+    model.learn(whole, [0.0, 1.0])
+    assert model.names_ == ["a", "b", "n"]
+    np.testing.assert_array_equal(model.means_, [3, 0.5, 4])
+    assert model.ignored_ == {"m": 2}
+    np.testing.assert_array_equal(
+        model.filled(pd.DataFrame({"other": [1.0], "n": [None]})), [[3, 0.5, 4]]
+    )
+    assert model.predict([{"a": 1}], return_std=True)[1].shape == (1,)
+    assert model.learn(whole[:0], [])[0].shape == (0,)
+    assert model.names_ == ["a", "b", "n"]
+
+
+def test_an_interrupted_call_keeps_what_was_learned(monkeypatch):
+    records, models = stream(), [kb.NamedColumns(classifier(), spare=2) for _ in range(2)]
+    for model in models:
+        model.learn(records[:1], UP[:1], classes=CLASSES)
+    whole = models[0].model.learn
+
+    def stopped(rows, y):
+        whole(rows[:50], y[:50])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(models[0].model, "learn", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        models[0].learn(records[1:], UP[1:])
+    monkeypatch.undo()
+    models[0].learn(records[51:], UP[51:])
+    models[1].learn(records[1:], UP[1:])
+    assert models[0].ignored_ == models[1].ignored_
+    for name in ("filled", "predict_proba"):
+        one, other = (getattr(model, name)(records) for model in models)
+        np.testing.assert_array_equal(one, other)
+
+
+ROWS = [{"a": 1.0}, {"a": 2.0}]
+WRONG = {
+    "column 'a', row 1 of the chunk: .* got 'red'": [{"a": 1}, {"a": "red"}],
+    "column 'b', row 0 of the chunk: .* got '3'": pd.DataFrame({"b": ["3", "4"]}),
+    "column 'b', row 1 of the chunk: .* got inf": pd.DataFrame({"b": [3, math.inf]}),
+    "column 'b', row 0 of the chunk: .* got .*2020": pd.DataFrame(
+        {"b": pd.to_datetime(["2020-01-01", "2020-01-02"])}
+    ),
+    "column 'b', row 0 of the chunk: .* got .*delta": pd.DataFrame(
+        {"b": np.array([5, 6], dtype="m8[ns]")}
+    ),
+    r"column 'b', row 0 of the chunk: .* got \[1\]": [{"b": [1]}, {}],
+    "named by text or whole numbers, got 1.5": [{1.5: 2}, {}],
+    "there are 2 columns 'a'": pd.DataFrame(np.eye(2), columns=["a", "a"]),
+    "expected a frame, or records such as": np.eye(2),
+    "the first rows have no columns": [{}, {}],
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_what_is_refused_changes_nothing(message):
+    model = kb.NamedColumns(classifier())
+    with pytest.raises(InputError, match=message):
+        model.learn(WRONG[message], CLASSES)
+    with pytest.raises(InputError, match="X has 2 rows but y has 1 labels"):
+        model.learn(ROWS, ["up"])
+    assert not hasattr(model, "names_")
+    with pytest.raises(NotFittedError, match="nothing was learned yet"):
+        model.predict(ROWS)
+    model.learn(ROWS, CLASSES)
+    if "first rows" not in message:
+        with pytest.raises(InputError, match=message):
+            model.learn(WRONG[message], CLASSES)
+    assert model.names_ == ["a"]
+    assert (model.means_.tolist(), model.n_rounds_) == ([1.5], 2)
+
+
+def test_parameters_and_verbs():
+    for spare in (-1, 1.5, True, None):
+        with pytest.raises(InputError, match="spare must be an integer from 0"):
+            kb.NamedColumns(classifier(), spare).learn(ROWS, CLASSES)
+    model = kb.NamedColumns(classifier(), spare=2).partial_fit(ROWS, CLASSES)
+    again = clone(model).set_params(model__random_state=5)
+    assert (again.spare, again.model.random_state) == (2, 5)
+    assert not hasattr(again, "names_")
+    numbers = kb.NamedColumns(kb.OnlineMKRegressor())
+    assert is_classifier(model)
+    assert is_regressor(numbers)
+    assert not hasattr(numbers, "predict_proba")
+    assert not hasattr(numbers, "decision_function")
+    assert not hasattr(kb.NamedColumns(kb.recipes.make("majority")), "learn_one")
+
+
+def test_late_labels_around_it(tmp_path):
+    """Records wait as they came: the means are those of when the label comes."""
+    records = stream()
+    late = kb.LateLabels(kb.NamedColumns(classifier(), spare=2), classes=CLASSES)
+    twin = Naive(classifier(), "abc", 2)
+    late.predict(records[:1], [0])
+    late.learn([0], UP[:1])
+    twin.learn(records[0], UP[0])
+    late.predict(records[1:], range(1, 90))
+    kb.save(late, tmp_path / "late")
+    late = kb.load(tmp_path / "late")
+    order = np.random.default_rng(0).permutation(np.arange(1, 90))
+    for start in range(0, 89, 10):
+        late.learn(order[start : start + 10], UP[order[start : start + 10]])
+    for i in order:
+        twin.learn(records[i], UP[i])
+    assert late.model.names_ == list(twin.columns)
+    assert late.model.ignored_ == twin.ignored
+    rows = np.vstack([twin.row(record) for record in records])
+    np.testing.assert_array_equal(late.model.predict_proba(records), twin.model.predict_proba(rows))
+
+
+def names(*given):
+    return lambda model, tensors, header: model["fitted"].update(names_=list(given))
+
+
+def tensor(name, value):
+    return lambda model, tensors, header: tensors.update({name: value})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (names("a", "a"), "names_: expected text or whole numbers, each once"),
+        (names("a", 1.5), "names_: expected text or whole numbers, each once"),
+        (names("a", "b", "c"), "names_: 3 names of 2 columns"),
+        (tensor("totals_", np.zeros(3)), "totals_: expected float64 of shape .2,."),
+        (tensor("totals_", np.full(2, np.inf)), "expected finite numbers"),
+        (tensor("counts_", np.array([-1, 0])), "counts from 0"),
+        (lambda model, *_: model["fitted"].pop("ignored_"), "ignored_"),
+    ],
+)
+def test_dishonest_files(change, message, tmp_path):
+    kb.save(kb.NamedColumns(classifier(), spare=1).partial_fit(ROWS, CLASSES), tmp_path / "model")
+    assert kb.load(tmp_path / "model").names_ == ["a"]
+    rewrite(tmp_path / "model", change)
+    with pytest.raises(ModelFileError, match=message):
+        kb.load(tmp_path / "model")
