@@ -13,6 +13,7 @@ class Classes:
     def __init__(self, m, regularization=100.0):
         self.v = np.zeros(m + 1)
         self.A = np.diag([regularization / 10] + [regularization] * m)
+        self.told = []  # inputs, coefficients, slope, curvature, and x' A^-1 x after the step
 
     def decide(self, base, scores):
         inputs = np.vstack([base[None], cut(scores, 1.0)])
@@ -30,8 +31,11 @@ class Classes:
             rival = int(np.argmax(others))
             x, margin = inputs[:, label] - inputs[:, rival], z[label] - z[rival]
         p = 1 / (1 + np.exp(cut(2 * margin, 50.0)))
-        self.A += weight * max(4 * p * (1 - p), 1e-3) * np.outer(x, x)
-        self.v += np.linalg.solve(self.A, 2 * weight * p * x)
+        slope, curvature = -2 * weight * p, weight * max(4 * p * (1 - p), 1e-3)
+        self.A += curvature * np.outer(x, x)
+        reach = x @ np.linalg.solve(self.A, x)
+        self.told.append((x, self.v.copy(), slope, curvature, reach))
+        self.v -= np.linalg.solve(self.A, slope * x)
 
 
 class Numbers:

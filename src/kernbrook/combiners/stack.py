@@ -60,6 +60,12 @@ class Stack(BaseEstimator):
     sum_t (e_t - v x_t)^2 + regularization |v|^2, so that no coefficients could have done much
     better. A_t is the regression's matrix before round t.
 
+    For classes, with x_t the label's lead in the inputs, p_t the chance of another label, g_t =
+    -2 p_t, h_t = 4 p_t (1 - p_t) or .001 if that is more, A_t = L + sum_{s <= t} h_s x_s x_s' and L
+    the regularization: the losses at the coefficients v_t exceed those at any v by at most
+    (v' L v + sum_t g_t^2 x_t' A_t^-1 x_t + sum_t (h_t - c_t) ((v - v_t) x_t)^2) / 2, with c_t the
+    least curvature between v_t and v.
+
     It takes all experts in each round, hence no selection but `Selection()`.
 
     References
