@@ -169,7 +169,7 @@ def panels(count: int, named: Mapping[str, Pen], *, sharey: bool) -> tuple[Figur
 def _legend_columns(named: Mapping[str, Pen]) -> int:
     """How many entries of a legend go side by side."""
     longest = max(len(label_text(name, longest=36)) for name in named)
-    inches = 0.5 + 0.08 * longest
+    inches = 0.5 + 0.07 * longest
     return max(1, min(len(named), int((WIDTH - 0.4) / inches)))
 
 

@@ -179,7 +179,9 @@ def kernel_weights(comparison: Comparison) -> Figure:
     greatest = max(float(np.nanmax(weights, initial=0.0)) for weights in means)
     panels[0].set_ylim(0, min(1.0, 1.1 * greatest) * 1.02 or 1.0)
     picture.supxlabel("rounds")
-    picture.supylabel("kernel weight (sum 1)")
+    for axes in panels:
+        if axes.get_subplotspec().is_first_col():
+            axes.set_ylabel("weight (sum 1)")
     return picture
 
 
