@@ -204,7 +204,8 @@ def _update(combiner, told, progress):
     )  # fmt: skip
     weights, base = np.empty(m), np.empty(classes)
     weigh_all(combiner.base, own, weights)
-    vote(None, told.loss == MISTAKES, True, weights, told.scores, told.sizes, base)
+    everybody, mean = np.ones(m, dtype=np.bool_), np.bool_(True)
+    vote(everybody, told.loss == MISTAKES, mean, weights, told.scores, told.sizes, base)
     if told.weight > 0.0:
         if measured[0] == 0.0:
             for i in range(m + 1):

@@ -24,7 +24,6 @@ from kernbrook.numerics.zero import zero_or
 def vote(used, on_mistakes, mean, votes, scores, sizes, out):
     """The combined vote of the experts in use.
 
-    used : (e,) bool; None: all are
     votes : (e,) their weights; scores, sizes : (e, c) their scores
     mean : whether the votes are divided by their weights
     out : (c,) out; the winner has the greatest, and classes equal to rounding have equal votes
@@ -35,7 +34,7 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
     for c in range(classes):
         out[c] = 0.0
     for e in range(votes.shape[0]):
-        if used is not None and not used[e]:
+        if not used[e]:
             continue
         weight = votes[e]
         total += weight
@@ -68,10 +67,10 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
 @njit(cache=True, nogil=True)
 def all_in(used, votes, shares):
     """Whether all experts are in use, with the weights that they have in expectation."""
+    n = 0
     for e in range(votes.shape[0]):
-        if votes[e] != shares[e] or (used is not None and not used[e]):
-            return False
-    return True
+        n += 1 if used[e] and votes[e] == shares[e] else 0
+    return n == votes.shape[0]
 
 
 @register_jitable
@@ -86,7 +85,9 @@ def combine(combiner, terms, progress, board, t, on_mistakes, used, votes, share
     vote(used, on_mistakes, terms.mean, votes, scores, sizes, decision)
     finer = terms.loss == MISTAKES or not all_in(used, votes, shares)
     if finer:
-        vote(None, False, terms.mean or terms.loss == MISTAKES, shares, scores, sizes, leaning)
+        everybody, by_scores = np.ones(shares.shape[0], dtype=np.bool_), np.bool_(False)
+        mean = terms.mean or terms.loss == MISTAKES
+        vote(everybody, by_scores, mean, shares, scores, sizes, leaning)
         through(correct, combiner, progress, terms.loss, scores, leaning)
     through(correct, combiner, progress, terms.loss, scores, decision)
     if not finer:
@@ -142,11 +143,14 @@ def decide(committee, terms, progress, board, decisions):
     combiner, selection, _ = committee
     n_experts = board.scores.shape[1]
     weights, votes = np.empty(n_experts), np.empty(n_experts)
+    everybody = np.ones(n_experts, dtype=np.bool_)
     relative_weights(combiner, selection, progress, weights)
     alone = through(expect, selection, progress, weights, votes)
     on_mistakes = terms.loss == MISTAKES and not alone
     for t in range(board.labels.shape[0]):
-        combine(combiner, terms, progress, board, t, on_mistakes, None, votes, votes, decisions[t])
+        combine(
+            combiner, terms, progress, board, t, on_mistakes, everybody, votes, votes, decisions[t]
+        )
 
 
 @njit(cache=True, nogil=True)

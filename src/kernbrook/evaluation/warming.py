@@ -87,7 +87,7 @@ def warm_up(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> Non
 
 
 def try_out(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> None:
-    """As `warm_up`, for all that the learner can do: it asks and predicts, too."""
+    """As `warm_up`, for all else that the learner can do: ask, predict, take a row alone."""
     warm_up(estimator, X, y, classes)
     if not isinstance(estimator, OnlineMachine):
         return
@@ -99,6 +99,9 @@ def try_out(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> Non
         trial.predict(X)
         if labels:
             trial.decision_function(X)
+        if not sp.issparse(X):
+            trial.learn_one(X[0], y[0])
+            trial.predict_one(X[0])
 
 
 def family(estimator: Any, sparse: bool) -> Family | None:
