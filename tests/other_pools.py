@@ -26,18 +26,27 @@ LEARNERS = [
     kb.BPAS(4),
     kb.GradientDescent(features=None, budget=5, loss="hinge"),
 ]
+SHARED = kb.OnlineMKClassifier(
+    [kb.Linear(), kb.Cauchy(sigma=1)], combiner=kb.GroupNorm(), scaling=None
+)
 
 
 def compile_pools():
-    """With a learner of each store of support vectors."""
-    trials = {frozenset({name}): partial(_learn, kernels) for name, kernels in POOLS.items()}
+    """With a learner of each store of support vectors; and points that kernels share."""
+    models = {
+        name: [
+            kb.OnlineMKClassifier(kernels, learner, kb.Hedge(), scaling=None, random_state=0)
+            for learner in LEARNERS
+        ]
+        for name, kernels in POOLS.items()
+    } | {"shared": [SHARED]}
+    trials = {frozenset({name}): partial(_learn, own) for name, own in models.items()}
     for _ in run_all(trials, [], available_cores(), None):
         pass
 
 
-def _learn(kernels):
+def _learn(models):
     X = np.random.default_rng(0).normal(size=(12, 3))
     y = np.arange(12) % 2
-    for learner in LEARNERS:
-        model = kb.OnlineMKClassifier(kernels, learner, kb.Hedge(), scaling=None, random_state=0)
+    for model in models:
         model.partial_fit(X, y, classes=[0, 1]).partial_fit(X, y).predict(X)
