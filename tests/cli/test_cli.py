@@ -241,12 +241,12 @@ def test_stopped_by_hand(jobs: str) -> None:
     assert err.count("kernbrook: stopped\n") == 1
 
 
-def test_same_seed_same_numbers_in_one_process_or_two(csv_file: Path) -> None:
+def test_same_seed_same_numbers_in_one_process_or_two(kernbrook: Program, csv_file: Path) -> None:
     command = ["compare", str(csv_file), "--permutations", "2", "--seed", "3", "--json", "-"]
     command += ["--recipes", "omkc-ss,spa,majority"]
     tables = []
     for jobs in ("1", "2"):
-        rows = json.loads(process(*command, "--jobs", jobs).stdout)["rows"]
+        rows = json.loads(kernbrook(*command, "--jobs", jobs).stdout)["rows"]
         tables.append([[run["error"] for run in row["runs"]] for row in rows])
     assert tables[0] == tables[1]
 
@@ -322,10 +322,10 @@ def test_what_is_wrong_is_said_in_one_place(
     assert result.stdout == ""
 
 
-def test_a_bad_line_is_named(kernbrook: Program, tmp_path: Path) -> None:
+def test_a_bad_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "bad.libsvm"
     path.write_text("1 1:0.5\n-1 1:0.25\n1 1:oops\n")
-    result = kernbrook("compare", str(path))
+    result = process("compare", str(path))
     assert result.returncode == 1
     assert "bad.libsvm, line 3" in result.stderr
 
