@@ -12,5 +12,8 @@ def pytest_sessionstart(session):
     from kernbrook.numerics.freshness import is_cold
 
     if is_cold():
-        print("compiling what the recipes run on, once")
+        from other_pools import compile_pools
+
+        print("compiling what the tests run on, once")
         compile_ahead()
+        compile_pools()

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: whole processes, exit codes, streams."""
+"""The command line as a user meets it: exit codes, streams; in whole processes where it matters."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import kernbrook as kb
+from kernbrook.cli.main import run
+
+Program = Callable[..., "subprocess.CompletedProcess[str]"]
 FAST = ["--permutations", "2", "--jobs", "1"]
 COMPILING = re.compile(r"(compiling, once for this machine\n)?")
 
 
-def kernbrook(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "kernbrook", *arguments],
         capture_output=True,
@@ -28,6 +33,23 @@ def kernbrook(*arguments: str, **environment: str) -> subprocess.CompletedProces
         timeout=300,
         check=False,
     )
+
+
+@pytest.fixture
+def kernbrook(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Program:
+    """The program in this process."""
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.setattr(sys, "argv", ["kernbrook", *arguments])
+        with pytest.raises(SystemExit) as end:
+            run()
+        said = capfd.readouterr()
+        code = end.value.code
+        assert code is None or isinstance(code, int)
+        return subprocess.CompletedProcess(arguments, code or 0, said.out, said.err)
+
+    return call
 
 
 @pytest.fixture
@@ -42,7 +64,7 @@ def csv_file(tmp_path: Path) -> Path:
 
 
 def test_table_on_stdout_and_nothing_else(csv_file: Path) -> None:
-    result = kernbrook("compare", str(csv_file), "--recipes", "omkc-dd,majority", *FAST)
+    result = process("compare", str(csv_file), "--recipes", "omkc-dd,majority", *FAST)
     assert result.returncode == 0, result.stderr
     assert "OMKC(D,D)" in result.stdout
     assert "60 rows x 3 features, 2 permutations" in result.stdout
@@ -50,11 +72,11 @@ def test_table_on_stdout_and_nothing_else(csv_file: Path) -> None:
     assert COMPILING.fullmatch(result.stderr)
 
 
-def test_what_is_compiled_is_said_once(csv_file: Path, tmp_path: Path) -> None:
+def test_what_is_compiled_is_said_once(tmp_path: Path) -> None:
     """In one line, and with everything in the disk cache not at all."""
-    command = ["compare", str(csv_file), "--recipes", "om2,majority", "--json", "-"]
+    command = ["compare", "friedman:60", "--recipes", "raker,mean", "--json", "-"]
     cold, warm = (
-        kernbrook(*command, "--permutations", "2", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+        process(*command, "--permutations", "2", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
         for _ in range(2)
     )
     assert cold.stderr == "compiling, once for this machine\n"
@@ -66,7 +88,7 @@ def test_what_is_compiled_is_said_once(csv_file: Path, tmp_path: Path) -> None:
     assert found == again
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     ahead, nothing = (
-        kernbrook("warm", "--recipes", "om2, majority", "--jobs", "1", **cache) for _ in range(2)
+        process("warm", "--recipes", "raker, mean", "--jobs", "1", **cache) for _ in range(2)
     )
     assert re.fullmatch(r"compiled \d+ functions in \d+ s\n", ahead.stdout)
     assert ahead.stderr == "compiling, once for this machine\n"
@@ -74,14 +96,14 @@ def test_what_is_compiled_is_said_once(csv_file: Path, tmp_path: Path) -> None:
     compiled = set((tmp_path / "cache").rglob("*.nbc"))
     (tmp_path / "data.svm").write_text("1 1:1\n2 2:1\n3 1:1 2:3\n" * 50)
     model, data = str(tmp_path / "model"), str(tmp_path / "data.svm")
-    for words in (["train", data, "--recipe", "om2", "--model", model], ["predict", model, data]):
-        done = kernbrook(*words, **cache)
+    for words in (["train", data, "--recipe", "raker", "--model", model], ["predict", model, data]):
+        done = process(*words, **cache)
         assert done.returncode == 0
         assert "compiling" not in done.stderr
     assert set((tmp_path / "cache").rglob("*.nbc")) == compiled
 
 
-def test_a_recipe_to_compile_has_to_be_known() -> None:
+def test_a_recipe_to_compile_has_to_be_known(kernbrook: Program) -> None:
     unknown = kernbrook("warm", "--recipes", "om3")
     assert (unknown.returncode, unknown.stdout) == (1, "")
     assert "unknown recipe 'om3'" in unknown.stderr
@@ -114,7 +136,7 @@ def test_rows_appear_on_a_terminal_as_they_are_ready(csv_file: Path) -> None:
     assert b"\x1b" not in table
 
 
-def test_a_short_list_and_all(csv_file: Path) -> None:
+def test_a_short_list_and_all(kernbrook: Program, csv_file: Path) -> None:
     command = ["compare", str(csv_file), "--in-order", "--json", "-"]
     short, everything = (
         {row["recipe"] for row in json.loads(kernbrook(*command, *more).stdout)["rows"]}
@@ -125,7 +147,7 @@ def test_a_short_list_and_all(csv_file: Path) -> None:
     assert {"omkc-ss", "rbp", "om2"} <= everything - short
 
 
-def test_parameters(csv_file: Path) -> None:
+def test_parameters(kernbrook: Program, csv_file: Path) -> None:
     """They go to the recipes that have them."""
     command = ["compare", str(csv_file), "--recipes", "rbp,omkc-dd,majority", "--json", "-"]
     result = kernbrook(*command, *FAST, "--set", "budget=3", "--set", "kernels=amkl17")
@@ -135,7 +157,7 @@ def test_parameters(csv_file: Path) -> None:
     assert found["manifest"]["parameters"] == {"budget": "3", "kernels": "'amkl17'"}
 
 
-def test_several_settings_and_baselines(csv_file: Path) -> None:
+def test_several_settings_and_baselines(kernbrook: Program, csv_file: Path) -> None:
     recipes = "rbp(budget=3),rbp(budget=4, mode=library),majority"
     command = ["compare", str(csv_file), "--recipes", recipes, "--baselines", "sklearn"]
     found = json.loads(kernbrook(*command, "--json", "-", *FAST).stdout)
@@ -145,7 +167,7 @@ def test_several_settings_and_baselines(csv_file: Path) -> None:
     assert (stored["rbp(budget=3)"], stored["sklearn-sgd"]) == (16 * 3, 0)
 
 
-def test_json_follows_the_contract(csv_file: Path) -> None:
+def test_json_follows_the_contract(kernbrook: Program, csv_file: Path) -> None:
     result = kernbrook("compare", str(csv_file), "--json", "-", *FAST)
     found = json.loads(result.stdout)
     assert found["data"] == "small"
@@ -161,7 +183,7 @@ def test_json_follows_the_contract(csv_file: Path) -> None:
     assert row["std"] == pytest.approx(np.std(errors, ddof=1))
 
 
-def test_numbers(tmp_path: Path) -> None:
+def test_numbers(kernbrook: Program, tmp_path: Path) -> None:
     result = kernbrook("compare", "friedman:300", "--recipes", "kernbrook-active,mean", *FAST)
     assert result.returncode == 0
     assert COMPILING.fullmatch(result.stderr)
@@ -181,8 +203,6 @@ def test_numbers(tmp_path: Path) -> None:
         "last-value",
     } <= rows.keys()
     assert "spa" not in rows
-    import kernbrook as kb
-
     X, y = kb.open_stream("friedman:300").read()
     record = kb.prequential(kb.recipes.make("mean"), X, y)
     assert rows["mean"]["mean"] == pytest.approx(record.error, rel=1e-12)
@@ -190,7 +210,7 @@ def test_numbers(tmp_path: Path) -> None:
     assert "mean squared error" in page.read_text()
 
 
-def test_recipes_are_checked_before_the_data(tmp_path: Path) -> None:
+def test_recipes_are_checked_before_the_data(kernbrook: Program, tmp_path: Path) -> None:
     bad = tmp_path / "bad.libsvm"
     bad.write_text("1 1:oops\n")
     for recipes, said in (
@@ -221,8 +241,9 @@ def test_stopped_by_hand(jobs: str) -> None:
     assert err.count("kernbrook: stopped\n") == 1
 
 
-def test_same_seed_same_numbers_in_one_process_or_two(csv_file: Path) -> None:
+def test_same_seed_same_numbers_in_one_process_or_two(kernbrook: Program, csv_file: Path) -> None:
     command = ["compare", str(csv_file), "--permutations", "2", "--seed", "3", "--json", "-"]
+    command += ["--recipes", "omkc-ss,spa,majority"]
     tables = []
     for jobs in ("1", "2"):
         rows = json.loads(kernbrook(*command, "--jobs", jobs).stdout)["rows"]
@@ -230,7 +251,7 @@ def test_same_seed_same_numbers_in_one_process_or_two(csv_file: Path) -> None:
     assert tables[0] == tables[1]
 
 
-def test_orders_report_and_json_files(csv_file: Path, tmp_path: Path) -> None:
+def test_orders_report_and_json_files(kernbrook: Program, csv_file: Path, tmp_path: Path) -> None:
     orders = np.array([np.random.default_rng(i).permutation(60) for i in range(3)])
     np.savez(tmp_path / "orders.npz", small=orders)
     result = kernbrook(
@@ -245,9 +266,7 @@ def test_orders_report_and_json_files(csv_file: Path, tmp_path: Path) -> None:
     assert "out.html" in result.stderr
 
 
-def test_in_order_reads_the_stream_once_in_its_order(csv_file: Path) -> None:
-    import kernbrook as kb
-
+def test_in_order_reads_the_stream_once_in_its_order(kernbrook: Program, csv_file: Path) -> None:
     result = kernbrook(
         "compare", str(csv_file), "--in-order", "--recipes", "omkc-dd", "--json", "-"
     )
@@ -256,7 +275,7 @@ def test_in_order_reads_the_stream_once_in_its_order(csv_file: Path) -> None:
     assert json.loads(result.stdout)["rows"][0]["mean"] == pytest.approx(100 * record.error)
 
 
-def test_one_class_against_the_rest() -> None:
+def test_one_class_against_the_rest(kernbrook: Program) -> None:
     result = kernbrook(
         "compare", "digits:300", "--positive", "3", "--recipes", "majority", "--json", "-", *FAST
     )
@@ -293,7 +312,9 @@ def test_one_class_against_the_rest() -> None:
         (["reproduce", "omkc-table-3", "--report", "x.html"], 1, "--report goes with"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_place(arguments: list[str], code: int, said: str) -> None:
+def test_what_is_wrong_is_said_in_one_place(
+    kernbrook: Program, arguments: list[str], code: int, said: str
+) -> None:
     result = kernbrook(*arguments)
     assert result.returncode == code
     assert said in result.stderr
@@ -304,12 +325,12 @@ def test_what_is_wrong_is_said_in_one_place(arguments: list[str], code: int, sai
 def test_a_bad_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "bad.libsvm"
     path.write_text("1 1:0.5\n-1 1:0.25\n1 1:oops\n")
-    result = kernbrook("compare", str(path))
+    result = process("compare", str(path))
     assert result.returncode == 1
     assert "bad.libsvm, line 3" in result.stderr
 
 
-def test_an_overflowing_kernel_is_named(tmp_path: Path) -> None:
+def test_an_overflowing_kernel_is_named(kernbrook: Program, tmp_path: Path) -> None:
     path = tmp_path / "huge.libsvm"
     path.write_text("".join(f"{(-1) ** i} 1:{i + 1}e60\n" for i in range(6)))
     result = kernbrook("compare", str(path), "--recipes", "omkc-dd", *FAST)
@@ -328,10 +349,10 @@ def test_help_and_version_load_nothing_heavy() -> None:
         "assert not found, found\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-    assert kernbrook("--version").stdout.startswith("kernbrook ")
+    assert process("--version").stdout.startswith("kernbrook ")
 
 
-def test_listings() -> None:
+def test_listings(kernbrook: Program) -> None:
     data = kernbrook("data").stdout
     assert "wdbc " in data
     assert "friedman         a smooth function, 10 features, numbers" in data
@@ -350,11 +371,13 @@ def test_a_pipe_that_closes_early_is_no_error(csv_file: Path) -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-def test_reproduce_prints_printed_and_ours(tmp_path: Path) -> None:
+def test_reproduce_prints_printed_and_ours(
+    kernbrook: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     target = tmp_path / "table.json"
+    monkeypatch.setenv("KERNBROOK_DATA", str(tmp_path))
     result = kernbrook(
         "reproduce", "omkc-table-3", "--data", "wdbc", "--json", str(target), *FAST,
-        KERNBROOK_DATA=str(tmp_path),
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     assert "11.70 ± 1.01" in result.stdout
@@ -365,7 +388,7 @@ def test_reproduce_prints_printed_and_ours(tmp_path: Path) -> None:
     assert json.loads(target.read_text())["permutations_by_data"] == {"wdbc": "seeded"}
 
 
-def test_reproduce_times_and_figure(tmp_path: Path) -> None:
+def test_reproduce_times_and_figure(kernbrook: Program, tmp_path: Path) -> None:
     times = kernbrook("reproduce", "omkc-table-5", "--data", "wdbc", *FAST)
     assert times.returncode == 0, times.stderr
     assert "47.9" in times.stdout

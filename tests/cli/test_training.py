@@ -398,7 +398,7 @@ os.waitpid(start("--model", "whole"), 0)
 whole = time.monotonic() - began
 rng = random.Random(0)
 kills = 0
-while kills < 20:
+while kills < 8:
     before = identity()
     process = start("--model", "m", "--resume")
     if kills % 4 == 0:  # while it starts or reads again, or soon after
@@ -425,16 +425,16 @@ assert os.waitpid(start("--model", "m", "--resume"), 0)[1] == 0
 
 
 @POSIX
-def test_killed_at_twenty_random_moments(tmp_path):
+def test_killed_at_eight_random_moments(tmp_path):
     """Each time it goes on from its last checkpoint; the last file is that of one quiet run."""
-    command = ["train", "waveform:60000", "--positive", "0", "--recipe", "spa"]
+    command = ["train", "waveform:30000", "--positive", "0", "--recipe", "spa"]
     (tmp_path / "kills.py").write_text(KILLS)
     done = subprocess.run(
         [sys.executable, "kills.py", *command],
         cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("learned") >= 10, done.stdout
+    assert done.stdout.count("learned") >= 4, done.stdout
     assert done.stdout.count("draft") >= 1, done.stdout
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
     with process(*command, "--model", "quiet", cwd=tmp_path) as quiet:
@@ -446,7 +446,7 @@ def test_killed_at_twenty_random_moments(tmp_path):
 @POSIX
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_stopped_by_a_signal(kernbrook, tmp_path, number, code):
-    command = ["train", "waveform:40000", "--positive", "0", "--recipe", "spa", "--seed", "3"]
+    command = ["train", "waveform:20000", "--positive", "0", "--recipe", "spa", "--seed", "3"]
     command += ["--checkpoint-every", "0"]
     with process(*command, "--model", "m", cwd=tmp_path) as stopped:
         deadline = time.monotonic() + 100
@@ -456,9 +456,9 @@ def test_stopped_by_a_signal(kernbrook, tmp_path, number, code):
         out, err = stopped.communicate(timeout=100)
     assert (stopped.returncode, out) == (code, "")
     _, checkpoint = load_checkpoint(tmp_path / "m")
-    assert f"m has learned {checkpoint.rows:,} of 40,000 rows" in err
+    assert f"m has learned {checkpoint.rows:,} of 20,000 rows" in err
     assert "--resume" in err
-    assert 0 < checkpoint.rows < 40_000
+    assert 0 < checkpoint.rows < 20_000
     for name, more in (("m", ["--resume"]), ("whole", [])):
         assert kernbrook(*command, "--model", name, *more)[0] == 0
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
@@ -503,13 +503,13 @@ finally:
 
 @LINUX
 def test_memory_does_not_grow_with_the_rows(tmp_path):
-    """100,000 rows of 60 features take over 70 MB in any form that holds them."""
+    """60,000 rows of 60 features take over 28 MB in any form that holds them."""
     write_svmlight(tmp_path / "block", *drawn(1000, 60))
     block = (tmp_path / "block").read_bytes()
     train = ["train", "data.svm", "--model", "m", "--overwrite", "--recipe", "bpas"]
-    train += ["--budget", "50", "--checkpoint-every", "0.5"]
+    train += ["--budget", "5", "--checkpoint-every", "0.5"]
     peaks = {}
-    for times in (10, 100):
+    for times in (10, 60):
         with open(tmp_path / "data.svm", "wb") as file:
             file.writelines([block] * times)
         for command in (train, ["predict", "m", "data.svm", "--output", "out"]):
@@ -518,9 +518,9 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
                 cwd=tmp_path, capture_output=True, text=True, check=True,
             )  # fmt: skip
             peaks[command[0], times] = int(done.stdout.split()[-1]) / 1024
-    assert len((tmp_path / "out").read_text().splitlines()) == 100_000
-    assert peaks["train", 100] < peaks["train", 10] + 40, peaks
-    assert peaks["predict", 100] < peaks["predict", 10] + 40, peaks
+    assert len((tmp_path / "out").read_text().splitlines()) == 60_000
+    assert peaks["train", 60] < peaks["train", 10] + 20, peaks
+    assert peaks["predict", 60] < peaks["predict", 10] + 20, peaks
 
 
 # -- predict ----------------------------------------------------------------------------------

@@ -215,7 +215,7 @@ RUNS = {
 )
 @pytest.mark.parametrize("C", [2, 4, None])
 def test_a_pool_equals_naive_experts(C, combiner, run):
-    X, y = hard_streams.gaussian_clouds(110, 4)
+    X, y = hard_streams.gaussian_clouds(80, 4)
     numbers, m = C is None, len(SHIFTING)
     if numbers:
         y = np.sin(X[:, 0]) + 0.3 * X[:, 1]
@@ -236,10 +236,10 @@ def test_a_pool_equals_naive_experts(C, combiner, run):
     assert expected.asked.all() == (run != "disagreement")
     kind = plain.regressor if numbers else plain.classifier
     more = {} if numbers else {"classes": np.arange(C)}
-    for size in (110, 30, 1):
+    for size in (80, 30, 1):
         learners = [learner for learner, _, _ in pool]
         model = kind(SHIFTING, learners, own(loss), random_state=SEED, **RUNS[run][0])
-        told = [model.learn(X[a : a + size], y[a : a + size], **more) for a in range(0, 110, size)]
+        told = [model.learn(X[a : a + size], y[a : a + size], **more) for a in range(0, 80, size)]
         said, asked = map(np.concatenate, zip(*told, strict=True))
         np.testing.assert_array_equal(asked, expected.asked)
         if numbers:
@@ -256,14 +256,14 @@ ORDERS = {"elec2": "as it is", "covtype": "as it is", "magic04": "shuffled", "a9
 BOUNDED = {"Hedge": kb.Hedge(0.8), "AdaHedge": kb.AdaHedge()}
 
 
-def losses_and_weights(name, combiner, rows=3000):
+def losses_and_weights(name, combiner, rows=1200):
     """(T, e) mistakes of the experts of a pool, and their weights before each label."""
     shuffled = ORDERS[name] == "shuffled"
     X, y = hard_streams.real(name, None if shuffled else rows)
     order = np.random.default_rng(0).permutation(len(y)) if shuffled else np.arange(len(y))
     X, y = hard_streams.scaled(X[order[:rows]].toarray()), y[order[:rows]]
     tree = DecisionTreeClassifier(max_depth=6, random_state=0)
-    pool = [kb.Perceptron(), kb.Ridge(features=WAVES), kb.External(tree, every=200, window=1000)]
+    pool = [kb.Perceptron(), kb.Ridge(features=WAVES), kb.External(tree, every=200, window=600)]
     kernels = [kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=0.2)]
     model = plain.classifier(kernels, pool, combiner, random_state=0)
     weights, mistakes = [], [np.zeros(5)]

@@ -183,9 +183,7 @@ def assert_same(model, predictions, expected, X, C, rtol=1e-9):
 # -- against the twins ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("selection", SELECTIONS)
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(("learner", "loss", "selection"), pairwise(LEARNERS, LOSSES, SELECTIONS))
 def test_against_the_twin(learner, loss, selection):
     """A pool, a budget that is soon full, a block of the engine and a bit; four classes."""
     X, y = hard_streams.gaussian_clouds(140)
@@ -202,24 +200,24 @@ def test_against_the_twin(learner, loss, selection):
 def test_streams(stream, learner):
     """Three classes to ten; drawn streams, and scikit-learn's."""
     if stream in ("iris", "wine", "digits"):
-        X, y = hard_streams.of_scikit_learn(stream, 120)
+        X, y = hard_streams.of_scikit_learn(stream, 80)
     else:
-        X, y = hard_streams.many_classes(stream, 120, 5)
+        X, y = hard_streams.many_classes(stream, 80, 5)
     C = int(y.max()) + 1
     expected = twin(X, y, C, learner, "hinge")
     model = make(learner, "hinge")
-    assert_same(model, learn(model, X, y, C, 50), expected, X, C, 1e-8)
+    assert_same(model, learn(model, X, y, C, 30), expected, X, C, 1e-8)
 
 
 @pytest.mark.parametrize("selection", ["all", "drawn"])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_letter(learner, selection):
     """The first rows as distributed, 26 classes, of which some have not come yet."""
-    X, y = hard_streams.real("letter", 150)
+    X, y = hard_streams.real("letter", 100)
     X, y = X.toarray() / 8, y.astype(int) - 1
     expected = twin(X, y, 26, learner, "mistakes", selection)
     model = make(learner, "mistakes", selection)
-    assert_same(model, learn(model, X, y, 26, 64), expected, X, 26, 1e-8)
+    assert_same(model, learn(model, X, y, 26, 40), expected, X, 26, 1e-8)
 
 
 @settings(max_examples=60, deadline=None)
@@ -247,7 +245,7 @@ def test_random_streams(learner, loss, selection, C, n, size, seed):
 @pytest.mark.parametrize("stream", [*hard_streams.DRAWN, "wdbc"])
 def test_perceptrons_on_hard_streams(stream, learner):
     """Exact cancellations, duplicates with several labels, kernel values of 0: ties of classes."""
-    X, y = hard_streams.many_classes(stream, 150)
+    X, y = hard_streams.many_classes(stream, 100)
     expected = twin(X, y, 5, learner, twins=naive_kernels.omkc16())
     model = make(learner, kernels="omkc16")
     assert_same(model, learn(model, X, y, 5, 40), expected, X, 5)
@@ -520,11 +518,11 @@ HARD = ["binary_features", "near_duplicates", "wdbc"]
     ],
 )
 def test_chunks_and_sparsity(stream, learner, loss, selection):
-    """Chunks of 1, 7, 50 and all at once, dense and CSR: the same bytes."""
-    X, y = hard_streams.many_classes(stream, 200)
+    """Chunks of 1, 7 and all at once, dense and CSR: the same bytes."""
+    X, y = hard_streams.many_classes(stream, 120)
     wanted = None
     for form in (X, sp.csr_matrix(X)):
-        for size in (200, 50, 7, 1):
+        for size in (120, 7, 1):
             if learner == "GroupNorm":
                 model = plain.classifier(POOL, combiner=kb.GroupNorm())
             else:

@@ -27,7 +27,7 @@ OUTSIDE = {
     "short window": (DecisionTreeClassifier(random_state=0), 30, 12, 2),
     "window, numbers": (DecisionTreeRegressor(random_state=0), 20, 50, None),
 }
-N = 300  # more than one block
+N = 150
 
 
 def stream(C, n=N):
@@ -112,7 +112,7 @@ def test_chunks_change_nothing(name, labels):
     pool = [kb.External(model, every, window), kb.Ridge(features=kb.RandomFeatures(5))]
     whole = make(pool, C, labels=labels)
     said, asked = learn(whole, X, y, C)
-    for size in (1, 7, 256):
+    for size in (1, 7, 64):
         other = make(pool, C, labels=labels)
         predictions, others = learn(other, X, y, C, size)
         np.testing.assert_array_equal(others, asked)
@@ -264,10 +264,10 @@ def test_advice_is_what_the_columns_say(C, labels):
 def test_advice_goes_to_a_file(tmp_path):
     X, y = stream(None)
     model = make([kb.Advice([1, 0]), kb.Ridge(features=kb.RandomFeatures(5))], None)
-    learn(model, X[:150], y[:150], None)
+    learn(model, X[:90], y[:90], None)
     kb.save(model, tmp_path / "model")
     loaded = kb.load(tmp_path / "model")
-    said = [learn(one, X[150:], y[150:], None)[0] for one in (model, loaded)]
+    said = [learn(one, X[90:], y[90:], None)[0] for one in (model, loaded)]
     np.testing.assert_array_equal(*said)
     assert state_of(loaded) == state_of(model)
 

@@ -99,31 +99,31 @@ def assert_same(model, predictions, expected, ball=True, rtol=1e-8):
 
 @pytest.mark.parametrize(("upkeep", "C", "ball"), pairwise(ALL, [2, 3, 26], [True, False]))
 def test_letter(upkeep, C, ball):
-    X, y = hard_streams.real("letter", 400)
+    X, y = hard_streams.real("letter", 220)
     X, y = hard_streams.scaled(X.toarray()), (y.astype(int) - 1) % C
     expected = twin(X, y, C, upkeep, 20, 4 / 16, ball=ball)
     model = make(upkeep, 20, 4 / 16, ball=ball)
-    assert_same(model, learn(model, X, y, C, 150), expected, ball)
+    assert_same(model, learn(model, X, y, C, 90), expected, ball)
 
 
 @pytest.mark.parametrize("regularization", [1e-4, 0.1])
 @pytest.mark.parametrize("C", [2, 4])
 @pytest.mark.parametrize("upkeep", ALL)
 def test_wdbc(upkeep, C, regularization):
-    X, y = hard_streams.wdbc(400)
+    X, y = hard_streams.wdbc(200)
     X = hard_streams.scaled(X)
     y = (y > 0).astype(int) if C == 2 else hard_streams.classes_of(X, C)
     chosen = {"regularization": regularization}
     expected = twin(X, y, C, upkeep, 15, 1 / 30, **chosen)
     model = make(upkeep, 15, 1 / 30, **chosen)
-    assert_same(model, learn(model, X, y, C, 150), expected)
+    assert_same(model, learn(model, X, y, C, 90), expected)
 
 
 @pytest.mark.parametrize("C", [2, 5])
 @pytest.mark.parametrize("upkeep", ALL)
 @pytest.mark.parametrize("stream", hard_streams.DRAWN)
 def test_hard_streams(stream, upkeep, C):
-    X, y = hard_streams.many_classes(stream, 200, C)
+    X, y = hard_streams.many_classes(stream, 130, C)
     expected = twin(X, y, C, upkeep, 12, 0.2)
     model = make(upkeep, 12, 0.2)
     assert_same(model, learn(model, X, y, C, 70), expected)
@@ -315,12 +315,12 @@ def state(model, predictions, X):
     pairwise(["binary_features", "near_duplicates", "offset_duplicates", "wdbc"], ALL, [2, 5]),
 )
 def test_chunks_and_sparsity(stream, upkeep, C):
-    """Chunks of 1, 7, 50, 129 and all at once, dense and CSR: the same bytes."""
-    X, y = hard_streams.many_classes(stream, 300, C)
+    """Chunks of 1, 7, 64 and all at once, dense and CSR: the same bytes."""
+    X, y = hard_streams.many_classes(stream, 180, C)
     pool = [kb.Gaussian(gamma=g) for g in (0.02, 0.2)]
     wanted = None
     for form in (X, sp.csr_matrix(X)):
-        for size in (300, 129, 50, 7, 1):
+        for size in (180, 64, 7, 1):
             model = plain.classifier(
                 pool, learner_of(upkeep, 12), kb.Hedge(loss="hinge", cap=10), random_state=SEED
             )
@@ -459,7 +459,7 @@ def assert_pool(pool, twins, X, y, C, upkeep, budget, combiner, selection, size=
 )
 def test_pools(upkeep, pool, combiner, selection):
     """Several kernels under Hedge, updates and votes drawn or not; each has its own t."""
-    X, y = hard_streams.of_scikit_learn("wine", 150)
+    X, y = hard_streams.of_scikit_learn("wine", 100)
     model = assert_pool(*POOLS[pool], X, y, 3, upkeep, 12, combiner, selection)
     if upkeep != "free" and selection == "all":
         assert (filled_of(model) == 12).sum() >= len(model.kernels_) - 1

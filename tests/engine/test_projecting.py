@@ -57,6 +57,7 @@ SELECTIONS = {
     "drawn update": {"update": "drawn", "smoothing": 0.1},
     "drawn": {"update": "drawn", "vote": "drawn", "smoothing": 0.1},
 }
+SOME = slice(1, None, 3)  # of omkc16: a polynomial, Gaussians from narrow to wide
 STREAMS = hard_streams.DRAWN | {"wdbc": hard_streams.wdbc}
 
 
@@ -124,7 +125,7 @@ def test_against_the_twin(learner, loss, selection):
 )
 def test_whole_streams(stream, learner):
     X, y = STREAMS[stream]()
-    X, y = X[:200], y[:200]
+    X, y = X[:130], y[:130]
     expected = twin(X, y, naive_kernels.omkc16(), learner, 15)
     model = make(learner, 15)
     # The polynomials of raw features leave the twin's systems few digits.
@@ -139,9 +140,9 @@ def test_every_step_of_hard_streams(stream, learner):
     Where rounding decides on which side of 0 or of a margin the score is, either will do.
     """
     X, y = STREAMS[stream]()
-    X, y = X[:150], y[:150]
-    twins = naive_kernels.omkc16()
-    model, size, steps = make(learner, 10), 10, 0
+    X, y = X[:110], y[:110]
+    twins = naive_kernels.omkc16()[SOME]
+    model, size, steps = make(learner, 10, kernels=kb.kernels.resolve("omkc16")[SOME]), 10, 0
     step = LEARNERS[learner][1]
     before = [{}] * len(twins)
     for t in range(len(y)):
@@ -152,16 +153,18 @@ def test_every_step_of_hard_streams(stream, learner):
             score, slack = zero_or(terms), 1e-9 * np.abs(terms).sum()
             near = 0.0 if abs(score) <= slack else score
             apart = []
-            for f in (score, score - slack, score + slack, near):
+            for f in (near, score, score - slack, score + slack):
                 trial = expert_of(e, kernel, X, size, before[e])
                 step(trial, t, f, y[t], 1.0, SEED)
                 if trial.rows == list(after):
                     apart.append(distance(trial, after, before[e]))
+                    if apart[-1] <= 1e-8:
+                        break
             assert apart, (t, e)
             assert min(apart) <= 1e-8, (t, e, apart)
             steps += after != before[e]
             before[e] = after
-    assert steps > 250
+    assert steps > 10 * len(twins)
 
 
 def expert_of(number, kernel, X, size, alphas):
@@ -218,12 +221,12 @@ def state(model, predictions):
     "stream", ["binary_features", "duplicates_afar", "near_duplicates", "wdbc"]
 )
 def test_chunks_and_sparsity(stream, learner, selection):
-    """Chunks of 1, 7, 128, 129 and all at once, dense and CSR: the same bytes."""
+    """Chunks of 1, 7, 64 and all at once, dense and CSR: the same bytes."""
     X, y = STREAMS[stream]()
-    X, y = X[:300], y[:300]
+    X, y = X[:160], y[:160]
     wanted = None
     for form in (X, sp.csr_matrix(X)):
-        for size in (1, 7, 128, 129, 300):
+        for size in (1, 7, 64, 160):
             model = make(learner, 15, "hinge", selection)
             found = state(model, learn(model, form, y, size))
             wanted = wanted or found

@@ -11,6 +11,7 @@ import pandas as pd
 import plain
 import pytest
 import scipy.sparse as sp
+from covering import pairwise
 from inside import extra_of, pool_of, theta_of
 from naive import features as naive_features
 from naive import policies, regression, rounds, scaling, stack
@@ -477,9 +478,14 @@ def our_experts(pool, A, seed):
     return experts if len(views) == 1 else [*experts, regression.LastLabel()]
 
 
-@pytest.mark.parametrize("named", [None, kb.kernels.amkl17()[5:8]], ids=["auto", "kernels"])
-@pytest.mark.parametrize("stream", ["diabetes", "energy", "tomshardware"])
-@pytest.mark.parametrize("name", ["kernbrook-regression", "kernbrook-active"])
+@pytest.mark.parametrize(
+    ("name", "stream", "named"),
+    pairwise(
+        ["kernbrook-regression", "kernbrook-active"],
+        ["diabetes", "energy", "tomshardware"],
+        [None, kb.kernels.amkl17()[5:8]],
+    ),
+)
 def test_our_recipes(name, stream, named):
     """The whole committee, from its definition: pool, features, views, vote and stacking."""
     A, b = some(stream, 60)

@@ -288,8 +288,10 @@ def test_killed_at_every_answer(tmp_path, monkeypatch, whole, moment, every):
         return truth(question, state)
 
     for sitting in range(200):
-        often = every == 0 or moment in ("asked", "answered")
-        strike[0] = 2 if often else sitting + 1
+        if moment in ("asked", "answered"):
+            strike[0] = 2
+        else:
+            strike[0] = 5 if every == 0 else 5 * sitting + 1
         try:
             go(path, person, every=every, progress=lambda state: struck_at("learned"))
         except Struck:

@@ -14,10 +14,10 @@ from kernbrook.evaluation.reproducing import reproduce
 
 # data, permutations, rows whose mistakes agree, rows whose support vectors agree
 AGREE = [
-    ("german", 10, {"perceptron", "omkc-u", "omkc-dd", "spa"}, None),
+    ("german", 4, {"perceptron", "omkc-u", "omkc-dd", "spa"}, None),
     ("svmguide3", 10, {"perceptron", "omkc-u", "omkc-dd", "omkc-sd", "spa"}, None),
-    ("madelon", 4, {"omkc-u", "spa"}, {"omkc-u", "omkc-dd", "spa"}),
-    ("magic04", 2, {"omkc-dd", "spa"}, {"omkc-u", "omkc-dd", "spa"}),
+    ("madelon", 2, {"omkc-u", "spa"}, {"omkc-u", "omkc-dd", "spa"}),
+    ("magic04", 1, {"omkc-dd", "spa"}, {"omkc-u", "omkc-dd", "spa"}),
 ]
 
 
