@@ -36,7 +36,7 @@ UPKEEPS: dict[str, Callable[[int], Any]] = {
     "TighterPerceptron({})": kb.TighterPerceptron,
     "Stoptron({})": kb.Stoptron,
 }
-SMALL = 500  # slots up to which upkeeps run that need the square of their number
+MOST: dict[Any, int] = {kb.Projectron: 500, kb.TighterPerceptron: 100}  # slots: these take long
 
 
 def rows_of(name: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -67,7 +67,7 @@ def main() -> None:
     learners = {"PassiveAggressive()": kb.PassiveAggressive(), "Perceptron()": kb.Perceptron()}
     for budget in map(int, given.budgets.split(",")):
         for title, make in UPKEEPS.items():
-            if budget <= SMALL or make not in (kb.Projectron, kb.TighterPerceptron):
+            if budget <= MOST.get(make, budget):
                 learners[title.format(budget)] = make(budget)
     print(machine.describe())
     data = {name: rows_of(name, given.rows) for name in streams}
