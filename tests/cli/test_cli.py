@@ -74,7 +74,7 @@ def test_table_on_stdout_and_nothing_else(csv_file: Path) -> None:
 
 def test_what_is_compiled_is_said_once(tmp_path: Path) -> None:
     """In one line, and with everything in the disk cache not at all."""
-    command = ["compare", "friedman:60", "--recipes", "raker,mean", "--json", "-"]
+    command = ["compare", "friedman:60", "--recipes", "omkl-b,mean", "--json", "-"]
     cold, warm = (
         process(*command, "--permutations", "2", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
         for _ in range(2)
@@ -88,7 +88,7 @@ def test_what_is_compiled_is_said_once(tmp_path: Path) -> None:
     assert found == again
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     ahead, nothing = (
-        process("warm", "--recipes", "raker, mean", "--jobs", "1", **cache) for _ in range(2)
+        process("warm", "--recipes", "omkl-b, mean", "--jobs", "1", **cache) for _ in range(2)
     )
     assert re.fullmatch(r"compiled \d+ functions in \d+ s\n", ahead.stdout)
     assert ahead.stderr == "compiling, once for this machine\n"
@@ -96,7 +96,7 @@ def test_what_is_compiled_is_said_once(tmp_path: Path) -> None:
     compiled = set((tmp_path / "cache").rglob("*.nbc"))
     (tmp_path / "data.svm").write_text("1 1:1\n2 2:1\n3 1:1 2:3\n" * 50)
     model, data = str(tmp_path / "model"), str(tmp_path / "data.svm")
-    for words in (["train", data, "--recipe", "raker", "--model", model], ["predict", model, data]):
+    for words in (["train", data, "--recipe", "omkl-b", "--model", model], ["predict", model, data]):
         done = process(*words, **cache)
         assert done.returncode == 0
         assert "compiling" not in done.stderr

@@ -137,7 +137,7 @@ def shared(A, B):
     [
         (single(shared), r"kernels is the Python function shared\(x, z\); no file can hold it"),
         (single(complexity=lambda kernel, X: 1.0), "complexity is the Python function"),
-        (kb.recipes.make("l2-svm"), "expected one of .*VotedKernelClassifierCV, got GridSearchCV"),
+        (kb.recipes.make("l2-svm"), "expected one of .*ClassifierCV.*, got GridSearchCV"),
         (single({1, 2}), r"kernels is \{1, 2\}, which a file cannot hold"),
     ],
 )

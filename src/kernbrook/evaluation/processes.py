@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, NamedTuple
 
 from kernbrook.evaluation.warming import Family, Tell, Trials, Watch, next_family
@@ -64,8 +66,6 @@ def _elsewhere(
     trials: Trials, calls: Sequence[Call], jobs: int, watch: Watch
 ) -> Iterator[tuple[Hashable, Any]]:
     """A free process takes a call that is ready, else the next trial."""
-    from concurrent.futures import FIRST_COMPLETED, Future, wait
-
     executor = _executor(jobs)
     to_try = list(trials)
     ready = deque(call for call in calls if call.family not in trials)
@@ -90,8 +90,16 @@ def _elsewhere(
                     ready.extend(call for call in calls if call.family == name)
                 yield name, future.result()
     except BaseException:
+        _wait_until_begun(running)
         executor.shutdown(wait=True, kill_workers=True)
         raise
+
+
+def _wait_until_begun(calls: Iterable[Future[Any]]) -> None:
+    """A thread of joblib's prints a KeyError where calls are dropped before it has seen them."""
+    end = time.monotonic() + 1.0
+    while time.monotonic() < end and not all(one.running() or one.done() for one in calls):
+        time.sleep(0.001)
 
 
 def _executor(jobs: int) -> Any:
