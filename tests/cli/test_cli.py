@@ -96,7 +96,8 @@ def test_what_is_compiled_is_said_once(tmp_path: Path) -> None:
     compiled = set((tmp_path / "cache").rglob("*.nbc"))
     (tmp_path / "data.svm").write_text("1 1:1\n2 2:1\n3 1:1 2:3\n" * 50)
     model, data = str(tmp_path / "model"), str(tmp_path / "data.svm")
-    for words in (["train", data, "--recipe", "omkl-b", "--model", model], ["predict", model, data]):
+    train = ["train", data, "--recipe", "omkl-b", "--model", model]
+    for words in (train, ["predict", model, data]):
         done = process(*words, **cache)
         assert done.returncode == 0
         assert "compiling" not in done.stderr
