@@ -71,7 +71,8 @@ def probabilities(names: list[str], rows: int) -> list[list[str]]:
             record = kb.prequential(model, X, y, classes=classes)
             chances = record.probabilities
             best = classes[chances.argmax(axis=1)]
-            loss = log_loss(y, np.clip(chances, 1e-6, 1), labels=classes)
+            chances = chances.clip(1e-6) / chances.clip(1e-6).sum(axis=1, keepdims=True)
+            loss = log_loss(y, chances, labels=classes)
             error = calibration_error(chances.max(axis=1), best == y)
             found.append([name, title, f"{100 * record.error:.2f}", f"{loss:.3f}", f"{error:.1f}"])
             print(*found[-1], flush=True)
@@ -81,7 +82,7 @@ def probabilities(names: list[str], rows: int) -> list[list[str]]:
 def intervals(names: list[str], rows: int) -> list[list[str]]:
     found = []
     for name in names:
-        X, y = rows_of(name if name == "friedman" else f"{name}:{rows}")
+        X, y = rows_of(f"{name}:{rows}" if name in kb.streams.stream_names() else name)
         X, y = X[:rows], y[:rows]
         model = kb.OnlineMKRegressor(random_state=0).partial_fit(X[:2], y[:2])
         covered, widths = [], []
