@@ -112,10 +112,12 @@ def rare(names: list[str], rows: int) -> list[list[str]]:
         few = few[np.linspace(0, len(few) - 1, len(many) // (ONE_IN - 1)).astype(int)]
         at = np.sort(np.concatenate([few, many]))
         X, y = X[at], second[at].astype(int)
-        own = {
+        weighed, sought = {"class_weight": "balanced"}, {"threshold": "f1"}
+        own: dict[str, dict[str, Any]] = {
             "OnlineMKClassifier()": {},
-            'class_weight="balanced"': {"class_weight": "balanced"},
-            'threshold="f1"': {"threshold": "f1"},
+            'class_weight="balanced"': weighed,
+            'threshold="f1"': sought,
+            "both": {**weighed, **sought},
         }
         ours = {title: kb.OnlineMKClassifier(random_state=0, **one) for title, one in own.items()}
         for title, model in {**ours, **dict(list(models().items())[1:])}.items():
