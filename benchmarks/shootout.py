@@ -18,7 +18,8 @@ bytes are then those of more.
 Two methods tie on a stream where the mean difference of their losses is less than 2 standard
 errors: over rows for mistakes, over means of 50 rows for squared errors. A rank is 1, plus 1 for
 each method that is better, plus 1/2 for each that ties; it is given to methods that ran on all the
-streams. Seconds and bytes are means over the streams that a method ran on.
+streams. Seconds and bytes are means over the streams that a method ran on. An empty cell was not
+run, or failed: River's SRP ends in a RecursionError on energy and tomshardware.
 
 FILE.py of `--also` defines METHODS = {name: function(seed, n_features, classes) -> estimator},
 with `learn(X, y) -> (predictions, asked)`; classes is 0 for numbers, else their number, and labels
@@ -28,6 +29,7 @@ are the numbers from 0. None instead of an estimator leaves the method out.
 from __future__ import annotations
 
 import argparse
+import ast
 import hashlib
 import html
 import inspect
@@ -73,11 +75,15 @@ class Cell(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """losses : (rows,), mistakes or squared errors; seconds : of a processor, for 1,000 rows"""
+    """losses : (rows,), mistakes or squared errors; seconds : of a processor, for 1,000 rows.
+
+    seeds : of which these are the means
+    """
 
     losses: Any
     seconds: float
     bytes: float
+    seeds: int = 1
 
 
 def main() -> None:
@@ -290,7 +296,9 @@ def gathered(cache: Path, cells: list[Cell]) -> dict[tuple[str, str], Ran]:
                 ran = Ran(losses[: cell.rows], float(file["seconds"]), float(file["bytes"]))
             found.setdefault((cell.stream, cell.method), []).append(ran)
     return {
-        key: Ran(*(np.mean(column, axis=0) for column in zip(*rans, strict=True)))
+        key: Ran(
+            *(np.mean(column, axis=0) for column in list(zip(*rans, strict=True))[:3]), len(rans)
+        )
         for key, rans in found.items()
     }
 
@@ -375,17 +383,19 @@ class Table:
         unit = {"classes": "mistakes in per cent", "numbers": "squared error over variance of y"}
         errors = [["", *self.streams]]
         errors += [[m, *(self.shown(s, m) for s in self.streams)] for m in self.methods]
-        header = ["", "won", "tied", "lost", "mean rank", "seconds / 1,000 rows", "bytes"]
+        header = ["", "won", "tied", "lost", "mean rank", "seconds / 1,000 rows", "bytes", "seeds"]
         summary = [header]
         for method in self.methods:
             counts = ["", "", ""] if method == self.ours else map(str, self.against(method))
             rank, size = self.rank(method), self.mean("bytes", method)
+            seeds = sorted({ran.seeds for (_, m), ran in self.found.items() if m == method})
             summary.append(
                 [
                     *(method, *counts),
                     "" if np.isnan(rank) else f"{rank:.2f}",
                     f"{self.mean('seconds', method):.3f}",
                     "" if np.isnan(size) else f"{size:,.0f}",
+                    " or ".join(map(str, seeds)),
                 ]
             )
         return [
@@ -426,9 +436,17 @@ def write_page(
     path: Path, tables: list[Table], settings: list[tuple[str, str]], about: str
 ) -> None:
     write = markdown if path.suffix == ".md" else page
-    words = [["method", "settings"], *map(list, settings)]
+    words = [["method", "settings"], *([method, in_words(text)] for method, text in settings)]
     parts = [part for table in tables for part in table.parts()]
     path.write_text(write([*parts, ("Settings", words)], about))
+
+
+def in_words(settings: str) -> str:
+    """Parameters as they are written in Python; other text as it is."""
+    try:
+        return ", ".join(f"{name}={value!r}" for name, value in ast.literal_eval(settings))
+    except (SyntaxError, ValueError):
+        return settings
 
 
 def markdown(parts: list[tuple[str, list[list[str]]]], about: str) -> str:
