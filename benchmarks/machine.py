@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+SHUFFLED = ("magic04", "cod-rna", "skin_nonskin")  # sets whose files are grouped by class
 LOAD = os.getloadavg()[0] if hasattr(os, "getloadavg") else None  # before the script's own
 
 
@@ -66,6 +67,27 @@ def data_missing(name: str) -> bool:
         return False
     print(f"skipped: KERNBROOK_DATA names no folder with {name}.libsvm or {name}.libsvm.xz")
     return True
+
+
+def present(names: Sequence[str]) -> list[str]:
+    """Those streams that are generated, or whose data are to be found."""
+    import kernbrook as kb
+
+    generated = kb.streams.stream_names()
+    return [name for name in names if name in generated or not data_missing(name)]
+
+
+def read(text: str) -> tuple[Any, Any]:
+    """X and y of a stream, NAME or NAME:ROWS, in its order; shuffled where that is by class."""
+    import numpy as np
+
+    import kernbrook as kb
+
+    X, y = kb.open_stream(text).read()
+    if text in SHUFFLED:
+        order = np.random.default_rng(0).permutation(len(y))
+        X, y = X[order], y[order]
+    return X, y
 
 
 def peak_megabytes() -> float:

@@ -41,7 +41,6 @@ import re
 import runpy
 import sys
 import time
-from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,14 +50,11 @@ import machine
 import numpy as np
 import scipy.sparse as sp
 
-import kernbrook as kb
-
 CLASSES = (
     *("elec2", "weather", "phishing_stream", "covtype", "letter"),
     *("magic04", "a9a", "cod-rna", "skin_nonskin"),
 )
 NUMBERS = ("energy", "twitter", "tomshardware", "kin8nm", "friedman")
-SHUFFLED = ("magic04", "cod-rna", "skin_nonskin")
 ROWS = {"classes": 10_000, "numbers": 8_000}
 BLOCK = 50  # rows of a mean, where errors of numbers are compared
 
@@ -107,7 +103,7 @@ def main() -> None:
             parser.error(f"--methods: no {name}; there are {', '.join(sorted(known))}")
     cache = Path(given.cache)
     cache.mkdir(parents=True, exist_ok=True)
-    streams = present(given.streams.split(",") if given.streams else [*CLASSES, *NUMBERS])
+    streams = machine.present(given.streams.split(",") if given.streams else [*CLASSES, *NUMBERS])
     tables: list[Table] = []
     settings: list[tuple[str, str]] = []
     for task in ("classes", "numbers"):
@@ -134,11 +130,6 @@ def main() -> None:
 # Streams
 
 
-def present(names: Sequence[str]) -> list[str]:
-    generated = kb.streams.stream_names()
-    return [name for name in names if name in generated or not machine.data_missing(name)]
-
-
 def task_of(name: str) -> str:
     return "numbers" if name in NUMBERS else "classes"
 
@@ -147,11 +138,8 @@ def prepared(cache: Path, name: str, rows: int) -> dict[str, Any]:
     """X, dense, y and the number of classes, 0 for numbers; kept, since some files are large."""
     path = cache / f"rows-{name}-{rows}.npz"
     if not path.exists():
-        whole = name in SHUFFLED or task_of(name) == "classes"  # all classes are known ahead
-        X, y = kb.open_stream(name if whole else f"{name}:{rows}").read()
-        if name in SHUFFLED:
-            order = np.random.default_rng(0).permutation(len(y))
-            X, y = X[order], y[order]
+        whole = task_of(name) == "classes"  # all of them are known ahead
+        X, y = machine.read(name if whole else f"{name}:{rows}")
         classes = 0
         if task_of(name) == "classes":
             known, y = np.unique(y, return_inverse=True)

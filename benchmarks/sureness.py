@@ -27,16 +27,12 @@ ROWS = 10_000
 SURE = ("elec2", "weather", "magic04")
 RARE = (*SURE, "cod-rna")
 NUMBERS = ("energy", "twitter", "tomshardware", "kin8nm", "friedman")
-SHUFFLED = ("magic04", "cod-rna")
 WINDOW = 1000
 ONE_IN = 101  # rows of the rare class
 
 
 def rows_of(name: str) -> tuple[Any, Any]:
-    X, y = kb.open_stream(name).read()
-    if name in SHUFFLED:
-        order = np.random.default_rng(0).permutation(len(y))
-        X, y = X[order], y[order]
+    X, y = machine.read(name)
     return X.toarray() if hasattr(X, "toarray") else X, y
 
 
@@ -136,11 +132,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=ROWS)
     rows = parser.parse_args().rows
-    generated = kb.streams.stream_names()
-    sure, numbers, few = (
-        [name for name in names if name in generated or not machine.data_missing(name)]
-        for names in (SURE, NUMBERS, RARE)
-    )
+    if rows < WINDOW:
+        parser.error(f"--rows: at least a window of {WINDOW}, found {rows}")
+    sure, numbers, few = map(machine.present, (SURE, NUMBERS, RARE))
     tables = {
         ("stream", "model", "mistakes %", "log loss", "calibration error"): probabilities(
             sure, rows

@@ -22,7 +22,6 @@ import kernbrook as kb
 
 ROWS = 10_000
 STREAMS = ("elec2", "weather", "covtype", "letter", "magic04", "a9a")
-SHUFFLED = ("magic04",)
 KERNELS = [
     *(kb.Polynomial(degree) for degree in (1, 2, 3)),
     *(kb.Gaussian(sigma=2.0**power) for power in range(-3, 4)),
@@ -37,14 +36,6 @@ UPKEEPS: dict[str, Callable[[int], Any]] = {
     "Stoptron({})": kb.Stoptron,
 }
 MOST: dict[Any, int] = {kb.Projectron: 500, kb.TighterPerceptron: 100}  # slots: these take long
-
-
-def rows_of(name: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    X, y = kb.open_stream(name).read()
-    if name in SHUFFLED:
-        order = np.random.default_rng(0).permutation(len(y))
-        X, y = X[order], y[order]
-    return X[:rows], y[:rows]
 
 
 def measured(learner: Any, X: Any, y: Any) -> tuple[float, float]:
@@ -63,14 +54,14 @@ def main() -> None:
     parser.add_argument("--budgets", default="100,500,2500")
     parser.add_argument("--streams", default=",".join(STREAMS))
     given = parser.parse_args()
-    streams = [name for name in given.streams.split(",") if not machine.data_missing(name)]
+    streams = machine.present(given.streams.split(","))
     learners = {"PassiveAggressive()": kb.PassiveAggressive(), "Perceptron()": kb.Perceptron()}
     for budget in map(int, given.budgets.split(",")):
         for title, make in UPKEEPS.items():
             if budget <= MOST.get(make, budget):
                 learners[title.format(budget)] = make(budget)
     print(machine.describe())
-    data = {name: rows_of(name, given.rows) for name in streams}
+    data = {name: [part[: given.rows] for part in machine.read(name)] for name in streams}
     rows = []
     for title, learner in learners.items():
         found = [measured(learner, *data[name]) for name in streams]

@@ -73,10 +73,11 @@ def share(threads: int, work: Function[[Any], Any], parts: Sequence[Any]) -> lis
         except BaseException as error:
             done.put((i, None, error))
 
+    calls = _workers(os.getpid(), threads)
     results: list[Any] = [None] * len(parts)
     try:
         for i in range(len(parts)):
-            _workers(os.getpid(), threads).put(partial(one, i))
+            calls.put(partial(one, i))
         for _ in parts:
             i, results[i], error = done.get()
             if error is not None:

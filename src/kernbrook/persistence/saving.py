@@ -43,6 +43,7 @@ from kernbrook.persistence.file_checks import (
     check_sizes,
     check_trivial,
 )
+from kernbrook.persistence.wrapped_saving import check_around, read_waiting, write_waiting
 
 FORMAT = "kernbrook-model"
 VERSION = 2  # of the format; goes up when a file of the new kind means nothing to the old code
@@ -157,8 +158,6 @@ def _description(estimator: Any, writer: Writer, place: str = "") -> dict[str, A
     if inner is not None:
         model["inner"] = _description(inner, writer, f"{place}model.")
     if held.get("_waiting"):
-        from kernbrook.persistence.wrapped_saving import write_waiting
-
         model["waiting"] = write_waiting(estimator, writer, place)
     if best is not None:
         model["best"] = _description(best, writer, "best.")
@@ -349,12 +348,8 @@ def _estimator(model: dict[str, Any], reader: Reader) -> Any:
     if model["run"] is not None:
         _read_run(estimator, model["run"], reader)
     if model["estimator"] in _AROUND:
-        from kernbrook.persistence.wrapped_saving import check_around
-
         check_around(estimator)
     if "waiting" in model:
-        from kernbrook.persistence.wrapped_saving import read_waiting
-
         read_waiting(estimator, model["waiting"], reader)
     if "best" in model:
         from kernbrook.persistence.voted_saving import read_best
