@@ -37,7 +37,8 @@ def rewrite(path, change):
     header = json.loads(metadata["kernbrook"])
     text = change(header["model"], tensors, header)
     if not isinstance(text, str):
-        digest = hashlib.sha256(json.dumps(header["model"], sort_keys=True).encode())
+        header.pop("sha256", None)
+        digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
         for name in sorted(tensors):
             array = tensors[name]
             digest.update(f"\n{name} {array.dtype} {array.shape}\n".encode() + array.tobytes())
@@ -85,9 +86,12 @@ WRONG = [
     (lambda m, t, d: d.update(format="other"), "not a model that kernbrook saved"),
     (lambda m, t, d: d.update(format=None), "not a model that kernbrook saved"),
     (
-        lambda m, t, d: d.update(version=3, written_by="9.1"),
-        r"format version 3, written by kernbrook 9\.1; this is .* reads up to version 2",
+        lambda m, t, d: d.update(version=4, written_by="9.1"),
+        r"format version 4, written by kernbrook '9\.1'; this is .*, which reads version 3",
     ),
+    (lambda m, t, d: d.update(version=2), "format version 2, written by kernbrook '.*', which"),
+    (lambda m, t, d: m.pop("run") and None, "run is missing"),
+    (say("fitted", "n_features_in_", value={"array": "classes_"}), "expected an integer from 0"),
     (lambda m, t, d: d.update(version="zwei"), "expected a format version from 1, got 'zwei'"),
     (lambda m, t, d: d.pop("version"), "expected a format version from 1, got None"),
     (lambda m, t, d: t.pop("progress.losses") * 0, "progress.losses is missing"),

@@ -28,7 +28,7 @@ from kernbrook.engine.progress import (
     empty_board,
 )
 from kernbrook.engine.same import same
-from kernbrook.engine.stores.base import Pass, Setting, Store, copied, spread_of
+from kernbrook.engine.stores.base import HUGE, Pass, Setting, Store, copied, spread_of
 from kernbrook.engine.verbs import Clock, expect, parts_of
 from kernbrook.errors import InputError, KernbrookWarning
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
@@ -195,10 +195,10 @@ class Model:
 
     def check(self, board: Board) -> None:
         """Raise NonFiniteError, naming a kernel, where scores have overflowed."""
-        finite = np.isfinite(board.sizes) & np.isfinite(board.scores)
-        if not finite.all():
+        sound = (board.sizes < HUGE) & (np.abs(board.scores) < HUGE)  # false for NaN
+        if not sound.all():
             for store in self.stores:
-                own = finite[:, store.experts].all(axis=(0, 2))
+                own = sound[:, store.experts].all(axis=(0, 2))
                 if not np.all(own):
                     raise store.overflow(int(np.argmin(own)))
 

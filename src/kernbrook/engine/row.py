@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.committee import decide
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, Board, Due, Progress, Terms
 from kernbrook.engine.rounds import EVERY, check_some, learn_some, rounds, score_some
-from kernbrook.engine.stores.base import Store, finite
+from kernbrook.engine.stores.base import Store, bounded
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.compiling import Verb, njit
@@ -440,9 +440,9 @@ def given(row, x):
 
 @njit(cache=True)
 def board_sound(whole):
-    """Whether all scores of the row are finite; if not, they are copied."""
+    """Whether no score of the row has overflowed; if one has, they are copied."""
     scores, sizes = whole.board.scores.reshape(-1), whole.board.sizes.reshape(-1)
-    if finite(scores) and finite(sizes):
+    if bounded(scores) and bounded(sizes):
         return True
     copy(scores, whole.failed[0].reshape(-1))
     copy(sizes, whole.failed[1].reshape(-1))

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 
-from kernbrook.errors import InputError
+from kernbrook.engine.model import Model
+from kernbrook.errors import InputError, printable
 from kernbrook.estimators.calibration import Calibration
 from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, is_empty, present
 from kernbrook.estimators.machine import (
@@ -338,14 +339,12 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
         if callable(y) or len(unseen := self._unseen(y)) == 0:
             return super()._learn(X, y, sample_weight, given)
-        try:
-            distinct(as_labels([*self.classes_.tolist(), *y[unseen].tolist()]))
-        except InputError as error:  # before anything is learned
-            raise self._refused(y, unseen[0], error) from error
+        self._grown(y, unseen)  # refused, if at all, before anything is learned, and so is X
+        self._rows(X)
         weights = importance_of(sample_weight, X.shape[0])
         parts, at = [], 0
         while at < len(y):  # up to each row of a new class, then that row by itself
-            end = next((i for i in unseen if i >= at), len(y))
+            end = int(unseen[0]) if len(unseen) else len(y)
             if end > at:
                 own = slice(at, end)
                 parts.append(super()._learn(X[own], y[own], weights[own], given))
@@ -353,7 +352,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
                 own = slice(end, end + 1)
                 looked = given or not self._run.asks or bool(self.should_ask(X[own])[0])
                 if looked:
-                    self._grow(y[own])
+                    self._grow(y, unseen[:1])
                 label = y[own] if looked else np.array([None])
                 parts.append(super()._learn(X[own], label, weights[own], given=looked))
             at = end + 1
@@ -365,32 +364,34 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         there = np.flatnonzero(present(y))
         return there[class_numbers(self.classes_, y[there]) < 0]
 
-    def _grow(self, y: NDArray[Any]) -> None:
-        """Learn of a class that appears later; what was learned of the others stays."""
+    def _grow(self, y: NDArray[Any], unseen: Labels) -> None:
+        """Learn of classes that appear later; what was learned of the others stays."""
+        found, run = self._grown(y, unseen)
+        self.__dict__.update(_run=run, classes_=found)
+        self.__dict__.pop("_number", None)
+
+    def _grown(self, y: NDArray[Any], unseen: Labels) -> tuple[NDArray[Any], Model]:
+        """All classes, and the model of them; unseen : rows of y with those that are new."""
         old = self._run
-        found = distinct(as_labels([*self.classes_.tolist(), *y.tolist()]))
-        _check_classes(found)
-        trial: Any = clone(self)
-        trial.classes_ = found
         try:
+            found = distinct(as_labels([*self.classes_.tolist(), *y[unseen].tolist()]))
+            _check_classes(found)
+            trial: Any = clone(self)
+            trial.classes_ = found
             checked(self.threshold, len(found))
             run = trial._new_run(old.setting.width, old.sparse, old.setting.seed)
             run.take_over(old, class_numbers(found, self.classes_))
         except InputError as error:
-            raise self._refused(y, 0, error) from error
-        self.__dict__.update(_run=run, classes_=found)
-        self.__dict__.pop("_number", None)
-
-    def _refused(self, y: NDArray[Any], row: int, error: InputError) -> InputError:
-        return InputError(
-            f"y: label {y[row]!s} (row {row} of the chunk) is not one of the classes "
-            f"{_some(self.classes_)}, and cannot be learned: {error}"
-        )
+            raise InputError(
+                f"y: label {_some(y[unseen[:1]])} (row {unseen[0]} of the chunk) is not one of the "
+                f"classes {_some(self.classes_)}, and cannot be learned: {error}"
+            ) from error
+        return found, run
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         label = self._labels_of(answer_of(oracle, X, i))
-        if len(self._unseen(label)):
-            self._grow(label)
+        if len(unseen := self._unseen(label)):
+            self._grow(label, unseen)
         return self._numbers(label)[0]
 
     def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
@@ -533,5 +534,5 @@ def _leading(decisions: Floats) -> Labels:
 
 
 def _some(labels: NDArray[Any]) -> str:
-    shown = ", ".join(str(label) for label in labels[:10])
+    shown = ", ".join(printable(str(label)) for label in labels[:10])
     return shown + (", ..." if len(labels) > 10 else "")

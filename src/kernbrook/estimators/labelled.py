@@ -138,12 +138,18 @@ def class_numbers(classes: NDArray[Any], labels: NDArray[Any]) -> Labels:
         return np.where(classes[numbers] == labels, numbers, -1)
     # Python compares numbers of two types as they are; NumPy would make floats of both.
     number = {label: i for i, label in enumerate(classes.tolist())}
-    return np.array([number.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    try:
+        return np.array([number.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    except TypeError:
+        raise InputError("y: expected numbers or text, found what cannot be a label") from None
 
 
 def _array_of(items: Sequence[Any]) -> NDArray[Any]:
     """The array of a list; of objects, where NumPy would change a label's value or kind."""
-    array = np.asarray(items)
+    try:
+        array = np.asarray(items)
+    except ValueError:
+        raise InputError("y: expected one label a row, found lists of them") from None
     if array.dtype.kind == "f":
         kept = not any(
             isinstance(i, (int, np.integer)) and abs(int(i)) > LARGEST_EXACT for i in items
@@ -162,3 +168,5 @@ def _is_there(label: Any) -> bool:
         return label is not None and bool(label == label)
     except TypeError:  # pandas' NA is neither equal to itself nor not
         return False
+    except ValueError:  # arrays are so number by number
+        raise InputError(f"y: expected numbers or text, found {shown(label)}") from None

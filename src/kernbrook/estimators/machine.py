@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -217,23 +217,23 @@ class OnlineMachine(BaseEstimator):
         """
         if self.on_bad_rows != "raise" and not good_rows([x])[0]:
             return self.learn([x], [y], sample_weight=sample_weight)[0][0]
-        weight = 1.0 if sample_weight is None else float(sample_weight)
-        if classes is None and 0.0 <= weight < LARGEST_WEIGHT:
+        weight = 1.0 if sample_weight is None else importance_of(sample_weight, 1)[0]
+        row = row_of(x)
+        if classes is None and isinstance(y, Hashable):
             quick, label = self._quickly(), self._number_of(y)
             if quick is not None and label is not None:
                 own = self._weighed(np.array([label]), np.array([weight]))
-                row = np.array(x, dtype=np.float64)
                 decision = quick.learn(row, label, float(own[0]), weight)
                 if decision is not None:
                     return self._prediction(decision)
         with self._nothing_half_done():
-            X, labels = self._checked(np.array(x, ndmin=2), [y])
+            X, labels = self._checked(np.atleast_2d(row), [y])
             self._set_classes(labels, classes)
             return self._learn(X, labels, sample_weight, given=True).predictions[0]
 
     def predict_one(self, x: Any) -> Any:
         """The prediction for one row, given as (d,) numbers; see `learn_one`."""
-        row, quick = np.array(x, dtype=np.float64), self._quickly()
+        row, quick = row_of(x), self._quickly()
         decision = None if quick is None else quick.decide(row)
         if decision is None:
             check_is_fitted(self)
@@ -461,7 +461,8 @@ class OnlineMachine(BaseEstimator):
 
     def _features(self, X: Any) -> Any:
         """X as a C-ordered float64 array or a canonical CSR matrix, of the right width."""
-        if not (isinstance(X, np.ndarray) or sp.issparse(X)):
+        plain = isinstance(X, np.ndarray) and X.dtype.kind in "biufc"
+        if not (plain or sp.issparse(X)):
             X = validate_data(
                 self, X, reset=not hasattr(self, "n_features_in_"), accept_sparse="csr",
                 dtype=np.float64, order="C",
@@ -502,6 +503,14 @@ def answer_of(oracle: Any, X: Any, i: int) -> NDArray[Any]:
     return as_labels([label])
 
 
+def row_of(x: Any) -> Floats:
+    """One row as numbers, a copy."""
+    try:
+        return np.array(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"x: expected numbers, one a feature, found {shown(x)}") from None
+
+
 def check_some_weight(sample_weight: Any) -> None:
     if sample_weight is not None and not np.any(np.asarray(sample_weight)):
         raise InputError("sample_weight: all weights are zero, there is nothing to learn")
@@ -510,7 +519,10 @@ def check_some_weight(sample_weight: Any) -> None:
 def importance_of(sample_weight: Any, rows: int) -> Floats:
     if sample_weight is None:
         return np.ones(rows)
-    weights = np.array(sample_weight, dtype=np.float64)  # read-only would be compiled for anew
+    try:
+        weights = np.array(sample_weight, dtype=np.float64)  # read-only would be compiled for anew
+    except (TypeError, ValueError):
+        raise InputError(f"sample_weight: expected numbers, found {shown(sample_weight)}") from None
     weights = np.full(rows, float(weights)) if weights.ndim == 0 else weights
     if weights.shape != (rows,):
         raise InputError(

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from kernbrook.checks import shown
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics import pairs as compiled
@@ -432,13 +433,16 @@ def within(names: str) -> Iterator[None]:
         raise InputError(f"{names}{error}") from error
 
 
-def check_array(name: str, array: NDArray[Any] | None, shape: tuple[int, ...], kind: Any) -> None:
-    """Raise InputError where the array is missing or of another shape or type."""
+def check_array(name: str, array: Any, shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
+    """The array; InputError where it is missing, or of another shape or type."""
     expected = f"expected {np.dtype(kind)} of shape {shape}"
     if array is None:
         raise InputError(f"{name} is missing, {expected}")
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"{name}: {expected}, got {shown(array)}")
     if array.shape != shape or array.dtype != kind:
         raise InputError(f"{name}: {expected}, got {array.dtype} of shape {array.shape}")
+    return array
 
 
 def _check_csr(indices: NDArray[np.int64], indptr: NDArray[np.int64], width: int) -> None:

@@ -150,7 +150,7 @@ def _ladders(steps: Chain) -> list[Chain]:
     for kernel, step in steps:
         for i, ladder in enumerate(ladders):
             ratio = step.parameter / ladder[-1][1].parameter
-            power = round(ratio)
+            power = round(min(ratio, 2.0 * LARGEST_RATIO))
             exact = abs(ratio - power) <= 4e-16 * power
             if exact and 2 <= power <= LARGEST_RATIO and growth[i] * power <= AMPLIFICATION:
                 ladder.append((kernel, replace(step, power=power)))

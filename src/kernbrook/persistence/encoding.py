@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, signature
 from reprlib import repr as shortened
 from types import NoneType
 from typing import Any
@@ -33,6 +33,7 @@ _FUNCTIONS = {"edit_similarity": "kernbrook.voted"}  # and functions, with their
 _LABELS = re.compile(r"[<>=|]?U\d{1,6}|object")
 LARGEST_LABELS = 64_000_000  # bytes of an array of text, each as long as its longest
 _NUMBERS = "biuf"
+_REST = Parameter.VAR_POSITIONAL
 # What stands in the JSON under each key; an object under the name of a class.
 _BODIES = {"tuple": list, "pairs": list, "function": str, "float": str, "array": str}
 _IN_JSON = {list: "a list", str: "a string", dict: "an object", NoneType: "null"}
@@ -266,9 +267,21 @@ def _check_labels(name: str, dtype: np.dtype[Any], count: int) -> None:
 
 
 def built(kind: type[Any], parameters: Mapping[str, Any]) -> Any:
-    """An object of a known class; UnknownNameError for a parameter that it has not."""
+    """An object of a known class.
+
+    Raises
+    ------
+    UnknownNameError
+        It has no such parameter.
+    InputError
+        A parameter without a default is missing.
+    """
     known = signature(kind).parameters
     for name in parameters:
         if name not in known:
             raise UnknownNameError(f"parameter of {kind.__name__}", name, known)
+    for name, parameter in known.items():
+        required = parameter.default is parameter.empty and parameter.kind is not _REST
+        if required and name not in parameters:
+            raise InputError(f"{kind.__name__}: {name} is missing")
     return kind(**parameters)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kernbrook.checks import shown
 from kernbrook.engine.model import Model
 from kernbrook.engine.pool import parts_of_pool
 from kernbrook.engine.stores.linear import recipe_of
@@ -77,12 +78,29 @@ def check_progress(run: Model, combiner: Any) -> None:
         raise InputError("progress.log_weights, progress.used: nobody has a vote")
 
 
+def check_width(fitted: Mapping[str, Any]) -> None:
+    """Raise InputError where the features that a model has seen are none that can be seen."""
+    width, names = fitted.get("n_features_in_"), fitted.get("feature_names_in_")
+    if "n_features_in_" in fitted and not is_count(width):
+        raise InputError(f"n_features_in_: expected an integer from 0, got {shown(width)}")
+    if "feature_names_in_" in fitted and not (
+        isinstance(names, np.ndarray)
+        and names.dtype == object
+        and names.shape == (width,)
+        and all(type(name) is str for name in names)
+    ):
+        raise InputError(f"feature_names_in_: expected {width} names, got {shown(names)}")
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value can be a number of things that were met."""
+    return type(value) is int and 0 <= value < 2**63
+
+
 def check_fitted(fitted: Mapping[str, Any], width: int) -> None:
     """Raise InputError where what a machine has learned about its input is not that of its run."""
-    names = fitted.get("feature_names_in_")
-    named = isinstance(names, np.ndarray) and names.shape == (width,)
-    if fitted.get("n_features_in_") != width or not (names is None or named):
-        raise InputError(f"n_features_in_, feature_names_in_: not those of {width} features")
+    if fitted.get("n_features_in_") != width:
+        raise InputError(f"n_features_in_: expected {width} features, as the run has")
     offset = fitted.get("offset_", 0.0)
     if not (type(offset) is float and math.isfinite(offset)):
         raise InputError(f"offset_: expected a finite number, got {offset!r}")
@@ -104,12 +122,12 @@ def check_trivial(
     if learned and isinstance(estimator, TrivialRegressor):
         total, last, asked = (learned[name] for name in ("total_", "last_", "labels_asked_"))
         numbers = type(total) is type(last) is float and math.isfinite(total + last)
-        if not (numbers and type(asked) is int and asked >= 0):
+        if not (numbers and is_count(asked)):
             raise InputError(f"total_, last_, labels_asked_: got {total!r}, {last!r}, {asked!r}")
     elif learned:
         classes, last, asked = (learned[name] for name in ("classes_", "last_", "labels_asked_"))
         if not isinstance(classes, np.ndarray) or classes.ndim != 1:
             raise InputError(f"classes_: expected labels, got {classes!r}")
         check_array("counts_", np.asarray(learned["counts_"]), (len(classes),), np.int64)
-        if not (last in range(len(classes)) and type(asked) is int and asked >= 0):
+        if not (type(last) is int and 0 <= last < len(classes) and is_count(asked)):
             raise InputError(f"last_, labels_asked_: not those of {len(classes)} classes")

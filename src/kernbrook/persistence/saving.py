@@ -1,9 +1,9 @@
 """Models as files: named arrays in the safetensors format, everything else as JSON beside them.
 
 The file's metadata have one entry, `kernbrook`: a JSON object of `format`, `version`, `written_by`
-(a version of kernbrook), `model`, and `sha256` of the model and the arrays. A file from training
-has `training` besides, which the digest covers: how far that has come. How the values of a model
-are put in JSON is said in `encoding`. A grid of voted classifiers has its best model as a whole
+(a version of kernbrook), `model`, where it comes from training `training`, how far that has come,
+and `sha256` of all these and the arrays. How the values of a model are put in JSON is said in
+`encoding`. A grid of voted classifiers has its best model as a whole
 within it, `LateLabels` and `NamedColumns` the model that they are around. Loading makes objects of
 kernbrook's own public classes, and of classes that the caller names: no code runs, and no name is
 imported, because a file says so.
@@ -29,6 +29,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as as_bytes
 
 from kernbrook.atomic import write_bytes
+from kernbrook.checks import shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError
 from kernbrook.estimators.classifier import OnlineMKClassifier
@@ -42,11 +43,12 @@ from kernbrook.persistence.file_checks import (
     check_progress,
     check_sizes,
     check_trivial,
+    check_width,
 )
 from kernbrook.persistence.wrapped_saving import check_around, read_waiting, write_waiting
 
 FORMAT = "kernbrook-model"
-VERSION = 2  # of the format; goes up when a file of the new kind means nothing to the old code
+VERSION = 3  # of the format; goes up when a file of the new kind means nothing to the old code
 
 # With their modules: the solvers of voted classifiers are imported where there is such a model.
 _ESTIMATORS = {
@@ -126,11 +128,11 @@ def write(
         "format": FORMAT,
         "version": VERSION,
         "written_by": version("kernbrook"),
-        "sha256": _digest(model, writer.tensors, training),
         "model": model,
     }
     if training is not None:
         header["training"] = training
+    header["sha256"] = _digest(header, writer.tensors)
     # One entry: safetensors writes several in any order, and the same model is the same bytes.
     metadata = {"kernbrook": json.dumps(header, allow_nan=False)}
     write_bytes(path, as_bytes(writer.tensors, metadata=metadata))
@@ -244,28 +246,20 @@ def _read(
         found = header.get("version")
         if type(found) is not int or found < 1:
             raise InputError(f"expected a format version from 1, got {found!r}")
-        if found > VERSION:
+        if found != VERSION:
             raise InputError(
-                f"format version {found}, written by kernbrook {header.get('written_by')}; "
-                f"this is kernbrook {version('kernbrook')}, which reads up to version {VERSION}"
+                f"format version {found}, written by kernbrook {shown(header.get('written_by'))}; "
+                f"this is kernbrook {version('kernbrook')}, which reads version {VERSION}"
             )
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    model: Any = header.get("model")
-    training = header.get("training")
-    if header.get("sha256") != _digest(model, tensors, training):
+    if header.pop("sha256", None) != _digest(header, tensors):
         raise InputError("damaged: the contents do not match their checksum")
-    return model, tensors, training
+    return header.get("model", {}), tensors, header.get("training")
 
 
-def _digest(
-    model: dict[str, Any],
-    tensors: Mapping[str, NDArray[Any]],
-    training: dict[str, Any] | None,
-) -> str:
+def _digest(header: dict[str, Any], tensors: Mapping[str, NDArray[Any]]) -> str:
     """SHA-256 of the sorted JSON and of each tensor's name, type, shape and bytes."""
-    digest = sha256(json.dumps(model, sort_keys=True).encode())
-    if training is not None:
-        digest.update(b"\n" + json.dumps(training, sort_keys=True).encode())
+    digest = sha256(json.dumps(header, sort_keys=True).encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"\n{name} {tensor.dtype.name} {tensor.shape}\n".encode())
         digest.update(tensor.reshape(-1).view(np.uint8).data)
@@ -325,18 +319,21 @@ def _kind(name: str) -> type[Any]:
 def _estimator(model: dict[str, Any], reader: Reader) -> Any:
     expect("model", model, dict)
     for name, kinds in _MODEL.items():
-        expect(name, model.get(name), *kinds)
+        if name not in model:
+            raise InputError(f"{name} is missing")
+        expect(name, model[name], *kinds)
     if model["estimator"] not in _ESTIMATORS:
         raise UnknownNameError("estimator in the file", model["estimator"], _ESTIMATORS)
     kind = _kind(model["estimator"])
     parameters = {k: reader.value(v) for k, v in model["parameters"].items()}
     if model["estimator"] in _AROUND:
-        parameters["model"] = _estimator(model["inner"], reader)
+        parameters["model"] = _estimator(model.get("inner", {}), reader)
     estimator = built(kind, parameters)
     for name, value in model["fitted"].items():
         if not _FITTED.fullmatch(name) or hasattr(kind, name) or name == _DERIVED:
             raise InputError(f"{name!r} is nothing that {kind.__name__} learns")
         setattr(estimator, name, reader.value(value))
+    check_width(vars(estimator))
     if kind in (TrivialClassifier, TrivialRegressor):
         check_trivial(estimator, {name: vars(estimator)[name] for name in model["fitted"]})
     elif (

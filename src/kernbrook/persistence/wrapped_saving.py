@@ -10,12 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from kernbrook.checks import shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.late import LateLabels, keys_of, together
 from kernbrook.estimators.named import NamedColumns
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.gram.points import check_array
 from kernbrook.persistence.encoding import Reader, Writer, expect
+from kernbrook.persistence.file_checks import is_count
 from kernbrook.sparse import as_csr
 
 
@@ -62,6 +64,9 @@ def read_waiting(late: Any, body: Any, reader: Reader) -> None:
     if not isinstance(late, LateLabels):
         raise InputError(f"waiting: {type(late).__name__} has none")
     held = {name: reader.value(value) for name, value in body.items()}
+    for name in ("keys", "names", "predictions", "scores", "probabilities"):
+        if name not in held:
+            raise InputError(f"waiting.{name} is missing")
     keys = keys_of(held["keys"])
     n = len(keys)
     for name in ("scores", "probabilities"):
@@ -84,13 +89,19 @@ def _rows(late: LateLabels, held: dict[str, Any], n: int) -> list[Any]:
     if named != isinstance(names, list):
         raise InputError("waiting.names: expected names where the model has named columns")
     if "X" in held:
-        X, width = held["X"], np.shape(held["X"])[-1]
+        X = held["X"]
+        width = X.shape[-1] if isinstance(X, np.ndarray) and X.ndim else 0
         check_array("waiting.X", X, (n, width), np.float64)
     else:
-        data, indices, indptr, width = (held[k] for k in ("data", "indices", "indptr", "width"))
-        X = sp.csr_matrix((data, indices, indptr), shape=(n, width))
-        check_array("waiting.data", X.data, (len(indices),), np.float64)
-        as_csr(X)  # it checks
+        data, indices, indptr = (held.get(k, ()) for k in ("data", "indices", "indptr"))
+        width = held.get("width", -1)
+        if not is_count(width):
+            raise InputError(f"waiting.width: expected an integer from 0, got {shown(width)}")
+        check_array("waiting.indptr", indptr, (n + 1,), np.int64)
+        entries = np.shape(data)[:1]
+        check_array("waiting.indices", indices, entries, np.int64)
+        check_array("waiting.data", data, entries, np.float64)
+        X = as_csr(sp.csr_matrix((data, indices, indptr), shape=(n, width)))
     if names is not None:
         check_names("waiting.names", names, width)
         ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
@@ -139,8 +150,9 @@ def _flat(name: str, arrays: Sequence[NDArray[np.float64] | None]) -> dict[str, 
 
 def _pieces(name: str, held: dict[str, Any], n: int) -> list[Any]:
     """What `_flat` was given."""
-    flat, lengths = held[name], held[f"{name}_lengths"]
-    check_array(f"waiting.{name}_lengths", lengths, (n,), np.int64)
+    flat, lengths = held[name], held.get(f"{name}_lengths")
+    lengths = check_array(f"waiting.{name}_lengths", lengths, (n,), np.int64)
+    flat = check_array(f"waiting.{name}", flat, np.shape(flat)[:1], np.float64)
     if lengths.min() < 0 or lengths.max() > len(flat):
         raise InputError(f"waiting.{name}_lengths: expected numbers from 0 to {len(flat)}")
     check_array(f"waiting.{name}", flat, (int(lengths.sum()),), np.float64)

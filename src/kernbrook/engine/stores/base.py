@@ -17,6 +17,8 @@ from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.keys import met_before
 from kernbrook.numerics.zero import zero_or
 
+HUGE = 1e150  # scores from here on have overflowed: sums of their squares do
+
 Arrays = TypeVar("Arrays", bound=NamedTuple)
 
 
@@ -202,6 +204,15 @@ def finite(numbers):
     for i in range(np.uintp(numbers.shape[0])):
         total += 0.0 * numbers[i]
     return total == 0.0
+
+
+@njit(cache=True, nogil=True)
+def bounded(scores):
+    """Whether all of a vector's are numbers that can be squared and summed."""
+    sound = True
+    for i in range(np.uintp(scores.shape[0])):
+        sound &= abs(scores[i]) < HUGE
+    return sound
 
 
 @njit(cache=True, nogil=True, forceinline=True)

@@ -431,7 +431,8 @@ class SlotStore(Store):
         if not self.owns:
             return state.points.rows
         points, norms = state.slots.points, state.slots.norms.reshape(-1)
-        return DenseRows(points.reshape(-1, points.shape[2]), norms, np.zeros(len(norms), np.int64))
+        n = len(norms)
+        return DenseRows(points.reshape(n, points.shape[2]), norms, np.zeros(n, np.int64))
 
     def arrays(self, state: Kept) -> dict[str, NDArray[Any]]:
         state = still(state)

@@ -1,0 +1,29 @@
+"""A little of the fuzz, always the same; `python -m fuzz` has the rest. And what it once found."""
+
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fuzz.areas import AREAS, IN_PROGRAMS, one
+from fuzz.files import check_csv, check_svmlight
+
+CORPUS = sorted((Path(__file__).parent / "corpus").iterdir())
+CASES = {"parameters": 60, "contents of models": 120, "interruptions": 10, "command line": 40}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("area", [name for name in AREAS if name not in IN_PROGRAMS])
+def test_some_cases(area):
+    """Refused in words, or right; both happen."""
+    if area == "interruptions" and not hasattr(signal, "setitimer"):
+        pytest.skip("no timers that raise signals")
+    ends = {one(area, 0, number) for number in range(CASES.get(area, 100))}
+    assert ends == {"accepted", "refused"}
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
+@pytest.mark.parametrize("seed", range(3))
+def test_files_that_were_read_wrongly_once(path, seed):
+    check = check_csv if path.suffix == ".csv" else check_svmlight
+    check(np.random.default_rng(seed), path)
