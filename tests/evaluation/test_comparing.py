@@ -311,7 +311,7 @@ BAD = [
     ({"orders": np.arange(5)}, r"expected permutations of 0..119, one a row, got shape \(1, 5\)"),
     ({"orders": np.arange(120)[None], "permutations": 2}, "2 permutations wanted, only 1 given"),
     ({"in_order": True, "permutations": 3}, "in_order"),
-    ({"discount": 7.0, "recipes": ["omkc-dd"]}, r"discount must lie in \(0, 1\], got 7"),
+    ({"discount": 7.0, "recipes": ["omkc-dd"]}, r"discount must be a number in \(0, 1\], got 7"),
     ({"jobs": 0}, "jobs"),
     ({"jobs": -3}, "jobs"),
 ]

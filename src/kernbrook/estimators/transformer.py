@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernbrook.checks import Other
 from kernbrook.errors import InputError
 from kernbrook.features import RandomFeatures
 from kernbrook.features.base import Features
@@ -61,6 +62,12 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     >>> bool(np.abs(Z @ Z.T - kb.Gaussian(sigma=2)(X, X)).max() < 0.1)
     True
     """
+
+    parameter_ranges: ClassVar = {
+        "kernel": Other("None, a dictionary's name, a kernel, a function, or a list of these"),
+        "features": Other("None, a map such as RandomFeatures(), or a list, one for each kernel"),
+        "random_state": Other("None, an integer or a RandomState"),
+    }
 
     def __init__(self, kernel: Any = None, features: Any = None, random_state: Any = None):
         self.kernel = kernel

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from kernbrook.checks import whole_number
+from kernbrook.checks import Other, Whole, check, or_none
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, Shapes
 from kernbrook.kernels.base import Kernel
@@ -69,6 +69,10 @@ class Nystroem(Features):
     """
 
     map = NystroemMap
+    parameter_ranges: ClassVar = {
+        "n_components": Whole(),
+        "landmarks": or_none(Other("an (m, d) array of finite numbers")),
+    }
 
     def __init__(self, n_components: int = 100, landmarks: Any = None):
         self.n_components = n_components
@@ -97,7 +101,8 @@ class Nystroem(Features):
         """This recipe with landmarks: its own, or rows drawn from X, (n, d), without repetition."""
         if self.landmarks is not None:
             return self
-        m = min(whole_number(self, "n_components"), X.shape[0])
+        check(self)
+        m = min(int(self.n_components), X.shape[0])
         return Nystroem(m, X[np.sort(generator.choice(X.shape[0], m, replace=False))])
 
     def dim(self, kernel: Kernel, width: int) -> int:

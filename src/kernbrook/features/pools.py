@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import ask_for, check, shown
 from kernbrook.errors import InputError
 from kernbrook.features.base import TILE, Features, Floats, Map, Panel, Rows
 from kernbrook.gram.points import check_array
@@ -32,8 +34,11 @@ def draw(kernel: Kernel, features: Features, width: int, seed: int, index: int =
     InputError
         The recipe has no features for this kernel, or a parameter is not what was expected.
     """
+    check(features)
     if width < 1:
         raise InputError(f"{type(features).__name__}: expected examples with features, got none")
+    numbers = sum(math.prod(shape) for shape, _ in features.shapes(kernel, width).values())
+    ask_for(numbers, f"{shown(features)} of {width:,} inputs")
     generator = np.random.default_rng([seed, index])
     return features.map(kernel, features, width, features.draw(kernel, width, generator))
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from kernbrook.checks import Other
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Matrix, Values
 
@@ -25,6 +27,8 @@ class Mean(Kernel):
     >>> print(kb.Mean([kb.Linear(), kb.Gaussian(sigma=1)]))
     mean of 2 kernels
     """
+
+    parameter_ranges: ClassVar = {"kernels": Other("a list of kernels")}
 
     kernels: tuple[Kernel, ...]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import Other
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Matrix, Values, dense
 
@@ -37,6 +39,11 @@ class Precomputed(Kernel):
     """
 
     of_vectors = False
+
+    parameter_ranges: ClassVar = {
+        "matrix": Other("an (N, N) array of finite numbers"),
+        "name": Other("a text"),
+    }
 
     matrix: Values
     name: str = "K[x, z]"

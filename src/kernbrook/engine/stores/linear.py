@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import refusal
+from kernbrook.checks import ask_for, refusal, shown
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.same import same
@@ -177,6 +177,10 @@ class Linear(Store):
         self.first = np.concatenate([[0], np.cumsum(dims)])[self.which]
 
     def begin(self) -> Learned:
+        sizes = np.diff(self.at) + np.diff(self.more)
+        learner, dim = self.learners[sizes.argmax()], self.dims[sizes.argmax()]
+        what = f"{shown(learner)} of {dim:,} features, with its {len(sizes)} experts"
+        ask_for(2 * int(sizes.sum()), what)  # it learns on a copy
         maps = [
             draw(kernel, recipe, self.setting.width, self.setting.seed, i + FAR_APART * self.view)
             for i, (kernel, recipe) in enumerate(self.maps)

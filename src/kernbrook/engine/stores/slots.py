@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import ask_for, shown
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import (
     Pass,
@@ -328,7 +329,12 @@ class SlotStore(Store):
         self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
 
     def begin(self) -> Kept:
-        return Kept(self._empty(self.budget or 0), self._no_points())
+        budget, m = self.budget or 0, len(self.kernels)
+        squares = len(self.keeps & {"gram", "factor"})
+        each = self.setting.scores + 3 + squares * budget + self.owns * (self.setting.width + 1)
+        # Twice: it learns on a copy.
+        ask_for(2 * m * budget * each, f"{shown(self.learner)} with {m} kernels")
+        return Kept(self._empty(budget), self._no_points())
 
     def _no_points(self) -> SupportVectors:
         return SupportVectors(0, self.setting.width, self.setting.sparse)
