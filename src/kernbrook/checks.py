@@ -24,6 +24,7 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 
@@ -72,8 +73,8 @@ def _refused(kind: type, name: str, wanted: str, value: Any) -> InputError:
     return InputError(f"{kind.__name__}: {name} must {wanted}, got {shown(value)}")
 
 
-def ask_for(numbers: int, what: str) -> None:
-    """Raise InputError where there is no room for numbers of eight bytes; none is held.
+def ask_for(numbers: int, what: str) -> NDArray[np.float64]:
+    """(numbers,) with anything in it; InputError, which says how much, where there is no room.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def ask_for(numbers: int, what: str) -> None:
     kernbrook.errors.InputError: BPAS(budget=100000000) takes 80,000.0 GB, and there is not so much
     """
     try:
-        np.empty(numbers)
+        return np.empty(numbers)
     except (MemoryError, ValueError):  # of more than there are addresses
         size = f"{8e-9 * numbers:,.1f} GB"
         raise InputError(f"{what} takes {size}, and there is not so much") from None
@@ -166,6 +167,19 @@ class Flag(NamedTuple):
 
     def wanted(self, value: Any) -> str:
         return "" if isinstance(value, (bool, np.bool_)) else self.words
+
+
+class Seed(NamedTuple):
+    """What scikit-learn takes for a `random_state`."""
+
+    @property
+    def words(self) -> str:
+        return f"None, an integer from 0 to {2**32 - 1:,} or a RandomState"
+
+    def wanted(self, value: Any) -> str:
+        if value is None or value is np.random or isinstance(value, np.random.RandomState):
+            return ""
+        return "" if is_whole(value) and 0 <= value < 2**32 else self.words
 
 
 class Part(NamedTuple):

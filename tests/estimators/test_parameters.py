@@ -304,3 +304,32 @@ def test_odd_values_of_ada_raker(name):
     for value in ODD:
         with_it = {name: value, "random_state": 0}
         refused(lambda it=with_it: kb.recipes.make("ada-raker", **it).learn(X, X[:, 0]))
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (lambda: kb.OnlineMKClassifier(random_state="x").fit(X, Y), "^OnlineMKClassifier: random_"),
+        (lambda: kb.OnlineMKRegressor(random_state=2**32).fit(X, Y), "to 4,294,967,295 or a Ra"),
+        (lambda: kb.KernelFeatures(random_state=-1).fit(X), "^KernelFeatures: random_state must"),
+        (lambda: kb.OnlineMKRegressor(center=None).fit(X, Y), "center must be True or False"),
+        (lambda: kb.Mean(3), "Mean: expected one or more kernels, got 3"),
+        (lambda: kb.Mean(np.ones(2)), "Mean: expected one or more kernels, got array"),
+        (lambda: kb.Precomputed("x"), "Precomputed: expected a square matrix, got 'x'"),
+        (lambda: kb.KernelFeatures(KERNELS, kb.Nystroem(landmarks="x")).fit(X), "landmarks must"),
+        (
+            lambda: kb.VotedKernelClassifierCV(betas=[[1]]).fit(X, Y),
+            r"betas: expected a sequence of numbers, got \[\[1\]\]",
+        ),
+        (lambda: kb.LateLabels(kb.OnlineMKClassifier).predict(X, range(20)), "model must be one"),
+    ],
+)
+def test_what_is_said_of_others(work, said):
+    with pytest.raises(InputError, match=said):
+        work()
+
+
+def test_rows_without_features_and_merged_points():
+    model = plain.classifier(KERNELS, kb.Pegasos(5), random_state=0)
+    model.learn(np.empty((4, 0)), [0, 1, 0, 1])
+    assert model.support_vectors_.shape[1] == 0

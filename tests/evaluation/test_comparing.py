@@ -246,10 +246,10 @@ class Unread(ArrayStream):
 @pytest.mark.parametrize(
     ("recipes", "overrides", "message"),
     [
-        (["omkc-dd"], {"discount": 7.0}, "discount must lie"),
-        (["spa", "bpas"], {"discount": "much"}, "discount must lie"),
+        (["omkc-dd"], {"discount": 7.0}, "discount must be a number in"),
+        (["spa", "bpas"], {"discount": "much"}, "discount must be a number in"),
         (["spa", "mean"], {}, "for classes spa and for numbers mean"),
-        (["amkl-aks"], {"ratio": 2}, "ratio must lie"),
+        (["amkl-aks"], {"ratio": 2}, "ratio must be a number in"),
         (["spa", "raker", "spam"], {}, "unknown recipe 'spam'"),
         (["spa", "vkr-trace"], {}, "vkr-trace learns from all data at once, not from a stream; in"),
     ],

@@ -295,7 +295,7 @@ BAD = [
     ({"kernels": [np.eye(3)]}, r"an array of shape \(3, 3\); kernel values go in as Precomputed"),
     ({"cache_size": -1}, "cache_size must be a non-negative number"),
     ({"complexity": "size"}, "complexity: expected 'trace'"),
-    ({"complexity": "local", "s": 2}, "s: expected a share"),
+    ({"complexity": "local", "s": 2}, r"s must be a number in \(0, 1\], got 2"),
     ({"kernels": []}, "kernels: expected"),
     ({"kernels": ["rbf"]}, "kernels: expected a kernel or a function"),
 ]

@@ -145,7 +145,7 @@ class LateLabels(BaseEstimator):
 
     def _rows(self, X: Any) -> Any:
         """The rows, checked: records, an array or a CSR matrix."""
-        if isinstance(self.model, LateLabels) or not hasattr(self.model, "learn"):
+        if isinstance(self.model, (LateLabels, type)) or not hasattr(self.model, "learn"):
             raise refusal(self, "model", "be one that learns from a stream")
         if isinstance(self.model, NamedColumns):
             return records_of(X)

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernbrook.checks import Flag, OneOf, Or, Other, ask_for, check, shown
+from kernbrook.checks import Flag, OneOf, Or, Other, Seed, ask_for, check, shown
 from kernbrook.engine.model import Follow, Model, Views, slices
 from kernbrook.engine.progress import Board
 from kernbrook.engine.quick import QuickRows
@@ -39,7 +39,6 @@ from kernbrook.numerics.scaling import METHODS
 from kernbrook.streams.scaling import LARGEST_FILLED, Scalers
 
 LARGEST_WEIGHT = 1e100
-WIDE = 4  # numbers for each feature, at least, of the scaling and of a block
 _SUCH_AS = {  # of the parts that have parameters
     "learner": "BPAS()",
     "combiner": "Hedge()",
@@ -57,7 +56,7 @@ class OnlineMachine(BaseEstimator):
         "combiner": Other("None or a combiner such as Hedge()"),
         "selection": Other("None or a selection such as Selection()"),
         "labels": Other("'all' or a label policy such as LabelBudget()"),
-        "random_state": Other("None, an integer or a RandomState"),
+        "random_state": Seed(),
         "scaling": Or(("auto", None), OneOf(tuple(METHODS))),
         "judge_stored": Flag(),
         "missing_label": Other("None, a number or text"),
@@ -415,6 +414,7 @@ class OnlineMachine(BaseEstimator):
 
     def _start(self, X: Any) -> None:
         """Set everything up for the first example."""
+        check(self)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         run = self._new_run(X.shape[1], sp.issparse(X), seed)
         self._run, self.kernels_, self.n_features_in_ = run, run.kernels, X.shape[1]
@@ -441,7 +441,8 @@ class OnlineMachine(BaseEstimator):
     def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
         """The run that the parameters ask for, before its first example."""
         pool = self._pool(width)
-        ask_for(WIDE * width, f"{type(self).__name__} of {width:,} features")
+        scaled = sum(method is not None for method in pool.scalings)
+        ask_for(2 * scaled * width, f"scaling of {width:,} features")  # there is a copy
         scaler = Scalers(pool.scalings, width)
         setting = self._setting(width, sparse and not scaler.fills, seed)
         run = make_model(pool, self.combiner, self.selection, self.labels, setting)

@@ -18,6 +18,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import present
 from kernbrook.gram.points import Floats
 
+MOST_SPARE = 10**6  # columns; each row has them all
 LARGEST = 1e154  # beyond it squares are no numbers
 
 Name = str | int
@@ -63,7 +64,7 @@ class NamedColumns(BaseEstimator):
 
     parameter_ranges: ClassVar = {
         "model": Other("a model of ours"),
-        "spare": Whole(0),
+        "spare": Whole(0, MOST_SPARE),
     }
     names_: list[Name]
     totals_: Floats

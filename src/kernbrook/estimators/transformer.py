@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernbrook.checks import Other
+from kernbrook.checks import Other, Seed, check
 from kernbrook.errors import InputError
 from kernbrook.features import RandomFeatures
 from kernbrook.features.base import Features
@@ -66,7 +66,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     parameter_ranges: ClassVar = {
         "kernel": Other("None, a dictionary's name, a kernel, a function, or a list of these"),
         "features": Other("None, a map such as RandomFeatures(), or a list, one for each kernel"),
-        "random_state": Other("None, an integer or a RandomState"),
+        "random_state": Seed(),
     }
 
     def __init__(self, kernel: Any = None, features: Any = None, random_state: Any = None):
@@ -84,6 +84,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X : (n, d) array, frame or sparse matrix
         y : ignored
         """
+        check(self)
         X = self._checked(X, reset=True)
         kernels = resolve(Gaussian(sigma=1) if self.kernel is None else self.kernel)
         recipes = self._recipes(len(kernels))

@@ -15,7 +15,7 @@ from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
-from kernbrook.checks import Flag, Other, check
+from kernbrook.checks import Flag, Other, check, is_number, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.grids import COSTS, POWERS
 from kernbrook.estimators.voted import (
@@ -45,9 +45,10 @@ def settings_of(pools: int, lams: Iterable[float], betas: Iterable[float]) -> li
     """A grid in the order of preference between equals: the larger lam, then the larger beta."""
     falling = []
     for name, grid in (("lams", lams), ("betas", betas)):
-        falling.append(sorted(grid, reverse=True) if isinstance(grid, Iterable) else [])
-        if not falling[-1]:
-            raise InputError(f"{name}: expected a sequence of numbers, got {grid!r}")
+        found = list(grid) if isinstance(grid, Iterable) else []
+        if not found or not all(map(is_number, found)):
+            raise InputError(f"{name}: expected a sequence of numbers, got {shown(grid)}")
+        falling.append(sorted(found, reverse=True))
     lams, betas = falling
     return [Setting(i, lam, beta) for lam in lams for beta in betas for i in range(pools)]
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kernbrook.checks import Other, Whole, check, or_none
+from kernbrook.checks import Other, Whole, check, or_none, refusal
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, Shapes
 from kernbrook.kernels.base import Kernel
@@ -88,7 +88,10 @@ class Nystroem(Features):
         array = self.landmarks
         array = as_csr(array).toarray() if hasattr(array, "toarray") else array
         # A copy: a read-only array would be compiled for anew.
-        array = np.array(array, dtype=np.float64, order="C")
+        try:
+            array = np.array(array, dtype=np.float64, order="C")
+        except (TypeError, ValueError):
+            raise refusal(self, "landmarks", "be an array of numbers, (m, d)") from None
         if array.ndim != 2 or array.shape[1] != width or len(array) == 0:
             raise InputError(
                 f"Nystroem: expected landmarks of shape (m, {width}), got {array.shape}"

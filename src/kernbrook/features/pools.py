@@ -37,10 +37,15 @@ def draw(kernel: Kernel, features: Features, width: int, seed: int, index: int =
     check(features)
     if width < 1:
         raise InputError(f"{type(features).__name__}: expected examples with features, got none")
-    numbers = sum(math.prod(shape) for shape, _ in features.shapes(kernel, width).values())
-    ask_for(numbers, f"{shown(features)} of {width:,} inputs")
+    features.dim(kernel, width)  # is there such a map?
+    ask_for(numbers_of(kernel, features, width), f"{shown(features)} of {width:,} inputs")
     generator = np.random.default_rng([seed, index])
     return features.map(kernel, features, width, features.draw(kernel, width, generator))
+
+
+def numbers_of(kernel: Kernel, features: Features, width: int) -> int:
+    """How many numbers a map holds."""
+    return sum(math.prod(shape) for shape, _ in features.shapes(kernel, width).values())
 
 
 def restore(kernel: Kernel, features: Features, width: int, arrays: Mapping[str, Any]) -> Map:
@@ -92,7 +97,8 @@ class PoolMap:
 
     def empty(self, b: int) -> Floats:
         """Room for the features of b rows."""
-        return np.empty(b * int(self.offsets[-1]))
+        features = int(self.offsets[-1])
+        return ask_for(b * features, f"a block of {b:,} rows of {features:,} features")
 
     def views(self, out: Floats) -> list[Floats]:
         """The block (b, dim) of each map in a flat array."""

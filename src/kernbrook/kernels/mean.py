@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernbrook.checks import Other
+from kernbrook.checks import Other, shown
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Matrix, Values
 
@@ -33,8 +33,9 @@ class Mean(Kernel):
     kernels: tuple[Kernel, ...]
 
     def __init__(self, kernels: Sequence[Kernel]):
-        if not kernels or not all(isinstance(kernel, Kernel) for kernel in kernels):
-            raise InputError(f"Mean: expected one or more kernels, got {kernels!r}")
+        several = isinstance(kernels, (list, tuple)) and len(kernels) > 0
+        if not several or not all(isinstance(kernel, Kernel) for kernel in kernels):
+            raise InputError(f"Mean: expected one or more kernels, got {shown(kernels)}")
         object.__setattr__(self, "kernels", tuple(kernels))
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:

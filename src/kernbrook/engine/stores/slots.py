@@ -333,8 +333,13 @@ class SlotStore(Store):
         squares = len(self.keeps & {"gram", "factor"})
         each = self.setting.scores + 3 + squares * budget + self.owns * (self.setting.width + 1)
         # Twice: it learns on a copy.
-        ask_for(2 * m * budget * each, f"{shown(self.learner)} with {m} kernels")
+        ask_for(2 * m * budget * each, f"{shown(self.learner)} with {self._kernels}")
         return Kept(self._empty(budget), self._no_points())
+
+    @property
+    def _kernels(self) -> str:
+        m = len(self.kernels)
+        return "1 kernel" if m == 1 else f"{m} kernels"
 
     def _no_points(self) -> SupportVectors:
         return SupportVectors(0, self.setting.width, self.setting.sparse)
@@ -400,7 +405,8 @@ class SlotStore(Store):
         """(m, b, B) kernel values of the slots with some rows, by threads."""
         m, _, room = slots.alpha.shape
         b, layout = len(rows), self.sums.layout
-        values = np.empty((m, b, room))
+        what = f"a block of {b:,} rows with {self._kernels} and {room:,} slots"
+        values = ask_for(m * b * room, what).reshape(m, b, room)
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
         lanes = -(-b // (8 * threads)) * 8
 
@@ -437,7 +443,9 @@ class SlotStore(Store):
         if not self.owns:
             return state.points.rows
         points, norms = state.slots.points, state.slots.norms.reshape(-1)
-        return DenseRows(points.reshape(-1, points.shape[2]), norms, np.zeros(len(norms), np.int64))
+        return DenseRows(
+            points.reshape(len(norms), points.shape[2]), norms, np.zeros(len(norms), np.int64)
+        )
 
     def arrays(self, state: Kept) -> dict[str, NDArray[Any]]:
         state = still(state)
