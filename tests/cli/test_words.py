@@ -75,6 +75,7 @@ def test_settings_are_refused_in_a_line_or_work(recipe):
     ("arguments", "code", "said"),
     [
         (["--seed", 2**32], 2, "4294967295"),
+        (["--n-features", 2**31], 2, "2147483647"),
         (["--n-features", 2**63], 2, "2147483647"),
         (["--recipe", "bpas", "--budget", 10**9], 1, f"{BPAS_BUDGET}, got 1000"),
         (["--recipe", "bpas", "--budget", 2**63], 1, f"{BPAS_BUDGET}, got 9223"),
