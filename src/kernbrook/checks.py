@@ -78,10 +78,10 @@ def ask_for(numbers: int, what: str) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> ask_for(10**16, "Ahpatron(budget=100000000)")
+    >>> ask_for(10**16, "Ahpatron()")
     Traceback (most recent call last):
         ...
-    kernbrook.errors.InputError: Ahpatron(budget=100000000) takes 80,000,000.0 GB, and there is not so much
+    kernbrook.errors.InputError: Ahpatron() takes 80,000,000.0 GB, and there is not so much
     """
     try:
         return np.empty(numbers)
