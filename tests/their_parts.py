@@ -4,15 +4,16 @@ The plain ones do what numba cannot compile.
 """
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import number, positive, share, whole_number
+from kernbrook.checks import POSITIVE, Whole
 from kernbrook.combiners.hedge import discount_losses
 from kernbrook.engine.losses import MISTAKES
 from kernbrook.engine.progress import ASKED, ROUND, SEED
 from kernbrook.engine.verbs import Change, descend, expand, fit_in, predict, update, wants
+from kernbrook.errors import InputError
 from kernbrook.labels.opinions import lead, views, weights_in_use
 from kernbrook.learners.steps import product
 from kernbrook.numerics.classes import add_step
@@ -23,6 +24,14 @@ from kernbrook.numerics.upkeep import random_slot
 def of(record, name):
     """Which numba cannot compile, for a name that it does not know beforehand."""
     return {field: getattr(record, field) for field in record._fields}[name]
+
+
+def from_0_to_1(owner, name):
+    """A check of one's own, where a class does not say its ranges."""
+    value = getattr(owner, name)
+    if not isinstance(value, float) or not 0 < value <= 1:
+        raise InputError(f"{name}: {value!r} does not lie in (0, 1]")
+    return value
 
 
 # -- a learner under a budget: RBP -----------------------------------------------------------------
@@ -36,12 +45,13 @@ class Forgetful(BaseEstimator):
     strict = True
     spare = 0
     remembers = False
+    parameter_ranges: ClassVar = {"budget": Whole()}
 
     def __init__(self, budget=100):
         self.budget = budget
 
     def slots(self):
-        return whole_number(self, "budget")
+        return self.budget
 
     def keeps(self, rule):
         return set()
@@ -140,6 +150,7 @@ class Descending(BaseEstimator):
     of_numbers = True
     of_classes = False
     only_classes = False
+    parameter_ranges: ClassVar = {"step": POSITIVE}
 
     def __init__(self, step=0.1, features="auto"):
         self.step = step
@@ -152,7 +163,7 @@ class Descending(BaseEstimator):
         pass
 
     def rule(self):
-        return DescendingRule(positive(self, "step"))
+        return DescendingRule(self.step)
 
 
 class DescendingRule(NamedTuple):
@@ -176,7 +187,7 @@ class PlainDescending(Descending):
     compiled = False
 
     def rule(self):
-        return PlainDescendingRule(positive(self, "step"))
+        return PlainDescendingRule(self.step)
 
 
 class PlainDescendingRule(NamedTuple):
@@ -211,7 +222,7 @@ class Discounting(BaseEstimator):
         return 0
 
     def rule(self):
-        return DiscountingRule(math.log(share(self, "discount", "(0, 1]")))
+        return DiscountingRule(math.log(from_0_to_1(self, "discount")))
 
 
 class DiscountingRule(NamedTuple):
@@ -227,7 +238,7 @@ class PlainDiscounting(Discounting):
     compiled = False
 
     def rule(self):
-        return PlainDiscountingRule(math.log(share(self, "discount", "(0, 1]")))
+        return PlainDiscountingRule(math.log(from_0_to_1(self, "discount")))
 
 
 class PlainDiscountingRule(NamedTuple):
@@ -258,7 +269,7 @@ class Doubting(BaseEstimator):
         self.smoothing = smoothing
 
     def rule(self):
-        return DoubtingRule(number(self, "smoothing", 1e-9))
+        return DoubtingRule(from_0_to_1(self, "smoothing"))
 
 
 class DoubtingRule(NamedTuple):
@@ -278,7 +289,7 @@ class PlainDoubting(Doubting):
     compiled = False
 
     def rule(self):
-        return PlainDoubtingRule(number(self, "smoothing", 1e-9))
+        return PlainDoubtingRule(from_0_to_1(self, "smoothing"))
 
 
 class PlainDoubtingRule(NamedTuple):

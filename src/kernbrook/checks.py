@@ -1,12 +1,30 @@
-"""Checks of parameters: each returns a parameter of `owner`, or raises what names the two."""
+"""Parameters as data: what each may be, said once beside `__init__`, and checked here.
+
+A class says it in `parameter_ranges`, a dict from names to the kinds below; a subclass says only
+what differs. `check` compares an object with it. Where one parameter depends on another, code does.
+
+Examples
+--------
+>>> from kernbrook.learners import BPAS
+>>> ranges_of(BPAS)["budget"].words
+'an integer from 1 to 100,000,000'
+>>> check(BPAS(budget=0))
+Traceback (most recent call last):
+    ...
+kernbrook.errors.InputError: BPAS: budget must be an integer from 1 to 100,000,000, got 0
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from typing import Any
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from inspect import signature
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 
@@ -48,77 +66,199 @@ def refusal(owner: Any, name: str, wanted: str) -> InputError:
     >>> refusal(BPAS(budget=0), "budget", "be an integer from 1")
     InputError('BPAS: budget must be an integer from 1, got 0')
     """
-    found = shown(getattr(owner, name))
-    return InputError(f"{type(owner).__name__}: {name} must {wanted}, got {found}")
+    return _refused(type(owner), name, wanted, getattr(owner, name))
 
 
-def number(
-    owner: Any, name: str, least: float, most: float = math.inf, kind: str = "a finite number"
-) -> float:
-    """A finite number in [least, most]; no bool."""
-    value = getattr(owner, name)
-    fits = is_number(value) and not isinstance(value, bool)
-    if not fits or not least <= value <= most or not value < math.inf:
-        bounds = f"from {least:g}" + ("" if most == math.inf else f" to {most:g}")
-        raise refusal(owner, name, f"be {kind} {bounds}")
-    return _sized(owner, name)
+def _refused(kind: type, name: str, wanted: str, value: Any) -> InputError:
+    return InputError(f"{kind.__name__}: {name} must {wanted}, got {shown(value)}")
 
 
-def positive(owner: Any, name: str, kind: str = "a positive number") -> float:
-    """A finite number above 0."""
-    value = getattr(owner, name)
-    if not is_number(value) or not 0 < value < math.inf:
-        raise refusal(owner, name, f"be {kind}")
-    return _sized(owner, name)
+def ask_for(numbers: int, what: str) -> NDArray[np.float64]:
+    """(numbers,) with anything in it; InputError, which says how much, where there is no room.
+
+    Examples
+    --------
+    >>> ask_for(10**16, "Ahpatron()")
+    Traceback (most recent call last):
+        ...
+    kernbrook.errors.InputError: Ahpatron() takes 80,000,000.0 GB, and there is not so much
+    """
+    try:
+        return np.empty(numbers)
+    except (MemoryError, ValueError):  # of more than there are addresses
+        size = f"{8e-9 * numbers:,.1f} GB"
+        raise InputError(f"{what} takes {size}, and there is not so much") from None
 
 
-def non_negative(owner: Any, name: str) -> float:
-    """A finite number from 0."""
-    value = getattr(owner, name)
-    if not is_number(value) or not 0 <= value < math.inf:
-        raise refusal(owner, name, "be a non-negative number")
-    return _sized(owner, name)
+# -- what a parameter may be: `words` says it, `wanted(value)` what a value is not, or "" ----------
 
 
-def _sized(owner: Any, name: str) -> float:
-    """A number that is 0, or neither so small nor so large that what follows overflows."""
-    value = getattr(owner, name)
-    value = value.item() if isinstance(value, np.generic) else value  # float32 has no 1e100
-    if value != 0 and not SMALLEST <= abs(value) <= LARGEST:
-        raise refusal(owner, name, f"be of a size from {SMALLEST:g} to {LARGEST:g}")
-    return float(value)
+class Number(NamedTuple):
+    """A finite number between two ends, each of them only where `ends`, such as "(]", has it.
+
+    any_size : whether also below 1e-100 or above 1e100
+    """
+
+    least: float = -math.inf
+    most: float = math.inf
+    ends: str = "[]"
+    any_size: bool = False
+
+    @property
+    def words(self) -> str:
+        if self.most < math.inf:
+            return f"a number in {self.ends[0]}{self.least:g}, {self.most:g}{self.ends[1]}"
+        if self.least == 0:
+            return "a positive number" if self.ends[0] == "(" else "a non-negative number"
+        return f"a number from {self.least:g}" if self.least > -math.inf else "a finite number"
+
+    def wanted(self, value: Any) -> str:
+        value = value.item() if isinstance(value, np.generic) else value  # float32 has no 1e100
+        if not is_number(value) or isinstance(value, bool) or not abs(value) < math.inf:
+            return self.words
+        low = self.least < value or (self.least == value and self.ends[0] == "[")
+        high = value < self.most or (value == self.most and self.ends[1] == "]")
+        if not (low and high):
+            return self.words
+        if self.any_size:
+            return "" if abs(value) <= sys.float_info.max else self.words
+        sized = value == 0 or SMALLEST <= abs(value) <= LARGEST
+        return "" if sized else f"of a size from {SMALLEST:g} to {LARGEST:g}"
 
 
-def share(owner: Any, name: str, interval: str) -> float:
-    """A number from 0 to 1, each of them only where the interval, such as "(0, 1]", has it."""
-    value = getattr(owner, name)
-    fits = is_number(value) and 0 <= value <= 1
-    if not fits or (value == 0 and interval[0] == "(") or (value == 1 and interval[-1] == ")"):
-        raise refusal(owner, name, f"lie in {interval}")
-    return float(value)
+class Whole(NamedTuple):
+    """An integer from least to most; no bool."""
+
+    least: int = 1
+    most: int = MOST
+
+    @property
+    def words(self) -> str:
+        return f"an integer from {self.least} to {self.most:,}"
+
+    def wanted(self, value: Any) -> str:
+        fits = is_whole(value) and not isinstance(value, bool)
+        return "" if fits and self.least <= value <= self.most else self.words
 
 
-def whole_number(owner: Any, name: str, most: int = MOST) -> int:
-    """An integer in [1, most]; no bool."""
-    value = getattr(owner, name)
-    if not is_whole(value) or isinstance(value, bool) or not 1 <= value <= most:
-        raise refusal(owner, name, f"be an integer from 1 to {most:,}")
-    return int(value)
+class OneOf(NamedTuple):
+    """One of some names or numbers."""
+
+    known: tuple[Any, ...]
+
+    @property
+    def words(self) -> str:
+        if len(self.known) > 2 and isinstance(self.known[0], str):
+            return f"one of {', '.join(self.known)}"
+        *first, last = map(repr, self.known)
+        return f"{', '.join(first)} or {last}"
+
+    def wanted(self, value: Any) -> str:
+        plain = isinstance(value, str) or is_number(value)
+        return "" if plain and value in self.known else self.words
 
 
-def one_of(owner: Any, name: str, known: Collection[str]) -> str:
-    """One of the known names."""
-    value = getattr(owner, name)
-    if not isinstance(value, str) or value not in known:
-        two = len(known) == 2
-        wanted = " or ".join(map(repr, known)) if two else f"one of {', '.join(known)}"
-        raise refusal(owner, name, f"be {wanted}")
-    return value
-
-
-def flag(owner: Any, name: str) -> bool:
+class Flag(NamedTuple):
     """True or False; no number."""
-    value = getattr(owner, name)
-    if not isinstance(value, (bool, np.bool_)):
-        raise refusal(owner, name, "be True or False")
-    return bool(value)
+
+    @property
+    def words(self) -> str:
+        return "True or False"
+
+    def wanted(self, value: Any) -> str:
+        return "" if isinstance(value, (bool, np.bool_)) else self.words
+
+
+class Seed(NamedTuple):
+    """What scikit-learn takes for a `random_state`."""
+
+    @property
+    def words(self) -> str:
+        return f"None, an integer from 0 to {2**32 - 1:,} or a RandomState"
+
+    def wanted(self, value: Any) -> str:
+        if value is None or value is np.random or isinstance(value, np.random.RandomState):
+            return ""
+        return "" if is_whole(value) and 0 <= value < 2**32 else self.words
+
+
+class Part(NamedTuple):
+    """An object with this `choice`, whose own parameters are checked too."""
+
+    choice: str
+    words: str
+
+    def wanted(self, value: Any) -> str:
+        if isinstance(value, type) or getattr(value, "choice", None) != self.choice:
+            return self.words
+        check(value)
+        return ""
+
+
+class Or(NamedTuple):
+    """One of some values, or what another kind has."""
+
+    values: tuple[Any, ...]
+    kind: Any
+
+    @property
+    def words(self) -> str:
+        return f"{', '.join(map(repr, self.values))} or {self.kind.words}"
+
+    def wanted(self, value: Any) -> str:
+        if (value is None or isinstance(value, str)) and value in self.values:
+            return ""
+        wanted: str = self.kind.wanted(value)
+        return self.words if wanted == self.kind.words else wanted
+
+
+class Other(NamedTuple):
+    """What code checks: a function given here, which raises InputError, or what the class does."""
+
+    words: str
+    function: Callable[[Any], Any] | None = None
+
+    def wanted(self, value: Any) -> str:
+        if self.function is not None:
+            self.function(value)
+        return ""
+
+
+POSITIVE, NON_NEGATIVE = Number(0, ends="(]"), Number(0)
+
+
+def or_none(kind: Any) -> Or:
+    """None, or what the kind has."""
+    return Or((None,), kind)
+
+
+# -- the check -------------------------------------------------------------------------------------
+
+
+@cache
+def _said_by(kind: type) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        said |= vars(base).get("parameter_ranges", {})
+    return said
+
+
+@cache
+def ranges_of(kind: type) -> dict[str, Any]:
+    """What the parameters of a class may be, by name and in order, as far as it says so."""
+    said = _said_by(kind)
+    return {name: said[name] for name in signature(kind).parameters if name in said} if said else {}
+
+
+def check(owner: Any) -> None:
+    """Raise InputError unless all parameters of an object are what its class says."""
+    kind: Any = type(owner)
+    check_values(kind, {name: getattr(owner, name) for name in ranges_of(kind)})
+
+
+def check_values(kind: type, values: Mapping[str, Any]) -> None:
+    """The same for some values of a class, before there is an object."""
+    said = _said_by(kind)
+    for name, value in values.items():
+        if wanted := said[name].wanted(value):
+            raise _refused(kind, name, f"be {wanted}", value)

@@ -75,6 +75,7 @@ def test_settings_are_refused_in_a_line_or_work(recipe):
     ("arguments", "code", "said"),
     [
         (["--seed", 2**32], 2, "4294967295"),
+        (["--n-features", 2**31], 2, "2147483647"),
         (["--n-features", 2**63], 2, "2147483647"),
         (["--recipe", "bpas", "--budget", 10**9], 1, f"{BPAS_BUDGET}, got 1000"),
         (["--recipe", "bpas", "--budget", 2**63], 1, f"{BPAS_BUDGET}, got 9223"),
@@ -122,8 +123,7 @@ def test_a_budget_that_no_memory_holds(kernbrook, tmp_path):
         "train", "wdbc", "--model", "m", "--recipe", "ahpatron", "--budget", 10**8
     )
     assert (code, err.count("\n")) == (1, 1)
-    assert "not enough memory" in err
-    assert "Unable to allocate" in err
+    assert "Ahpatron(budget=100000000) with 16 kernels takes 2,560,000,102.4 GB" in err
     assert not list(tmp_path.iterdir())
 
 

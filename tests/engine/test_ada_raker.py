@@ -13,6 +13,7 @@ from naive import regression, rounds
 from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
+from kernbrook.checks import check
 from kernbrook.errors import InputError
 from kernbrook.features.pools import draw
 
@@ -379,7 +380,7 @@ def test_it_follows_a_change_faster_than_raker(restart):
         (kb.AdaRaker(2.0), "levels must be an integer from 1 to 40, got 2.0"),
         (kb.AdaRaker(2, step=0.0), "step must be a positive number, got 0.0"),
         (kb.AdaRaker(2, restart=1), "restart must be True or False, got 1"),
-        (kb.AdaRaker(2, loss="linearized"), "one of squared, absolute, hinge, logistic, got lin"),
+        (kb.AdaRaker(2, loss="linearized"), "one of squared, absolute, hinge, logistic, got 'lin"),
         (kb.AdaRaker(2, loss="hinge"), "for numbers expected a loss"),
         (kb.AdaRaker(4), "needs as many learners as levels"),
     ],
@@ -393,7 +394,7 @@ def test_bad_combiners(combiner, message):
 @pytest.mark.parametrize("restart", [0, 2.5, -3, "4", True, np.inf])
 def test_bad_restarts(restart):
     with pytest.raises(InputError, match="restart must be"):
-        kb.GradientDescent(restart=restart).rule()
+        check(kb.GradientDescent(restart=restart))
 
 
 def test_restarts_need_features():

@@ -367,9 +367,9 @@ WRONG = [
     (kb.AdaHedge(loss="log"), "AdaHedge: loss must be one of mistakes, hinge"),
     (kb.MLPoly(cap=0), "MLPoly: cap must be None or a positive number, got 0"),
     (kb.AdaHedge(cap="1"), "AdaHedge: cap must be None or a positive number, got '1'"),
-    (kb.FixedShare(discount=2), r"FixedShare: discount must lie in \(0, 1\], got 2"),
-    (kb.FixedShare(share=1.0), r"FixedShare: share must lie in \[0, 1\), got 1.0"),
-    (kb.FixedShare(share=math.nan), r"FixedShare: share must lie in \[0, 1\), got nan"),
+    (kb.FixedShare(discount=2), r"FixedShare: discount must be a number in \(0, 1\], got 2"),
+    (kb.FixedShare(share=1.0), r"FixedShare: share must be a number in \[0, 1\), got 1.0"),
+    (kb.FixedShare(share=math.nan), r"FixedShare: share must be a number in \[0, 1\), got nan"),
 ]
 
 

@@ -421,17 +421,17 @@ def test_recipes(recipe):
 
 WRONG = [
     (kb.Projectron(budget=0), "Projectron: budget must be .* got 0"),
-    (kb.Projectron(threshold=-0.1), "Projectron: threshold must be a non-negative .* got -0.1"),
-    (kb.Projectron(threshold=None), "Projectron: threshold must be a non-negative .* got None"),
-    (kb.Projectron(threshold=1), "Projectron: threshold must be below 1, .* got 1.0"),
+    (kb.Projectron(threshold=-0.1), "Projectron: threshold must be a number in .* got -0.1"),
+    (kb.Projectron(threshold=None), "Projectron: threshold must be a number in .* got None"),
+    (kb.Projectron(threshold=1), r"Projectron: threshold must be a number in \[0, 1\), got 1"),
     (kb.Projectron(tie="x"), "Projectron: tie must be 'margin' or 'label', got 'x'"),
     (
         kb.ProjectronPlusPlus(threshold=np.inf),
-        "ProjectronPlusPlus: threshold must be a non-negative .* got inf",
+        "ProjectronPlusPlus: threshold must be a number in .* got inf",
     ),
     (kb.Ahpatron(budget=2.5), "Ahpatron: budget must be .* got 2.5"),
     (kb.Ahpatron(margin=0), "Ahpatron: margin must be a positive number, got 0"),
-    (kb.Ahpatron(radius=-1), "Ahpatron: radius must be a positive number, got -1"),
+    (kb.Ahpatron(radius=-1), "Ahpatron: radius must be None or a positive number, got -1"),
     (kb.Ahpatron(ridge=np.nan), "Ahpatron: ridge must be a non-negative number, got nan"),
 ]
 

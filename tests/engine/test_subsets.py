@@ -277,5 +277,5 @@ def test_one_expert():
 
 @pytest.mark.parametrize("ratio", [1.0, -0.1, np.nan, None, "0.8"])
 def test_wrong_ratios(ratio):
-    with pytest.raises(InputError, match=r"AdaptiveSelection: ratio must lie in \[0, 1\), got"):
+    with pytest.raises(InputError, match=r"AdaptiveSelection: ratio must be a number in \[0, 1\)"):
         model_of(ratio).fit(*waves(10))

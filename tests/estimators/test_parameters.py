@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
+from pathlib import Path
 
 import hard_streams
 import numpy as np
 import plain
 import pytest
+from edges import edges
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV
 
 import kernbrook as kb
+from kernbrook.checks import MOST, check, ranges_of
 from kernbrook.errors import InputError, KernbrookError
 
 X, Y = hard_streams.gaussian_clouds(20, 3)
@@ -74,6 +78,88 @@ BESIDE = {  # without which a parameter is not looked at, or always refused
 }
 
 
+# -- by what the classes say -----------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "docs" / "write_parameters.py"
+NEEDED = {  # what a class cannot be made without
+    kb.ANOVA: {"sigma": 1.0}, kb.Advice: {"columns": [0]}, kb.Cauchy: {"sigma": 1.0},
+    kb.External: {"model": SGDClassifier()}, kb.Gaussian: {"sigma": 1.0},
+    kb.Group: {"learner": kb.BPAS(5)}, kb.Laplacian: {"sigma": 1.0},
+    kb.LateLabels: {"model": kb.OnlineMKClassifier()}, kb.Matern: {"sigma": 1.0},
+    kb.NamedColumns: {"model": kb.OnlineMKClassifier()}, kb.Polynomial: {"degree": 2},
+}  # fmt: skip
+WIDTHS = ("sigma", "gamma")  # a kernel is given one of the two
+LARGE = ("budget", "n_components")  # whose greatest values take memory, or long
+
+
+@pytest.fixture(scope="module")
+def written():
+    """The program that writes the page of parameters."""
+    spec = importlib.util.spec_from_file_location("write_parameters", PAGE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def public(written):
+    return [kind for kinds in written.sections().values() for kind in kinds]
+
+
+def needed(kind, name):
+    """What it takes to make one, beside the parameter of this name."""
+    return {key: value for key, value in NEEDED.get(kind, {}).items() if name not in WIDTHS}
+
+
+def test_every_public_class_says_its_parameters(public):
+    """But for oracles, which are called, and nothing that learns."""
+    classes = {getattr(kb, name) for name in kb.__all__ if isinstance(getattr(kb, name), type)}
+    with_some = {kind for kind in classes if inspect.signature(kind).parameters}
+    assert with_some - set(public) == {kb.JSONLines}
+    for kind in public:
+        parameters = inspect.signature(kind).parameters.values()
+        named = [one.name for one in parameters if one.kind is not one.VAR_POSITIONAL]
+        assert list(ranges_of(kind)) == named, kind
+
+
+def test_the_page_of_parameters_is_up_to_date(written):
+    said = "write it anew: python docs/write_parameters.py"
+    assert written.PAGE.read_text(encoding="utf-8") == written.page(), said
+
+
+def test_defaults_are_what_parameters_may_be(public):
+    for kind in public:
+        if not issubclass(kind, kb.kernels.Kernel):
+            check(kind(**NEEDED.get(kind, {})))
+
+
+def test_what_lies_just_outside_is_refused(public):
+    for kind in public:
+        for name, allowed in ranges_of(kind).items():
+            for value in edges(allowed)[1]:
+                given = needed(kind, name)
+                if value is None and name in WIDTHS:
+                    continue
+                with pytest.raises(InputError, match=rf"^{kind.__name__}: {name} must be .*, got "):
+                    use(kind(**{**given, name: value}))
+
+
+def use(owner):
+    """Check the parameters where a user would meet the check; kernels are checked already."""
+    if hasattr(owner, "choice") and owner.choice != "features":
+        machine(owner).learn(X, Y)
+    elif isinstance(owner, kb.RandomFeatures):
+        machine(kb.GradientDescent(features=owner, loss="hinge")).learn(X, Y)
+    elif isinstance(owner, kb.features.base.Features):
+        kb.KernelFeatures(kb.Polynomial(2), owner).fit(X)
+    elif isinstance(owner, kb.LateLabels):
+        owner.predict(X, keys=range(len(X)))
+    elif isinstance(owner, kb.NamedColumns):
+        owner.learn([{"a": 1.0}, {"a": 2.0}], [0, 1])
+    elif not isinstance(owner, kb.kernels.Kernel):
+        owner.fit(X, Y)
+
+
 def refused(work):
     """What is said, in one line; nothing where it works."""
     try:
@@ -109,6 +195,23 @@ def test_an_odd_value_works_or_is_refused_in_a_line(kind, name):
             assert np.isfinite(model.predict(X)).all()
 
 
+def test_values_at_the_ends_work_or_are_refused_because_of_something_else(public):
+    for kind in public:
+        for name, allowed in ranges_of(kind).items():
+            for value in edges(allowed)[0]:
+                given = {**needed(kind, name), **BESIDE.get((kind, name), {}), name: value}
+                said = refused(lambda kind=kind, given=given: check(kind(**given)))
+                assert said == "" or name in WIDTHS, said  # gamma follows from sigma
+                if hasattr(kind, "choice") and kind.choice != "features":
+                    if name in LARGE and value == MOST:
+                        continue
+                    model = machine(kind(**given))
+                    said = refused(lambda model=model: model.learn(X, Y))
+                    assert not said.startswith(f"{kind.__name__}: {name} must be {allowed.words}")
+                    if said == "":
+                        assert np.isfinite(model.predict(X)).all(), (kind, name, value)
+
+
 @pytest.mark.parametrize(
     ("part", "said"),
     [
@@ -130,7 +233,10 @@ def test_an_odd_value_works_or_is_refused_in_a_line(kind, name):
         (kb.BestOfPrefix(rounds=10**30), "rounds must be an integer from 1 to 100,000,000, got 10"),
         (kb.Pegasos(regularization=1e-320), r"of a size from 1e-100 to 1e\+100, got 1e-320"),
         (kb.BPAS(aggressiveness=10**5000), "of a size from .*, got a value of type int"),
-        (kb.GradientDescent(budget=1e308, features=None), "budget must be an integer .*, got 1e"),
+        (
+            kb.GradientDescent(budget=1e308, features=None),
+            "budget must be .* integer .*, got 1e",
+        ),
         (kb.GradientDescent(loss=np.ones(2)), "loss must be one of squared, .*, got array"),
         (kb.Group(10**200), r"learner: expected an object such as Perceptron\(\), got 10{98}…$"),
         (kb.Group(kb.BPAS(), 10**200), "kernels: expected a dictionary's name, .* got 10{98}…$"),
@@ -198,3 +304,32 @@ def test_odd_values_of_ada_raker(name):
     for value in ODD:
         with_it = {name: value, "random_state": 0}
         refused(lambda it=with_it: kb.recipes.make("ada-raker", **it).learn(X, X[:, 0]))
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (lambda: kb.OnlineMKClassifier(random_state="x").fit(X, Y), "^OnlineMKClassifier: random_"),
+        (lambda: kb.OnlineMKRegressor(random_state=2**32).fit(X, Y), "to 4,294,967,295 or a Ra"),
+        (lambda: kb.KernelFeatures(random_state=-1).fit(X), "^KernelFeatures: random_state must"),
+        (lambda: kb.OnlineMKRegressor(center=None).fit(X, Y), "center must be True or False"),
+        (lambda: kb.Mean(3), "Mean: expected one or more kernels, got 3"),
+        (lambda: kb.Mean(np.ones(2)), "Mean: expected one or more kernels, got array"),
+        (lambda: kb.Precomputed("x"), "Precomputed: expected a square matrix, got 'x'"),
+        (lambda: kb.KernelFeatures(KERNELS, kb.Nystroem(landmarks="x")).fit(X), "landmarks must"),
+        (
+            lambda: kb.VotedKernelClassifierCV(betas=[[1]]).fit(X, Y),
+            r"betas: expected a sequence of numbers, got \[\[1\]\]",
+        ),
+        (lambda: kb.LateLabels(kb.OnlineMKClassifier).predict(X, range(20)), "model must be one"),
+    ],
+)
+def test_what_is_said_of_others(work, said):
+    with pytest.raises(InputError, match=said):
+        work()
+
+
+def test_rows_without_features_and_merged_points():
+    model = plain.classifier(KERNELS, kb.Pegasos(5), random_state=0)
+    model.learn(np.empty((4, 0)), [0, 1, 0, 1])
+    assert model.support_vectors_.shape[1] == 0

@@ -95,7 +95,7 @@ def test_files_that_are_wrong(changes, tmp_path):
 @pytest.mark.parametrize(
     ("model", "y", "message"),
     [
-        (TrivialRegressor("median"), [1.0] * 4, "expected 'mean' or 'last-value', got 'median'"),
+        (TrivialRegressor("median"), [1.0] * 4, "must be 'mean' or 'last-value', got 'median'"),
         (TrivialClassifier("mean"), [1, 2] * 2, "'majority' or 'last-label', got 'mean'"),
         (TrivialClassifier(), [1, None, 2, 1], "y: row 1 has no label; a baseline needs them all"),
         (TrivialClassifier(), np.array([1, "a"] * 2, dtype=object), "one kind, .* int and str"),

@@ -246,10 +246,10 @@ class Unread(ArrayStream):
 @pytest.mark.parametrize(
     ("recipes", "overrides", "message"),
     [
-        (["omkc-dd"], {"discount": 7.0}, "discount must lie"),
-        (["spa", "bpas"], {"discount": "much"}, "discount must lie"),
+        (["omkc-dd"], {"discount": 7.0}, "discount must be a number in"),
+        (["spa", "bpas"], {"discount": "much"}, "discount must be a number in"),
         (["spa", "mean"], {}, "for classes spa and for numbers mean"),
-        (["amkl-aks"], {"ratio": 2}, "ratio must lie"),
+        (["amkl-aks"], {"ratio": 2}, "ratio must be a number in"),
         (["spa", "raker", "spam"], {}, "unknown recipe 'spam'"),
         (["spa", "vkr-trace"], {}, "vkr-trace learns from all data at once, not from a stream; in"),
     ],
@@ -311,7 +311,7 @@ BAD = [
     ({"orders": np.arange(5)}, r"expected permutations of 0..119, one a row, got shape \(1, 5\)"),
     ({"orders": np.arange(120)[None], "permutations": 2}, "2 permutations wanted, only 1 given"),
     ({"in_order": True, "permutations": 3}, "in_order"),
-    ({"discount": 7.0, "recipes": ["omkc-dd"]}, r"discount must lie in \(0, 1\], got 7"),
+    ({"discount": 7.0, "recipes": ["omkc-dd"]}, r"discount must be a number in \(0, 1\], got 7"),
     ({"jobs": 0}, "jobs"),
     ({"jobs": -3}, "jobs"),
 ]

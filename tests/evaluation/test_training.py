@@ -169,7 +169,7 @@ def test_what_is_refused_before_work(tmp_path):
     refused(numbers(), make("mean"), "TrivialRegressor predicts numbers", classes=[0, 1])
     unread = dense()
     unread._pieces = lambda: pytest.fail("read")
-    refused(unread, make("spa", discount=7.0), "discount must lie")
+    refused(unread, make("spa", discount=7.0), "discount must be a number in")
     unread.chunks = lambda rows: pytest.fail("read")
     refused(unread, kb.VotedKernelClassifierCV(), "learns from all data at once, not from a stre")
     refused(unread, make("l2-svm"), r"GridSearchCV learns .*: use its fit\(X, y\)")

@@ -68,7 +68,7 @@ def test_the_width_is_given_once():
         (lambda: kb.Matern(1.5), "Matern: give either sigma or gamma"),
         (lambda: kb.Matern(2, sigma=1), "Matern: nu must be 0.5, 1.5 or 2.5, got 2"),
         (lambda: kb.Matern("1.5", sigma=1), "nu must be 0.5, 1.5 or 2.5, got '1.5'"),
-        (lambda: kb.Matern(0.5, sigma=0), "sigma must be a positive finite number, got 0"),
+        (lambda: kb.Matern(0.5, sigma=0), "sigma must be None or a positive number, got 0"),
     ):
         with pytest.raises(InputError, match=message):
             wrong()

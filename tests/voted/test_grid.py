@@ -120,7 +120,7 @@ def test_strings():
     [
         ({"lams": []}, r"lams: expected a sequence of numbers, got \[\]"),
         ({"betas": 0.1}, "betas: expected a sequence of numbers, got 0.1"),
-        ({"one_kernel": "no"}, "one_kernel: expected True or False, got 'no'"),
+        ({"one_kernel": "no"}, "one_kernel must be True or False, got 'no'"),
         ({"lams": [0.0], "betas": [0.1, 0.0]}, "would cost nothing"),
         ({"betas": [-1.0]}, "beta: expected a finite number from 0"),
         ({"tol": -1}, "tol"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import flag, positive, whole_number
+from kernbrook.checks import POSITIVE, Flag, OneOf, Whole
 from kernbrook.combiners.losses import LossCombiner
 from kernbrook.engine.losses import loss_of
 from kernbrook.engine.verbs import update
@@ -74,6 +74,13 @@ class AdaRaker(LossCombiner):
     array([0.45308184, 0.32037724, 0.22654092])
     """
 
+    parameter_ranges: ClassVar = {
+        "levels": Whole(1, MOST_LEVELS),
+        "step": POSITIVE,
+        "restart": Flag(),
+        "loss": OneOf(_LOSSES),
+    }
+
     def __init__(
         self,
         levels: int = 12,
@@ -88,14 +95,6 @@ class AdaRaker(LossCombiner):
         self.loss = loss
         self.cap = cap
 
-    @property
-    def loss_code(self) -> int:
-        """What the compiled pass takes as the loss."""
-        code = super().loss_code
-        if self.loss not in _LOSSES:
-            raise InputError(f"AdaRaker: loss must be one of {', '.join(_LOSSES)}, got {self.loss}")
-        return code
-
     def state_size(self, n_experts: int) -> int:
         return n_experts + self.levels
 
@@ -106,8 +105,7 @@ class AdaRaker(LossCombiner):
 
     def rule(self) -> Instances:
         """The parameters as compiled code reads them."""
-        levels, step = whole_number(self, "levels", MOST_LEVELS), positive(self, "step")
-        return Instances(self._cap(), step, levels, flag(self, "restart"))
+        return Instances(self._cap(), self.step, self.levels, self.restart)
 
 
 class Instances(NamedTuple):

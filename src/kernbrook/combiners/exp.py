@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import number, positive
+from kernbrook.checks import POSITIVE, Number, or_none
 from kernbrook.combiners.fixed_share import Sharing
 from kernbrook.combiners.losses import LossCombiner, cut
 from kernbrook.engine.verbs import update
@@ -46,6 +46,8 @@ class EXP(LossCombiner):
     EXP(horizon=10000)
     """
 
+    parameter_ranges: ClassVar = {"step": POSITIVE, "horizon": or_none(Number(1))}
+
     def __init__(
         self,
         step: float = 1.0,
@@ -68,11 +70,9 @@ class EXP(LossCombiner):
 
     def rule(self) -> Falling | Sharing:
         """The parameters as compiled code reads them."""
-        step = positive(self, "step")
         if self.horizon is None:
-            return Falling(self._cap(), step)
-        rate = step / math.sqrt(number(self, "horizon", 1, kind="None or a number"))
-        return Sharing(self._cap(), -rate, 0.0)  # no share
+            return Falling(self._cap(), self.step)
+        return Sharing(self._cap(), -float(self.step) / math.sqrt(self.horizon), 0.0)  # no share
 
 
 class Falling(NamedTuple):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import share
+from kernbrook.checks import Number
 from kernbrook.combiners.hedge import discount_losses
-from kernbrook.combiners.losses import LossCombiner, cut
+from kernbrook.combiners.losses import DISCOUNT, LossCombiner, cut
 from kernbrook.engine.verbs import update
 from kernbrook.numerics.compiling import njit
 
@@ -53,6 +53,8 @@ class FixedShare(LossCombiner):
     FixedShare(share=0.05)
     """
 
+    parameter_ranges: ClassVar = {"discount": DISCOUNT, "share": Number(0, 1, "[)")}
+
     def __init__(
         self,
         discount: float = 0.9,
@@ -67,8 +69,7 @@ class FixedShare(LossCombiner):
 
     def rule(self) -> Sharing:
         """The parameters as compiled code reads them."""
-        part = share(self, "share", "[0, 1)")
-        return Sharing(self._cap(), self._log_discount(), part)
+        return Sharing(self._cap(), math.log(self.discount), self.share)
 
 
 class Sharing(NamedTuple):

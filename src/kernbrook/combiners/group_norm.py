@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import number
+from kernbrook.checks import Number, or_none
 from kernbrook.engine.losses import LOGISTIC
 from kernbrook.engine.verbs import update, weigh_all
 from kernbrook.errors import InputError
@@ -50,6 +50,7 @@ class GroupNorm(BaseEstimator):
 
     choice = "combiner"
     loss_code = LOGISTIC
+    parameter_ranges: ClassVar = {"q": or_none(Number(2))}
 
     def __init__(self, q: float | None = None):
         self.q = q
@@ -62,7 +63,7 @@ class GroupNorm(BaseEstimator):
         """q for m kernels."""
         if self.q is None:
             return max(2.0, 2.0 * math.log(n_kernels))
-        return number(self, "q", 2, kind="None or a number")
+        return self.q
 
     def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
         """Raise InputError where learning could not have led here."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from kernbrook.combiners.losses import LossCombiner, cut, lift
+from kernbrook.combiners.losses import DISCOUNT, LossCombiner, cut, lift
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
 from kernbrook.numerics.compiling import njit
@@ -60,6 +60,8 @@ class Hedge(LossCombiner):
     Hedge(discount=0.9)
     """
 
+    parameter_ranges: ClassVar = {"discount": DISCOUNT}
+
     def __init__(self, discount: float = 0.8, loss: str = "mistakes", cap: float | None = None):
         self.discount = discount
         self.loss = loss
@@ -67,7 +69,7 @@ class Hedge(LossCombiner):
 
     def rule(self) -> Discounted:
         """The parameters as compiled code reads them."""
-        return Discounted(self._cap(), self._log_discount())
+        return Discounted(self._cap(), math.log(self.discount))
 
 
 class Discounted(NamedTuple):

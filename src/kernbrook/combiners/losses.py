@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import one_of, positive, share
+from kernbrook.checks import POSITIVE, Number, OneOf, or_none
 from kernbrook.engine import losses
 from kernbrook.engine.losses import NO_CAP
 from kernbrook.numerics.compiling import njit
@@ -19,31 +20,28 @@ LOSSES = {
     "absolute": losses.ABSOLUTE,
     "linearized": losses.LINEARIZED,
 }
+DISCOUNT = Number(0, 1, "(]")
 
 
 class LossCombiner(BaseEstimator):
     """A combiner with the parameters `loss` and `cap`, as `Hedge` explains them."""
 
     choice = "combiner"
+    parameter_ranges: ClassVar = {"loss": OneOf(tuple(LOSSES)), "cap": or_none(POSITIVE)}
     loss: str
     cap: float | None
 
     @property
     def loss_code(self) -> int:
         """What the compiled pass takes as the loss."""
-        return LOSSES[one_of(self, "loss", LOSSES)]
+        return LOSSES[self.loss]
 
     def state_size(self, n_experts: int) -> int:
         """How many numbers it keeps besides the weights."""
         return 0
 
     def _cap(self) -> float:
-        if self.cap is None:
-            return NO_CAP
-        return min(positive(self, "cap", "None or a positive number"), NO_CAP)
-
-    def _log_discount(self) -> float:
-        return math.log(share(self, "discount", "(0, 1]"))
+        return NO_CAP if self.cap is None else min(float(self.cap), NO_CAP)
 
 
 @njit(cache=True, nogil=True)

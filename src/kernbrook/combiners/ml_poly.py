@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import flag
+from kernbrook.checks import Flag
 from kernbrook.combiners.losses import LossCombiner, cut
 from kernbrook.engine.verbs import update
 from kernbrook.numerics.compiling import njit
@@ -49,6 +49,8 @@ class MLPoly(LossCombiner):
     MLPoly()
     """
 
+    parameter_ranges: ClassVar = {"scale_free": Flag()}
+
     def __init__(self, loss: str = "mistakes", cap: float | None = None, scale_free: bool = False):
         self.loss = loss
         self.cap = cap
@@ -56,7 +58,7 @@ class MLPoly(LossCombiner):
 
     def rule(self) -> Polynomial:
         """The parameters as compiled code reads them."""
-        return Polynomial(self._cap(), 0.0 if flag(self, "scale_free") else 1.0)
+        return Polynomial(self._cap(), 0.0 if self.scale_free else 1.0)
 
     def state_size(self, n_experts: int) -> int:
         return 2 * n_experts

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import positive, refusal
+from kernbrook.checks import POSITIVE, Part, or_none, refusal
 from kernbrook.combiners.fixed_share import FixedShare
 from kernbrook.combiners.losses import LossCombiner
 from kernbrook.combiners.ml_poly import MLPoly
@@ -82,6 +82,10 @@ class Stack(BaseEstimator):
     """
 
     choice = "combiner"
+    parameter_ranges: ClassVar = {
+        "base": or_none(Part("combiner", "a combiner of losses such as FixedShare()")),
+        "regularization": POSITIVE,
+    }
 
     def __init__(self, base: Any = None, regularization: float = 100.0):
         self.base = base
@@ -122,7 +126,7 @@ class Stack(BaseEstimator):
 
     def rule(self) -> Stacking:
         """The parameters as compiled code reads them."""
-        return Stacking(self._base.rule(), positive(self, "regularization"))
+        return Stacking(self._base.rule(), self.regularization)
 
 
 class Stacking(NamedTuple):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 
+from kernbrook.checks import Or, Other
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError, printable
 from kernbrook.estimators.calibration import Calibration
@@ -116,6 +117,13 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     >>> print(model.kernels_[model.kernel_weights_.argmax()])
     exp(-||x-z||^2 / (2 * 1^2))
     """
+
+    parameter_ranges: ClassVar = {
+        "class_weight": Or(
+            (None, "balanced"), Other("weights {label: weight}", check_class_weight)
+        ),
+        "threshold": Other("None, a number from 0 to 1, 'f1' or a matrix of costs"),
+    }
 
     def __init__(
         self,
@@ -494,10 +502,6 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     @property
     def _by_what_was_asked(self) -> bool:
         return isinstance(self.class_weight, str)
-
-    def _start(self, X: Any) -> None:
-        check_class_weight(self.class_weight)
-        super()._start(X)
 
     def _new_calibration(self) -> Calibration:
         return Calibration(self._scores)

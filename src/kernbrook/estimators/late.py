@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
-from kernbrook.checks import is_number, refusal, shown, whole_number
+from kernbrook.checks import Other, Whole, check, is_number, refusal, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, is_empty
 from kernbrook.estimators.named import NamedColumns, records_of
@@ -57,6 +57,11 @@ class LateLabels(BaseEstimator):
     50 ['up']
     """
 
+    parameter_ranges: ClassVar = {
+        "model": Other("a model of ours that learns from a stream"),
+        "limit": Whole(),
+        "classes": Other("None or a list of labels"),
+    }
     n_dropped_: int
     _waiting: Waiting
 
@@ -73,7 +78,8 @@ class LateLabels(BaseEstimator):
         X : (n, d) array or sparse matrix; of a `NamedColumns` a frame or records
         keys : (n,) numbers or text, one for each row; none of them may wait already
         """
-        limit, keys, waiting = whole_number(self, "limit"), keys_of(keys), self._there()
+        check(self)
+        keys, waiting = keys_of(keys), self._there()
         rows = self._rows(X)
         if (n := rows.shape[0] if hasattr(rows, "shape") else len(rows)) != len(keys):
             raise InputError(f"X has {n} rows but there are {len(keys)} keys")
@@ -84,7 +90,7 @@ class LateLabels(BaseEstimator):
             own: list[Any] = [None if a is None else a[i : i + 1].copy() for a in said[:4]]
             waiting[key] = (rows[i].copy(), Learned(*own))
         self.__dict__.update(_waiting=waiting, n_dropped_=vars(self).get("n_dropped_", 0))
-        while len(waiting) > limit:
+        while len(waiting) > self.limit:
             waiting.popitem(last=False)
             self.n_dropped_ += 1
         return said.predictions
@@ -139,7 +145,7 @@ class LateLabels(BaseEstimator):
 
     def _rows(self, X: Any) -> Any:
         """The rows, checked: records, an array or a CSR matrix."""
-        if isinstance(self.model, LateLabels) or not hasattr(self.model, "learn"):
+        if isinstance(self.model, (LateLabels, type)) or not hasattr(self.model, "learn"):
             raise refusal(self, "model", "be one that learns from a stream")
         if isinstance(self.model, NamedColumns):
             return records_of(X)

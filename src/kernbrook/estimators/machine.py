@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernbrook.checks import flag, one_of, shown
+from kernbrook.checks import Flag, OneOf, Or, Other, Seed, ask_for, check, shown
 from kernbrook.engine.model import Follow, Model, Views, slices
 from kernbrook.engine.progress import Board
 from kernbrook.engine.quick import QuickRows
@@ -35,7 +35,8 @@ from kernbrook.gram.points import (
     sound,
 )
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
-from kernbrook.streams.scaling import LARGEST_FILLED, Scalers, check_method
+from kernbrook.numerics.scaling import METHODS
+from kernbrook.streams.scaling import LARGEST_FILLED, Scalers
 
 LARGEST_WEIGHT = 1e100
 _SUCH_AS = {  # of the parts that have parameters
@@ -49,6 +50,18 @@ _SUCH_AS = {  # of the parts that have parameters
 class OnlineMachine(BaseEstimator):
     """Kernels x learner x combiner x selection x labels, as an estimator; see its two kinds."""
 
+    parameter_ranges: ClassVar[dict[str, Any]] = {
+        "kernels": Other("'auto', a dictionary's name, a kernel, a function, or a list of these"),
+        "learner": Other("None, a learner such as BPAS(), or a list of learners"),
+        "combiner": Other("None or a combiner such as Hedge()"),
+        "selection": Other("None or a selection such as Selection()"),
+        "labels": Other("'all' or a label policy such as LabelBudget()"),
+        "random_state": Seed(),
+        "scaling": Or(("auto", None), OneOf(tuple(METHODS))),
+        "judge_stored": Flag(),
+        "missing_label": Other("None, a number or text"),
+        "on_bad_rows": OneOf(("raise", "skip")),
+    }
     _run: Model
     _of_numbers: bool
     _learned: tuple[str, ...] = (
@@ -344,7 +357,8 @@ class OnlineMachine(BaseEstimator):
 
     def _skip(self, X: Any) -> Flags | None:
         """(n,) bool, the rows to learn from; None where they are all."""
-        if one_of(self, "on_bad_rows", ("raise", "skip")) == "raise" or is_empty(X):
+        check(self)
+        if self.on_bad_rows == "raise" or is_empty(X):
             return None
         self.__dict__.setdefault("n_rows_skipped_", 0)
         good = good_rows(X)
@@ -400,6 +414,7 @@ class OnlineMachine(BaseEstimator):
 
     def _start(self, X: Any) -> None:
         """Set everything up for the first example."""
+        check(self)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         run = self._new_run(X.shape[1], sp.issparse(X), seed)
         self._run, self.kernels_, self.n_features_in_ = run, run.kernels, X.shape[1]
@@ -412,11 +427,12 @@ class OnlineMachine(BaseEstimator):
             return None
         check_vectors("scaling", kernels)
         if not auto:
-            return check_method(self.scaling)
+            return self.scaling
         return "moments" if width <= LARGEST_FILLED else "maximum"
 
     def _pool(self, width: int) -> Pool:
-        """The learners and their kernels, on rows of so many features."""
+        """The learners and their kernels, on rows of so many features; all of it is checked."""
+        check(self)
         return pool_of(
             self.kernels, self.learner, self.combiner, self._of_numbers, width,
             self._scaling(width),
@@ -425,6 +441,8 @@ class OnlineMachine(BaseEstimator):
     def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
         """The run that the parameters ask for, before its first example."""
         pool = self._pool(width)
+        scaled = sum(method is not None for method in pool.scalings)
+        ask_for(2 * scaled * width, f"scaling of {width:,} features")  # there is a copy
         scaler = Scalers(pool.scalings, width)
         setting = self._setting(width, sparse and not scaler.fills, seed)
         run = make_model(pool, self.combiner, self.selection, self.labels, setting)
@@ -432,8 +450,7 @@ class OnlineMachine(BaseEstimator):
         return run
 
     def _setting(self, width: int, sparse: bool, seed: int) -> Setting:
-        judges = flag(self, "judge_stored")
-        return Setting(width, sparse, self._scores, seed, self._of_numbers, judges)
+        return Setting(width, sparse, self._scores, seed, self._of_numbers, self.judge_stored)
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Features and labels, with all of scikit-learn's checks."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from kernbrook.checks import shown
+from kernbrook.checks import check, shown
 from kernbrook.combiners import AdaRaker, GroupNorm, Stack
 from kernbrook.engine.compose import compose
 from kernbrook.engine.model import Model
@@ -83,6 +83,7 @@ def make_model(
         raise InputError(
             f"labels: expected 'all' or a policy such as Disagreement(), got {shown(labels)}"
         )
+    check(policy)
     if policy.of_classes and setting.regression:
         raise InputError(f"labels: {policy!r} looks at margins, which numbers do not have")
     if isinstance(selection, BestOfPrefix) and policy.of_opinions:
@@ -104,7 +105,6 @@ def make_model(
             f"got {_shown(learners)}"
         )
     if isinstance(combiner, AdaRaker):
-        combiner.rule()  # its levels, before they are compared
         on_features = all(one.store == "features" for one in learners)
         if not on_features or len(learners) != combiner.levels:
             raise InputError(
@@ -130,7 +130,7 @@ def members_of(
     such = Ridge() if regression else Perceptron()
     members = []
     for one in pool:
-        for member in one.members() if isinstance(one, Group) else [Member(_as_learner(one))]:
+        for member in _members_of(one):
             own = _choice("learner", _as_learner(member.learner), such)
             of_numbers = getattr(own, "of_numbers", False) and not own.only_classes
             if regression and not of_numbers:
@@ -140,6 +140,13 @@ def members_of(
             method = None if member.scaling == scaling else member.scaling
             members.append(member._replace(learner=own, scaling=method))
     return tuple(members)
+
+
+def _members_of(one: Any) -> list[Member]:
+    if not isinstance(one, Group):
+        return [Member(_as_learner(one))]
+    check(one)
+    return one.members()
 
 
 def _shown(learners: Sequence[Any]) -> str:
@@ -154,7 +161,8 @@ def _as_learner(given: Any) -> Any:
 
 
 def _choice(name: str, choice: Any, such: Any) -> Any:
-    """The choice, if it is of its kind; InputError, with one `such`, where it is not."""
+    """The choice, if it is of its kind, with parameters in their ranges; else InputError."""
     if isinstance(choice, type) or getattr(choice, "choice", None) != name:
         raise InputError(f"{name}: expected an object such as {such!r}, got {shown(choice)}")
+    check(choice)
     return choice

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from kernbrook.checks import MOST, is_whole, refusal, shown
+from kernbrook.checks import Other, Whole, check, is_whole, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import present
 from kernbrook.gram.points import Floats
 
+MOST_SPARE = 10**6  # columns; each row has them all
 LARGEST = 1e154  # beyond it squares are no numbers
 
 Name = str | int
@@ -61,6 +62,10 @@ class NamedColumns(BaseEstimator):
     array([[1.5, 0.5, 0.2]])
     """
 
+    parameter_ranges: ClassVar = {
+        "model": Other("a model of ours"),
+        "spare": Whole(0, MOST_SPARE),
+    }
     names_: list[Name]
     totals_: Floats
 
@@ -146,8 +151,7 @@ class NamedColumns(BaseEstimator):
             for name in self.names_:
                 come.pop(name, None)
             return [*self.names_, *list(come)[:free]], self.totals_, self.counts_
-        if not is_whole(self.spare) or isinstance(self.spare, bool) or not 0 <= self.spare <= MOST:
-            raise refusal(self, "spare", f"be an integer from 0 to {MOST:,}")
+        check(self)
         width = len(come) + int(self.spare)
         if rows and not width:
             raise InputError("X: the first rows have no columns")

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import shown
+from kernbrook.checks import check, shown
 from kernbrook.engine.progress import empty_board
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
@@ -142,6 +142,7 @@ class OutsideMachine(BaseEstimator):
         return "numbers" if kind_of(self.external.model) == "regressor" else "classes"
 
     def _start(self, X: Any, y: NDArray[Any], classes: Any) -> None:
+        check(self.external)
         scores = 1
         if self._task == "classes":
             found = distinct(y[present(y)] if classes is None else as_labels(classes))

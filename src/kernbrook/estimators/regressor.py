@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from kernbrook.checks import is_number, shown
+from kernbrook.checks import Flag, is_number, shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.intervals import Residuals
@@ -81,6 +81,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     """
 
     offset_: float
+    parameter_ranges: ClassVar = {"center": Flag()}
     _of_numbers = True
     _scores = 1
     _learned = (*OnlineMachine._learned, "offset_")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernbrook.checks import Other, Seed, check
 from kernbrook.errors import InputError
 from kernbrook.features import RandomFeatures
 from kernbrook.features.base import Features
@@ -62,6 +63,12 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     True
     """
 
+    parameter_ranges: ClassVar = {
+        "kernel": Other("None, a dictionary's name, a kernel, a function, or a list of these"),
+        "features": Other("None, a map such as RandomFeatures(), or a list, one for each kernel"),
+        "random_state": Seed(),
+    }
+
     def __init__(self, kernel: Any = None, features: Any = None, random_state: Any = None):
         self.kernel = kernel
         self.features = features
@@ -77,6 +84,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X : (n, d) array, frame or sparse matrix
         y : ignored
         """
+        check(self)
         X = self._checked(X, reset=True)
         kernels = resolve(Gaussian(sigma=1) if self.kernel is None else self.kernel)
         recipes = self._recipes(len(kernels))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernbrook.checks import OneOf, check
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import (
     as_labels,
@@ -29,7 +30,6 @@ class _Trivial(BaseEstimator):
     labels_asked_: int
 
     _of_numbers: bool
-    _strategies: tuple[str, ...]
     _learned: tuple[str, ...]
 
     def __init__(self, strategy: str):
@@ -38,13 +38,6 @@ class _Trivial(BaseEstimator):
     def _forget(self) -> None:
         for name in self._learned:
             self.__dict__.pop(name, None)
-
-    def _check_strategy(self) -> None:
-        if self.strategy not in self._strategies:
-            raise InputError(
-                f"strategy: expected {' or '.join(map(repr, self._strategies))}, "
-                f"got {self.strategy!r}"
-            )
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         if y is None:
@@ -94,7 +87,7 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
     array([1, 0, 0, 1])
     """
 
-    _strategies = ("majority", "last-label")
+    parameter_ranges: ClassVar = {"strategy": OneOf(("majority", "last-label"))}
     _learned = (
         "classes_", "counts_", "last_", "labels_asked_", "n_features_in_", "feature_names_in_",
     )  # fmt: skip
@@ -117,7 +110,7 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
 
     def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Test, ask, train; see `OnlineMKClassifier.learn`. Every row needs its label."""
-        self._check_strategy()
+        check(self)
         y = as_labels(y)
         check_present(y, "a baseline needs them all")
         if hasattr(self, "classes_"):
@@ -176,7 +169,7 @@ class TrivialRegressor(RegressorMixin, _Trivial):
     array([0., 2., 3., 3.])
     """
 
-    _strategies = ("mean", "last-value")
+    parameter_ranges: ClassVar = {"strategy": OneOf(("mean", "last-value"))}
     _learned = ("total_", "last_", "labels_asked_", "n_features_in_", "feature_names_in_")
     _of_numbers = True
 
@@ -197,7 +190,7 @@ class TrivialRegressor(RegressorMixin, _Trivial):
 
     def learn(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Test, ask, train; see `OnlineMKRegressor.learn`."""
-        self._check_strategy()
+        check(self)
         y = as_labels(y)
         if y.dtype.kind not in "biuf":
             raise InputError(f"y: expected numbers, got {y.dtype}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
-from numbers import Number
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,17 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from kernbrook.checks import is_number, is_whole
+from kernbrook.checks import (
+    NON_NEGATIVE,
+    POSITIVE,
+    Flag,
+    Number,
+    OneOf,
+    Other,
+    Whole,
+    check,
+    or_none,
+)
 from kernbrook.errors import InputError
 from kernbrook.gram.points import canonical, sound
 from kernbrook.kernels import Kernel, Polynomial, resolve
@@ -30,6 +40,14 @@ SOLVERS = ("lp", "cd")
 class VotedClassifier(ClassifierMixin, BaseEstimator):
     """What the classifiers of voted kernel regularization share: input, scores, attributes."""
 
+    parameter_ranges: ClassVar[dict[str, Any]] = {
+        "kernels": or_none(Other("a dictionary's name, a kernel, a function, or a list of these")),
+        "complexity": Other("one of trace, pdim, local, max, or a number a kernel, or a function"),
+        "s": Number(0, 1, "(]"),
+        "tol": POSITIVE,
+        "unit_length": Flag(),
+        "cache_size": NON_NEGATIVE,
+    }
     kernels: Any
     unit_length: bool
     kernels_: tuple[Kernel, ...]
@@ -84,7 +102,6 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
     # -- inside -----------------------------------------------------------------------------
 
     def _pool(self) -> tuple[Kernel, ...]:
-        check_flags(unit_length=self.unit_length)
         if self.kernels is None:
             return tuple(Polynomial(degree, offset=1) for degree in range(1, 11))
         pool = resolve(self.kernels)
@@ -206,6 +223,13 @@ class VotedKernelClassifier(VotedClassifier):
     (True, True, True)
     """
 
+    parameter_ranges: ClassVar = {
+        "lam": NON_NEGATIVE,
+        "beta": NON_NEGATIVE,
+        "solver": OneOf(SOLVERS),
+        "max_iter": Whole(),
+    }
+
     def __init__(
         self,
         kernels: Any = None,
@@ -238,13 +262,9 @@ class VotedKernelClassifier(VotedClassifier):
         X : (n, d) array, frame or sparse matrix, or list of n objects
         y : (n,) labels
         """
-        if self.solver not in SOLVERS:
-            raise InputError(f"solver: expected 'lp' or 'cd', got {self.solver!r}")
-        check_positive(tol=self.tol)
-        if not (is_whole(self.max_iter) and self.max_iter > 0):
-            raise InputError(f"max_iter: expected an integer from 1, got {self.max_iter!r}")
+        check(self)
         examples, codes = self._labelled(X, y)
-        columns = Columns(self._pool(), examples, cache_bytes(self.cache_size))
+        columns = Columns(self._pool(), examples, 1e6 * self.cache_size)
         sizes = complexities(self.complexity, columns, self.s)
         prices = penalties(sizes, self.lam, self.beta)
         solutions = [self._solve(columns, sign, prices) for sign in signs(codes)]
@@ -273,7 +293,7 @@ def as_objects(X: Any) -> list[Any] | None:
     if not isinstance(X, (list, tuple)) or len(X) == 0:
         return None
     first = X[0]
-    numeric = isinstance(first, Number) or hasattr(first, "__array__")
+    numeric = isinstance(first, numbers.Number) or hasattr(first, "__array__")
     if numeric or (isinstance(first, Sequence) and not isinstance(first, (str, bytes))):
         return None
     return list(X)
@@ -313,21 +333,3 @@ def chosen(decisions: Floats) -> NDArray[np.intp]:
 def single(values: Sequence[Any]) -> Any:
     """One value, or the last axis of an array of several."""
     return values[0] if len(values) == 1 else np.stack(values, axis=-1)
-
-
-def cache_bytes(cache_size: float) -> float:
-    if not (is_number(cache_size) and cache_size >= 0):
-        raise InputError(f"cache_size: expected megabytes from 0, got {cache_size!r}")
-    return float(cache_size) * 1e6
-
-
-def check_flags(**parameters: Any) -> None:
-    for name, value in parameters.items():
-        if not isinstance(value, (bool, np.bool_)):
-            raise InputError(f"{name}: expected True or False, got {value!r}")
-
-
-def check_positive(**parameters: Any) -> None:
-    for name, value in parameters.items():
-        if not (is_number(value) and 0 < value < np.inf):
-            raise InputError(f"{name}: expected a positive number, got {value!r}")

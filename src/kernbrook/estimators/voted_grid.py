@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,12 @@ from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
+from kernbrook.checks import Flag, Other, check, is_number, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.grids import COSTS, POWERS
 from kernbrook.estimators.voted import (
     VotedClassifier,
     VotedKernelClassifier,
-    cache_bytes,
-    check_flags,
-    check_positive,
     chosen,
     signs,
 )
@@ -47,9 +45,10 @@ def settings_of(pools: int, lams: Iterable[float], betas: Iterable[float]) -> li
     """A grid in the order of preference between equals: the larger lam, then the larger beta."""
     falling = []
     for name, grid in (("lams", lams), ("betas", betas)):
-        falling.append(sorted(grid, reverse=True) if isinstance(grid, Iterable) else [])
-        if not falling[-1]:
-            raise InputError(f"{name}: expected a sequence of numbers, got {grid!r}")
+        found = list(grid) if isinstance(grid, Iterable) else []
+        if not found or not all(map(is_number, found)):
+            raise InputError(f"{name}: expected a sequence of numbers, got {shown(grid)}")
+        falling.append(sorted(found, reverse=True))
     lams, betas = falling
     return [Setting(i, lam, beta) for lam in lams for beta in betas for i in range(pools)]
 
@@ -120,6 +119,13 @@ class VotedKernelClassifierCV(VotedClassifier):
     ((14, 3), True)
     """
 
+    parameter_ranges: ClassVar = {
+        "lams": Other("a sequence of numbers from 0"),
+        "betas": Other("a sequence of numbers from 0"),
+        "one_kernel": Flag(),
+        "cv": Other("an integer from 2, a splitter, or pairs of training and test rows"),
+    }
+
     def __init__(
         self,
         kernels: Any = None,
@@ -152,8 +158,7 @@ class VotedKernelClassifierCV(VotedClassifier):
         X : (n, d) array, frame or sparse matrix, or list of n objects
         y : (n,) labels
         """
-        check_positive(tol=self.tol)
-        check_flags(one_kernel=self.one_kernel)
+        check(self)
         examples, codes = self._labelled(X, y)
         pools = pools_of(self._pool(), self.one_kernel)
         settings = settings_of(len(pools), self.lams, self.betas)
@@ -210,7 +215,7 @@ class VotedKernelClassifierCV(VotedClassifier):
         weights = np.zeros((len(settings), len(pools[0])))
         refused: dict[int, InputError] = {}
         for i, pool in enumerate(pools):
-            columns = Columns(pool, learned, cache_bytes(self.cache_size))
+            columns = Columns(pool, learned, 1e6 * self.cache_size)
             path = solve_grid(columns, codes[train], settings, i, self.complexity, self.s, self.tol)
             for number, found in path:
                 if isinstance(found, InputError):

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from kernbrook.checks import check
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, check_present, distinct
 from kernbrook.estimators.outside import online
@@ -218,5 +219,6 @@ def _look_ahead(
     """Perceptron(*) as in its paper: the kernel is chosen before the pass begins."""
     fraction = getattr(getattr(estimator, "selection", None), "fraction", None)
     if fraction is not None and hasattr(estimator, "choose_kernel"):
+        check(estimator.selection)
         prefix = order[: max(1, math.floor(fraction * len(order) + 0.5))]
         estimator.choose_kernel(X[prefix], y[prefix], classes=classes)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from kernbrook.checks import Part
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.planning import Layout
@@ -24,6 +25,7 @@ Arrays = dict[str, NDArray[Any]]
 Floats = NDArray[np.float64]
 Shapes = dict[str, tuple[tuple[int, ...], Any]]
 
+MAP = Part("features", "a map such as RandomFeatures()")
 TILE = 64  # rows taken together
 
 

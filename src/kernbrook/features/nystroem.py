@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from kernbrook.checks import whole_number
+from kernbrook.checks import Other, Whole, check, or_none, refusal
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, Shapes
 from kernbrook.kernels.base import Kernel
@@ -69,6 +69,10 @@ class Nystroem(Features):
     """
 
     map = NystroemMap
+    parameter_ranges: ClassVar = {
+        "n_components": Whole(),
+        "landmarks": or_none(Other("an (m, d) array of finite numbers")),
+    }
 
     def __init__(self, n_components: int = 100, landmarks: Any = None):
         self.n_components = n_components
@@ -84,7 +88,10 @@ class Nystroem(Features):
         array = self.landmarks
         array = as_csr(array).toarray() if hasattr(array, "toarray") else array
         # A copy: a read-only array would be compiled for anew.
-        array = np.array(array, dtype=np.float64, order="C")
+        try:
+            array = np.array(array, dtype=np.float64, order="C")
+        except (TypeError, ValueError):
+            raise refusal(self, "landmarks", "be an array of numbers, (m, d)") from None
         if array.ndim != 2 or array.shape[1] != width or len(array) == 0:
             raise InputError(
                 f"Nystroem: expected landmarks of shape (m, {width}), got {array.shape}"
@@ -97,7 +104,8 @@ class Nystroem(Features):
         """This recipe with landmarks: its own, or rows drawn from X, (n, d), without repetition."""
         if self.landmarks is not None:
             return self
-        m = min(whole_number(self, "n_components"), X.shape[0])
+        check(self)
+        m = min(int(self.n_components), X.shape[0])
         return Nystroem(m, X[np.sort(generator.choice(X.shape[0], m, replace=False))])
 
     def dim(self, kernel: Kernel, width: int) -> int:

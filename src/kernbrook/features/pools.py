@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import ask_for, check, shown
 from kernbrook.errors import InputError
 from kernbrook.features.base import TILE, Features, Floats, Map, Panel, Rows
 from kernbrook.gram.points import check_array
@@ -32,10 +34,18 @@ def draw(kernel: Kernel, features: Features, width: int, seed: int, index: int =
     InputError
         The recipe has no features for this kernel, or a parameter is not what was expected.
     """
+    check(features)
     if width < 1:
         raise InputError(f"{type(features).__name__}: expected examples with features, got none")
+    features.dim(kernel, width)  # is there such a map?
+    ask_for(numbers_of(kernel, features, width), f"{shown(features)} of {width:,} inputs")
     generator = np.random.default_rng([seed, index])
     return features.map(kernel, features, width, features.draw(kernel, width, generator))
+
+
+def numbers_of(kernel: Kernel, features: Features, width: int) -> int:
+    """How many numbers a map holds."""
+    return sum(math.prod(shape) for shape, _ in features.shapes(kernel, width).values())
 
 
 def restore(kernel: Kernel, features: Features, width: int, arrays: Mapping[str, Any]) -> Map:
@@ -87,7 +97,8 @@ class PoolMap:
 
     def empty(self, b: int) -> Floats:
         """Room for the features of b rows."""
-        return np.empty(b * int(self.offsets[-1]))
+        features = int(self.offsets[-1])
+        return ask_for(b * features, f"a block of {b:,} rows of {features:,} features")
 
     def views(self, out: Floats) -> list[Floats]:
         """The block (b, dim) of each map in a flat array."""

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import whole_number
+from kernbrook.checks import Flag, OneOf, Whole, or_none
 from kernbrook.errors import InputError
 from kernbrook.features.base import TILE, Arrays, Features, Floats, Map, Rows, Shapes, write_row
 from kernbrook.kernels.base import Kernel
@@ -165,6 +165,12 @@ class RandomFeatures(Features):
 
     FREQUENCIES: ClassVar = WAYS
     map = WaveMap
+    parameter_ranges: ClassVar = {
+        "n_components": Whole(),
+        "frequencies": OneOf(WAYS),
+        "normalize": Flag(),
+        "inputs": or_none(Whole()),
+    }
 
     def __init__(
         self,
@@ -189,19 +195,12 @@ class RandomFeatures(Features):
                 f"RandomFeatures: expected a shift-invariant kernel ({names}), got {kernel!r}; "
                 "Nystroem has features for any kernel, Monomials and TensorSketch for polynomials"
             )
-        if self.frequencies not in WAYS:
-            raise InputError(
-                f"RandomFeatures: frequencies must be one of {', '.join(WAYS)}, "
-                f"got {self.frequencies!r}"
-            )
         if self.frequencies == "orthogonal" and not kernel.isotropic:
             raise InputError(
                 f"RandomFeatures: a {type(kernel).__name__} has no orthogonal frequencies, its "
                 "spectrum is not the same in every direction; take 'random' or 'halton'"
             )
-        if self.inputs is not None:
-            whole_number(self, "inputs")
-        return 2 * whole_number(self, "n_components")
+        return 2 * int(self.n_components)
 
     def shapes(self, kernel: Kernel, width: int) -> Shapes:
         return {"frequencies": ((self.n_components, width), np.float64)}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import whole_number
+from kernbrook.checks import Whole
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, Shapes
 from kernbrook.kernels.base import Kernel
@@ -83,13 +83,14 @@ class TensorSketch(Features):
     """
 
     map = SketchMap
+    parameter_ranges: ClassVar = {"n_components": Whole()}
 
     def __init__(self, n_components: int = 256):
         self.n_components = n_components
 
     def dim(self, kernel: Kernel, width: int) -> int:
         polynomial_variables("TensorSketch", kernel, width)
-        return whole_number(self, "n_components")
+        return int(self.n_components)
 
     def shapes(self, kernel: Kernel, width: int) -> Shapes:
         assert isinstance(kernel, Polynomial)

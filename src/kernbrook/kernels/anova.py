@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from kernbrook.checks import is_whole
-from kernbrook.errors import InputError
+from kernbrook.checks import Whole, check_values
 from kernbrook.kernels.base import Matrix, Values, Width, dense
 from kernbrook.kernels.gaussian import Gaussian
 from kernbrook.kernels.spectra import Floats, ShiftInvariant, over_subsets
@@ -61,6 +60,7 @@ class ANOVA(Width, ShiftInvariant):
     """
 
     by_threads = True
+    parameter_ranges: ClassVar = {"order": Whole(1, LARGEST_ORDER)}
 
     order: int
 
@@ -71,10 +71,7 @@ class ANOVA(Width, ShiftInvariant):
         sigma: float | None = None,
         gamma: float | None = None,
     ):
-        if not is_whole(order) or not 1 <= order <= LARGEST_ORDER:
-            raise InputError(
-                f"ANOVA: order must be an integer from 1 to {LARGEST_ORDER}, got {order!r}"
-            )
+        check_values(type(self), {"order": order})
         super().__init__(*unnamed, sigma=sigma, gamma=gamma)
         object.__setattr__(self, "order", int(order))
 

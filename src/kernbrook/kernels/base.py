@@ -12,12 +12,12 @@ from collections.abc import Callable as Function
 from collections.abc import Iterator
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import is_number, shown
+from kernbrook.checks import Number, check_values, or_none, shown
 from kernbrook.errors import InputError
 from kernbrook.sparse import as_csr
 
@@ -30,26 +30,8 @@ def dense(X: Matrix) -> Values:
     return np.asarray(as_csr(X).toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
-def _float(value: Any) -> float:
-    """A number as a float: infinite where it is a larger integer."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
-def check_positive(kernel: str, **values: float) -> None:
-    """Raise InputError unless the parameters, given by name, are positive and finite."""
-    for name, value in values.items():
-        if not (is_number(value) and 0 < _float(value) < np.inf):
-            raise InputError(f"{kernel}: {name} must be a positive finite number, got {value!r}")
-
-
-def check_finite(kernel: str, **values: float) -> None:
-    """Raise InputError unless the parameters, given by name, are finite numbers."""
-    for name, value in values.items():
-        if not (is_number(value) and math.isfinite(_float(value))):
-            raise InputError(f"{kernel}: {name} must be a finite number, got {value!r}")
+WIDE = Number(any_size=True)  # kernels multiply it by features alone
+WIDE_POSITIVE = Number(0, ends="(]", any_size=True)
 
 
 def number(value: float) -> str:
@@ -141,6 +123,11 @@ class Kernel:
 class Width(Kernel):
     """A kernel with one width, given as gamma or as sigma."""
 
+    parameter_ranges: ClassVar[dict[str, Any]] = {
+        "sigma": or_none(WIDE_POSITIVE),
+        "gamma": or_none(WIDE_POSITIVE),
+    }
+
     gamma: float
     sigma: float | None
 
@@ -154,12 +141,12 @@ class Width(Kernel):
                 f"{name}: give either sigma or gamma, got sigma={sigma}, gamma={gamma}"
             )
         if sigma is not None:
-            check_positive(name, sigma=sigma)
+            check_values(type(self), {"sigma": sigma})
             sigma = float(sigma)
             with np.errstate(all="ignore"):
                 gamma = float(self._gamma_of(np.float64(sigma)))
         assert gamma is not None
-        check_positive(name, gamma=gamma)
+        check_values(type(self), {"gamma": gamma})
         object.__setattr__(self, "sigma", sigma)
         object.__setattr__(self, "gamma", float(gamma))
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from kernbrook.checks import Other
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Matrix, Values, dense
 
@@ -26,6 +27,11 @@ class Callable(Kernel):
     >>> print(Callable(lambda X, Z: X @ Z.T, name="dot(x, z)"))
     dot(x, z)
     """
+
+    parameter_ranges: ClassVar = {
+        "function": Other("a function of two arrays"),
+        "name": Other("None or a text"),
+    }
 
     function: Function[[Values, Values], Any]
     name: str | None = None

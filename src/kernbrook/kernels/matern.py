@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernbrook.errors import InputError
+from kernbrook.checks import OneOf, check_values
 from kernbrook.kernels.base import Matrix, Step, Values, Width, squared_distances
 from kernbrook.kernels.spectra import Floats, ShiftInvariant, normal_frequencies
 from kernbrook.numerics.arithmetic import LOWEST, UNDERFLOW, exp_negative, fma
@@ -47,6 +47,8 @@ class Matern(Width, ShiftInvariant):
     array([[1.    , 0.3679]])
     """
 
+    parameter_ranges: ClassVar = {"nu": OneOf((0.5, 1.5, 2.5))}
+
     nu: float
 
     def __init__(
@@ -56,8 +58,7 @@ class Matern(Width, ShiftInvariant):
         sigma: float | None = None,
         gamma: float | None = None,
     ):
-        if nu not in (0.5, 1.5, 2.5):
-            raise InputError(f"Matern: nu must be 0.5, 1.5 or 2.5, got {nu!r}")
+        check_values(type(self), {"nu": nu})
         super().__init__(*unnamed, sigma=sigma, gamma=gamma)
         object.__setattr__(self, "nu", float(nu))
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from kernbrook.checks import Other, shown
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Matrix, Values
 
@@ -26,11 +28,14 @@ class Mean(Kernel):
     mean of 2 kernels
     """
 
+    parameter_ranges: ClassVar = {"kernels": Other("a list of kernels")}
+
     kernels: tuple[Kernel, ...]
 
     def __init__(self, kernels: Sequence[Kernel]):
-        if not kernels or not all(isinstance(kernel, Kernel) for kernel in kernels):
-            raise InputError(f"Mean: expected one or more kernels, got {kernels!r}")
+        several = isinstance(kernels, (list, tuple)) and len(kernels) > 0
+        if not several or not all(isinstance(kernel, Kernel) for kernel in kernels):
+            raise InputError(f"Mean: expected one or more kernels, got {shown(kernels)}")
         object.__setattr__(self, "kernels", tuple(kernels))
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:

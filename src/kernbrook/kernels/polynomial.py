@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import is_whole
+from kernbrook.checks import Whole, check
 from kernbrook.errors import InputError
-from kernbrook.kernels.base import Kernel, Matrix, Step, Values, check_finite, dense, number
+from kernbrook.kernels.base import WIDE, Kernel, Matrix, Step, Values, dense, number
 from kernbrook.numerics.plan import INNER
 from kernbrook.numerics.values import fill, raise_to
 
@@ -36,16 +36,13 @@ class Polynomial(Kernel):
     (x.z)^3; (x.z + 1)^2
     """
 
+    parameter_ranges: ClassVar = {"degree": Whole(1, LARGEST_DEGREE), "offset": WIDE}
+
     degree: int
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        if not is_whole(self.degree) or not 1 <= self.degree <= LARGEST_DEGREE:
-            raise InputError(
-                f"Polynomial: degree must be an integer from 1 to {LARGEST_DEGREE:,}, "
-                f"got {self.degree!r}"
-            )
-        check_finite("Polynomial", offset=self.offset)
+        check(self)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
         return np.power(dense(X) @ dense(Z).T + self.offset, float(self.degree))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import Other, shown
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Matrix, Values, dense
 
@@ -38,11 +40,20 @@ class Precomputed(Kernel):
 
     of_vectors = False
 
+    parameter_ranges: ClassVar = {
+        "matrix": Other("an (N, N) array of finite numbers"),
+        "name": Other("a text"),
+    }
+
     matrix: Values
     name: str = "K[x, z]"
 
     def __post_init__(self) -> None:
-        matrix = np.ascontiguousarray(self.matrix, dtype=np.float64)
+        try:
+            matrix = np.ascontiguousarray(self.matrix, dtype=np.float64)
+        except (TypeError, ValueError):
+            found = shown(self.matrix)
+            raise InputError(f"Precomputed: expected a square matrix, got {found}") from None
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise InputError(f"Precomputed: expected a square matrix, got shape {matrix.shape}")
         if not np.isfinite(matrix).all():

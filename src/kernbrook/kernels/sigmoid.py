@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from kernbrook.checks import check
 from kernbrook.kernels.base import (
+    WIDE,
+    WIDE_POSITIVE,
     Kernel,
     Matrix,
     Step,
     Values,
-    check_finite,
-    check_positive,
     dense,
     number,
 )
@@ -38,12 +39,13 @@ class Sigmoid(Kernel):
     tanh(0.5 x.z + -1)
     """
 
+    parameter_ranges: ClassVar = {"gamma": WIDE_POSITIVE, "offset": WIDE}
+
     gamma: float = 1.0
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        check_positive("Sigmoid", gamma=self.gamma)
-        check_finite("Sigmoid", offset=self.offset)
+        check(self)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
         return np.tanh(self.gamma * (dense(X) @ dense(Z).T) + self.offset)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
 from sklearn.base import BaseEstimator
-
-from kernbrook.checks import number
 
 
 class Policy(BaseEstimator):
@@ -23,6 +19,3 @@ class Policy(BaseEstimator):
     of_classes = False
     of_opinions = False
     of_variances = False
-
-    def _number(self, name: str, least: float, most: float = math.inf) -> float:
-        return number(self, name, least, most, "a number")

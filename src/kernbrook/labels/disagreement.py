@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from kernbrook.checks import one_of, whole_number
+from kernbrook.checks import NON_NEGATIVE, OneOf, Whole
 from kernbrook.engine.progress import ASKED, SKIPPED
 from kernbrook.engine.verbs import wants
 from kernbrook.labels.base import Policy
@@ -41,6 +41,12 @@ class Disagreement(Policy):
     """
 
     of_opinions = True
+    parameter_ranges: ClassVar = {
+        "threshold": NON_NEGATIVE,
+        "window": Whole(),
+        "weights": OneOf(("used", "all")),
+        "compared": OneOf(("used", "all")),
+    }
 
     def __init__(
         self,
@@ -56,9 +62,8 @@ class Disagreement(Policy):
 
     def rule(self) -> Spread:
         """The parameters as compiled code reads them."""
-        names = (one_of(self, name, ("used", "all")) for name in ("weights", "compared"))
-        whole = (name == "all" for name in names)
-        return Spread(self._number("threshold", 0), whole_number(self, "window"), *whole)
+        weigh_all, compare_all = self.weights == "all", self.compared == "all"
+        return Spread(self.threshold, self.window, weigh_all, compare_all)
 
 
 class Spread(NamedTuple):

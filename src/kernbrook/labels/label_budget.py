@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from kernbrook.checks import whole_number
+from kernbrook.checks import NON_NEGATIVE, Number, Whole
 from kernbrook.engine.progress import ASKED, ROUND, SKIPPED
 from kernbrook.engine.verbs import note_error, note_round, wants
-from kernbrook.errors import InputError
 from kernbrook.labels.base import Policy
 from kernbrook.labels.opinions import spread, views, weights_in_use
 from kernbrook.numerics.compiling import njit
@@ -46,6 +45,12 @@ class LabelBudget(Policy):
     """
 
     of_opinions = True
+    parameter_ranges: ClassVar = {
+        "rate": Number(0, 1, "(]"),
+        "window": Whole(),
+        "memory": Number(0, 1, "[)"),
+        "gain": NON_NEGATIVE,
+    }
 
     def __init__(self, rate: float = 0.5, window: int = 3, memory: float = 0.5, gain: float = 0.02):
         self.rate = rate
@@ -55,10 +60,7 @@ class LabelBudget(Policy):
 
     def rule(self) -> Within:
         """The parameters as compiled code reads them."""
-        rate, memory = self._number("rate", 0, 1), self._number("memory", 0, 1)
-        if rate == 0 or memory == 1:
-            raise InputError("LabelBudget: expected a positive rate and a memory below 1")
-        return Within(rate, whole_number(self, "window"), memory, self._number("gain", 0))
+        return Within(self.rate, self.window, self.memory, self.gain)
 
 
 class Within(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
+from kernbrook.checks import POSITIVE
 from kernbrook.engine.progress import ASKED, ROUND, SEED
 from kernbrook.engine.verbs import wants
-from kernbrook.errors import InputError
 from kernbrook.labels.base import Policy
 from kernbrook.labels.opinions import lead, views, weights_in_use
 from kernbrook.numerics.draws import DRAW_LABEL, PURPOSE, uniform
@@ -34,16 +34,14 @@ class MarginSampling(Policy):
     """
 
     of_classes = True
+    parameter_ranges: ClassVar = {"smoothing": POSITIVE}
 
     def __init__(self, smoothing: float = 0.2):
         self.smoothing = smoothing
 
     def rule(self) -> Close:
         """The parameters as compiled code reads them."""
-        smoothing = self._number("smoothing", 0)
-        if smoothing == 0:
-            raise InputError("MarginSampling: smoothing must be positive, got 0")
-        return Close(smoothing)
+        return Close(self.smoothing)
 
 
 class Close(NamedTuple):

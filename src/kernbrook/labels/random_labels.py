@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
+from kernbrook.checks import Number
 from kernbrook.engine.progress import ASKED, ROUND, SEED
 from kernbrook.engine.verbs import wants
 from kernbrook.labels.base import Policy
@@ -23,12 +24,14 @@ class RandomLabels(Policy):
     RandomLabels(rate=0.25)
     """
 
+    parameter_ranges: ClassVar = {"rate": Number(0, 1)}
+
     def __init__(self, rate: float = 0.5):
         self.rate = rate
 
     def rule(self) -> AtRandom:
         """The parameters as compiled code reads them."""
-        return AtRandom(self._number("rate", 0, 1))
+        return AtRandom(self.rate)
 
 
 class AtRandom(NamedTuple):

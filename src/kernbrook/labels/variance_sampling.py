@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from kernbrook.checks import whole_number
+from kernbrook.checks import NON_NEGATIVE, Whole
 from kernbrook.engine.progress import ASKED, SKIPPED
 from kernbrook.engine.verbs import wants
 from kernbrook.labels.base import Policy
@@ -32,6 +32,7 @@ class VarianceSampling(Policy):
     """
 
     of_variances = True
+    parameter_ranges: ClassVar = {"threshold": NON_NEGATIVE, "window": Whole()}
 
     def __init__(self, threshold: float = 0.1, window: int = 100):
         self.threshold = threshold
@@ -39,7 +40,7 @@ class VarianceSampling(Policy):
 
     def rule(self) -> Uncertain:
         """The parameters as compiled code reads them."""
-        return Uncertain(self._number("threshold", 0), whole_number(self, "window"))
+        return Uncertain(self.threshold, self.window)
 
 
 class Uncertain(NamedTuple):

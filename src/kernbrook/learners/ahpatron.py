@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import non_negative, positive, whole_number
+from kernbrook.checks import NON_NEGATIVE, POSITIVE, or_none
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL
@@ -47,6 +47,11 @@ class Ahpatron(Budgeted):
     Ahpatron(budget=50)
     """
 
+    parameter_ranges: ClassVar = {
+        "margin": POSITIVE,
+        "radius": or_none(POSITIVE),
+        "ridge": NON_NEGATIVE,
+    }
     remembers = True
 
     def __init__(
@@ -67,10 +72,9 @@ class Ahpatron(Budgeted):
 
     def rule(self) -> AhpatronRule:
         """The parameters as compiled code reads them."""
-        root = math.sqrt(whole_number(self, "budget"))
-        radius = root / 2 if self.radius is None else positive(self, "radius")
-        margin, ridge = positive(self, "margin"), non_negative(self, "ridge")
-        return AhpatronRule(margin, radius / (2 * root), radius, ridge)
+        root = math.sqrt(self.budget)
+        radius = root / 2 if self.radius is None else float(self.radius)
+        return AhpatronRule(self.margin, radius / (2 * root), radius, self.ridge)
 
 
 class AhpatronRule(NamedTuple):

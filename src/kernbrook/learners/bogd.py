@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from kernbrook.checks import non_negative, positive
+from kernbrook.checks import NON_NEGATIVE, POSITIVE
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.budgeted import Budgeted
@@ -35,6 +35,8 @@ class BOGD(Budgeted):
     BOGD(budget=50)
     """
 
+    parameter_ranges: ClassVar = {"step": POSITIVE, "regularization": NON_NEGATIVE}
+
     def __init__(self, budget: int = 100, step: float = 0.1, regularization: float = 0.01):
         self.budget = budget
         self.step = step
@@ -42,13 +44,12 @@ class BOGD(Budgeted):
 
     def rule(self) -> BOGDRule:
         """The parameters as compiled code reads them."""
-        rule = BOGDRule(positive(self, "step"), non_negative(self, "regularization"))
-        if rule.step * rule.regularization >= 1:
+        if self.step * self.regularization >= 1:
             raise InputError(
                 "BOGD: step * regularization must be below 1, got "
-                f"{rule.step} * {rule.regularization}"
+                f"{self.step} * {self.regularization}"
             )
-        return rule
+        return BOGDRule(self.step, self.regularization)
 
 
 class BOGDRule(NamedTuple):

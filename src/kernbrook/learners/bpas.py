@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import positive
+from kernbrook.checks import POSITIVE
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
@@ -37,13 +37,15 @@ class BPAS(Budgeted):
     BPAS(budget=50)
     """
 
+    parameter_ranges: ClassVar = {"aggressiveness": POSITIVE}
+
     def __init__(self, budget: int = 100, aggressiveness: float = 0.1):
         self.budget = budget
         self.aggressiveness = aggressiveness
 
     def rule(self) -> BPASRule:
         """The parameters as compiled code reads them."""
-        return BPASRule(positive(self, "aggressiveness"))
+        return BPASRule(self.aggressiveness)
 
 
 class BPASRule(NamedTuple):

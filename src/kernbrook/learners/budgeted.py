@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import one_of, whole_number
+from kernbrook.checks import OneOf, Whole
 from kernbrook.learners.perceptron import TIES
 
 
@@ -18,6 +18,7 @@ class Budgeted(BaseEstimator):
     """
 
     choice = "learner"
+    parameter_ranges: ClassVar[dict[str, Any]] = {"budget": Whole()}
     budget: Any
     spare = 0
     remembers = False
@@ -28,8 +29,8 @@ class Budgeted(BaseEstimator):
         return "slots"
 
     def slots(self) -> int | None:
-        """The budget, checked."""
-        return whole_number(self, "budget")
+        """The budget; None where there is none."""
+        return None if self.budget is None else int(self.budget)
 
     def keeps(self, rule: Any) -> set[str]:
         """What the slots of experts with that rule hold beside coefficients and points."""
@@ -39,6 +40,8 @@ class Budgeted(BaseEstimator):
 class BudgetPerceptron(Budgeted):
     """A learner that adds an example where the score errs."""
 
+    parameter_ranges: ClassVar = {"tie": OneOf(TIES)}
+
     def __init__(self, budget: int = 100, tie: str = "margin"):
         self.budget = budget
         self.tie = tie
@@ -46,4 +49,4 @@ class BudgetPerceptron(Budgeted):
     @property
     def strict(self) -> bool:
         """Whether a margin of 0 is a mistake."""
-        return one_of(self, "tie", TIES) == "margin"
+        return bool(self.tie == "margin")

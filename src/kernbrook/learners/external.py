@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
-from kernbrook.checks import shown, whole_number
+from kernbrook.checks import Other, Whole, or_none, shown
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.engine.stores.outside import Forecasts, OutsideModel
 from kernbrook.errors import InputError
@@ -59,6 +59,11 @@ class External(_FromOutside):
     """
 
     n_experts = 1
+    parameter_ranges: ClassVar = {
+        "model": Other("a model of scikit-learn or River"),
+        "every": Whole(),
+        "window": or_none(Whole()),
+    }
 
     def __init__(self, model: Any, every: int = 1, window: int | None = None):
         self.model = model
@@ -77,21 +82,19 @@ class External(_FromOutside):
 
     def make_store(self, first: int, setting: Setting) -> Store:
         """Where it learns: the expert has the number `first`."""
-        every = whole_number(self, "every")
-        window = None if self.window is None else whole_number(self, "window")
         if isinstance(self.model, type):
             raise InputError(
                 f"External: model must be an object, got the class {shown(self.model)}"
             )
         learns = hasattr(self.model, "learn_one") or hasattr(self.model, "partial_fit")
-        if window is None and not learns:
+        if self.window is None and not learns:
             raise InputError(
                 "External: model must have partial_fit or learn_one, or a window to be fitted on: "
                 f"External(model, every=500, window=2000); got {shown(self.model)}"
             )
-        if window is not None and not hasattr(self.model, "fit"):
+        if self.window is not None and not hasattr(self.model, "fit"):
             raise InputError(f"External: a window needs a model with fit, got {shown(self.model)}")
-        return OutsideModel(self.model, every, window, first, setting)
+        return OutsideModel(self.model, self.every, self.window, first, setting)
 
 
 def kind_of(model: Any) -> str | None:
@@ -131,6 +134,7 @@ class Advice(_FromOutside):
 
     of_numbers = True
     of_classes = True
+    parameter_ranges: ClassVar = {"columns": Other("a list of integers from 0")}
 
     def __init__(self, columns: Sequence[int]):
         self.columns = columns

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import number, one_of, whole_number
+from kernbrook.checks import NON_NEGATIVE, POSITIVE, Number, OneOf, Or, Whole, or_none
 from kernbrook.engine.verbs import after_label, descend, expand, predict
 from kernbrook.errors import InputError
+from kernbrook.features.base import MAP
 from kernbrook.learners.steps import product, sign_of
 from kernbrook.numerics.classes import log_loss
 from kernbrook.numerics.compiling import njit
@@ -65,6 +66,17 @@ class GradientDescent(BaseEstimator):
 
     choice = "learner"
     of_numbers = True
+    parameter_ranges: ClassVar = {
+        "step": POSITIVE,
+        "schedule": OneOf(SCHEDULES),
+        "horizon": or_none(Number(1)),
+        "regularization": NON_NEGATIVE,
+        "loss": OneOf(LOSSES),
+        "epsilon": NON_NEGATIVE,
+        "features": Or(("auto", None), MAP),
+        "budget": or_none(Whole()),
+        "restart": or_none(Whole()),
+    }
 
     def __init__(
         self,
@@ -98,12 +110,12 @@ class GradientDescent(BaseEstimator):
     @property
     def of_classes(self) -> bool:
         """Whether its loss is for classes."""
-        return one_of(self, "loss", LOSSES) != "epsilon-insensitive"
+        return bool(self.loss != "epsilon-insensitive")
 
     @property
     def only_classes(self) -> bool:
         """Whether its loss is for classes alone."""
-        return one_of(self, "loss", LOSSES) in ("logistic", "hinge")
+        return self.loss in ("logistic", "hinge")
 
     def extra_rows(self, dim: int, scores: int) -> int:
         """Rows of `dim` numbers that it keeps besides its coefficients."""
@@ -119,33 +131,24 @@ class GradientDescent(BaseEstimator):
 
     def rule(self) -> GradientRule:
         """The parameters as compiled code reads them."""
-        loss, schedule = one_of(self, "loss", LOSSES), one_of(self, "schedule", SCHEDULES)
-        step, code = number(self, "step", 0), SCHEDULES.index(schedule)
-        if step == 0:
-            raise InputError("GradientDescent: step must be positive, got 0")
-        if self.horizon is not None:
-            horizon = number(self, "horizon", 1)
-            if schedule == "root":
-                step, code = step / math.sqrt(horizon), CONSTANT
+        schedule, step, code = self.schedule, float(self.step), SCHEDULES.index(self.schedule)
+        if self.horizon is not None and schedule == "root":
+            step, code = step / math.sqrt(self.horizon), CONSTANT
         if schedule in ("adagrad", "normalized") and self.features is None:
             raise InputError(
                 f"GradientDescent: schedule {schedule!r} needs features, got features=None"
             )
-        for name in ("budget", "restart"):
-            if getattr(self, name) is not None:
-                whole_number(self, name)
         if self.budget is not None and self.features is not None:
             raise InputError("GradientDescent: a budget needs features=None: a sum of examples")
         if self.restart is not None and self.features is None:
             raise InputError("GradientDescent: a restart needs features, got features=None")
-        regularization, epsilon = number(self, "regularization", 0), number(self, "epsilon", 0)
-        restart = 0 if self.restart is None else self.restart
-        if self.features is None and 2 * step * regularization >= 1:
+        if self.features is None and 2 * step * self.regularization >= 1:
             raise InputError(
                 "GradientDescent: 2 * step * regularization must be below 1, got "
-                f"{2 * step * regularization:g}"
+                f"{2 * step * self.regularization:g}"
             )
-        return GradientRule(LOSSES.index(loss), epsilon, step, code, regularization, restart)
+        loss, restart = LOSSES.index(self.loss), 0 if self.restart is None else self.restart
+        return GradientRule(loss, self.epsilon, step, code, self.regularization, restart)
 
 
 class GradientRule(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import refusal
+from kernbrook.checks import OneOf, Other, or_none, refusal
 from kernbrook.engine.pool import Member
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
@@ -40,6 +40,11 @@ class Group(BaseEstimator):
     """
 
     choice = "learner"
+    parameter_ranges: ClassVar = {
+        "learner": Other("a learner such as Ridge(), or a list of learners"),
+        "kernels": or_none(Other("a dictionary's name, a kernel or a list of kernels", resolve)),
+        "scaling": or_none(OneOf(tuple(METHODS))),
+    }
 
     def __init__(self, learner: Any, kernels: Any = None, scaling: str | None = None):
         self.learner = learner
@@ -59,8 +64,6 @@ class Group(BaseEstimator):
             raise refusal(self, "learner", "be a learner such as Ridge(), or a list of learners")
         kernels = None if self.kernels is None else resolve(self.kernels)
         if self.scaling is not None:
-            if not isinstance(self.scaling, str) or self.scaling not in METHODS:
-                raise refusal(self, "scaling", f"be None or one of {', '.join(METHODS)}")
             check_vectors("scaling", kernels or ())
         for one in pool:
             if hasattr(one, "n_experts") and (kernels is not None or self.scaling is not None):

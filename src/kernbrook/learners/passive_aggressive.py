@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import flag, one_of, positive
+from kernbrook.checks import POSITIVE, Flag, OneOf
 from kernbrook.engine.verbs import expand
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
 from kernbrook.numerics.classes import add_step, copies
@@ -43,6 +43,11 @@ class PassiveAggressive(BaseEstimator):
 
     choice = "learner"
     store = "expansion"
+    parameter_ranges: ClassVar = {
+        "variant": OneOf(VARIANTS),
+        "aggressiveness": POSITIVE,
+        "unit_diagonal": Flag(),
+    }
 
     def __init__(
         self, variant: str = "PA-I", aggressiveness: float = 1.0, unit_diagonal: bool = False
@@ -54,14 +59,13 @@ class PassiveAggressive(BaseEstimator):
     @property
     def needs_diagonal(self) -> bool:
         """Whether it looks at k(x, x)."""
-        return not flag(self, "unit_diagonal")
+        return not self.unit_diagonal
 
     def rule(self) -> PassiveAggressiveRule:
         """The parameters as compiled code reads them."""
-        variant, limit = one_of(self, "variant", VARIANTS), positive(self, "aggressiveness")
-        softness = 0.5 / limit if variant == "PA-II" else 0.0
-        limit = limit if variant == "PA-I" else math.inf
-        return PassiveAggressiveRule(limit, softness, not self.needs_diagonal)
+        softness = 0.5 / float(self.aggressiveness) if self.variant == "PA-II" else 0.0
+        limit = self.aggressiveness if self.variant == "PA-I" else math.inf
+        return PassiveAggressiveRule(limit, softness, self.unit_diagonal)
 
 
 class PassiveAggressiveRule(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import flag, one_of, positive
+from kernbrook.checks import POSITIVE, Flag, OneOf, Whole, or_none
 from kernbrook.engine.verbs import Change, fit_in, keep_within
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners.budgeted import Budgeted
@@ -63,6 +63,13 @@ class Pegasos(Budgeted):
     """
 
     remembers = True
+    parameter_ranges: ClassVar = {
+        "budget": or_none(Whole()),
+        "regularization": POSITIVE,
+        "upkeep": OneOf(UPKEEP),
+        "ball": Flag(),
+        "merging": OneOf(MERGING),
+    }
 
     def __init__(
         self,
@@ -79,12 +86,8 @@ class Pegasos(Budgeted):
         self.merging = merging
 
     def slots(self) -> int | None:
-        """One more than the budget, checked; None where there is none."""
-        if self.budget is None:
-            return None
-        budget = super().slots()
-        assert budget is not None
-        return budget + 1
+        """One more than the budget; None where there is none."""
+        return None if self.budget is None else int(self.budget) + 1
 
     @property
     def spare(self) -> int:  # type: ignore[override]
@@ -93,15 +96,13 @@ class Pegasos(Budgeted):
 
     def rule(self) -> PegasosRule:
         """The parameters as compiled code reads them."""
-        for name, known in (("upkeep", UPKEEP), ("merging", MERGING)):
-            one_of(self, name, known)
         upkeep: Any = {
             "random": RemoveAny(), "smallest": RemoveSmallest(), "project": ProjectSmallest(),
             "merge": MergeSmallest(self.merging == "printed"),
         }[self.upkeep]  # fmt: skip
         if self.budget is None:
             upkeep = KeepAll()
-        return PegasosRule(positive(self, "regularization"), flag(self, "ball"), upkeep)
+        return PegasosRule(self.regularization, self.ball, upkeep)
 
     def rules(self, kernels: Sequence[Kernel]) -> list[PegasosRule]:
         """(m,) the rule of each kernel: only Gaussians can merge."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import one_of
+from kernbrook.checks import OneOf
 from kernbrook.engine.verbs import expand
 from kernbrook.learners.steps import errs
 from kernbrook.numerics.classes import add_step
@@ -40,6 +40,7 @@ class Perceptron(BaseEstimator):
     choice = "learner"
     store = "expansion"
     needs_diagonal = False
+    parameter_ranges: ClassVar = {"tie": OneOf(TIES)}
 
     def __init__(self, tie: str = "margin"):
         self.tie = tie
@@ -47,7 +48,7 @@ class Perceptron(BaseEstimator):
     @property
     def strict(self) -> bool:
         """Whether a margin of 0 is a mistake."""
-        return one_of(self, "tie", TIES) == "margin"
+        return bool(self.tie == "margin")
 
     def rule(self) -> PerceptronRule:
         """The parameters as compiled code reads them."""

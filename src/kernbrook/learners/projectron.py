@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import non_negative
+from kernbrook.checks import Number
 from kernbrook.engine.verbs import Change, fit_in
-from kernbrook.errors import InputError
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, errs, hinge_loss
 from kernbrook.numerics.classes import add_step, copies
@@ -20,6 +19,8 @@ from kernbrook.numerics.zero import zero_or
 class _Projecting(BudgetPerceptron):
     """A learner that adds an example, or its projection on the support vectors."""
 
+    parameter_ranges: ClassVar = {"threshold": Number(0, 1, "[)")}
+
     def __init__(self, budget: int = 100, threshold: float = 0.3, tie: str = "margin"):
         super().__init__(budget, tie)
         self.threshold = threshold
@@ -27,16 +28,6 @@ class _Projecting(BudgetPerceptron):
     def keeps(self, rule: Any) -> set[str]:
         """The factor of the slots' kernel values."""
         return {"factor"}
-
-    @property
-    def _threshold(self) -> float:
-        threshold = non_negative(self, "threshold")
-        if threshold >= 1:
-            raise InputError(
-                f"{type(self).__name__}: threshold must be below 1, or nothing is ever added, "
-                f"got {threshold}"
-            )
-        return threshold
 
 
 class Projectron(_Projecting):
@@ -71,7 +62,7 @@ class Projectron(_Projecting):
 
     def rule(self) -> ProjectronRule:
         """The parameters as compiled code reads them."""
-        return ProjectronRule(self._threshold, self.strict, False)
+        return ProjectronRule(self.threshold, self.strict, False)
 
 
 class ProjectronPlusPlus(_Projecting):
@@ -98,7 +89,7 @@ class ProjectronPlusPlus(_Projecting):
 
     def rule(self) -> ProjectronRule:
         """The parameters as compiled code reads them."""
-        return ProjectronRule(self._threshold, self.strict, True)
+        return ProjectronRule(self.threshold, self.strict, True)
 
 
 class ProjectronRule(NamedTuple):

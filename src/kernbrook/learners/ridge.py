@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import number
+from kernbrook.checks import POSITIVE, Number, Or
 from kernbrook.engine.verbs import descend, predict
-from kernbrook.errors import InputError
+from kernbrook.features.base import MAP
 from kernbrook.learners.steps import product, sign_of
 from kernbrook.numerics.compiling import njit
 
@@ -56,6 +56,11 @@ class Ridge(BaseEstimator):
     of_classes = True
     only_classes = False
     has_variance = True
+    parameter_ranges: ClassVar = {
+        "regularization": POSITIVE,
+        "forgetting": Number(0, 1, "(]"),
+        "features": Or(("auto",), MAP),
+    }
 
     def __init__(
         self, regularization: float = 0.1, forgetting: float = 1.0, features: Any = "auto"
@@ -70,17 +75,11 @@ class Ridge(BaseEstimator):
 
     def fill_extra(self, extra: NDArray[Any]) -> None:
         """P before the first example."""
-        np.fill_diagonal(extra, 1.0 / self.rule().regularization)
+        np.fill_diagonal(extra, 1.0 / float(self.regularization))
 
     def rule(self) -> RidgeRule:
         """The parameters as compiled code reads them."""
-        values = number(self, "regularization", 0), number(self, "forgetting", 0, 1)
-        if 0 in values:
-            name = ("regularization", "forgetting")[values.index(0)]
-            raise InputError(f"Ridge: {name} must be positive, got 0")
-        if self.features is None:
-            raise InputError("Ridge: it learns in a space of features; got features=None")
-        return RidgeRule(*values)
+        return RidgeRule(self.regularization, self.forgetting)
 
 
 class RidgeRule(NamedTuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from kernbrook.checks import flag, positive
+from kernbrook.checks import POSITIVE, Flag, Whole, or_none
 from kernbrook.engine.verbs import Change, expand, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.bpas import replace_cheapest
@@ -56,6 +56,13 @@ class SparsePA(Budgeted):
     """
 
     choice = "learner"
+    parameter_ranges: ClassVar = {
+        "step": POSITIVE,
+        "cap": POSITIVE,
+        "divisor": POSITIVE,
+        "unit_diagonal": Flag(),
+        "budget": or_none(Whole()),
+    }
 
     def __init__(
         self,
@@ -75,23 +82,18 @@ class SparsePA(Budgeted):
     def store(self) -> str:
         return "expansion" if self.budget is None else "slots"
 
-    def slots(self) -> int | None:
-        """The budget, checked; None where there is none."""
-        return None if self.budget is None else super().slots()
-
     @property
     def needs_diagonal(self) -> bool:
         """Whether it looks at k(x, x)."""
-        return not flag(self, "unit_diagonal")
+        return not self.unit_diagonal
 
     def rule(self) -> SparsePARule:
         """The parameters as compiled code reads them."""
-        step, cap, divisor = (positive(self, name) for name in ("step", "cap", "divisor"))
-        if divisor < cap:
+        if self.divisor < self.cap:
             raise InputError(
                 f"SparsePA: divisor must be at least cap ({self.cap}), got {self.divisor}"
             )
-        return SparsePARule(step, cap, divisor, not self.needs_diagonal)
+        return SparsePARule(self.step, self.cap, self.divisor, self.unit_diagonal)
 
 
 class SparsePARule(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from inspect import Signature, signature
 from typing import Any
 
-from kernbrook.checks import flag, whole_number
+from kernbrook.checks import check
 from kernbrook.combiners import EXP, AdaRaker, Uniform
 from kernbrook.estimators.regressor import OnlineMKRegressor
 from kernbrook.features import RandomFeatures
@@ -107,8 +107,9 @@ def _ada_raker(
 ) -> OnlineMKRegressor:
     features = RandomFeatures(n_components, normalize=normalize)
     combiner = AdaRaker(levels, step, restart)
-    combiner.rule()  # all are checked before the learners are made from them
-    parts = 1 if flag(features, "normalize") else whole_number(features, "n_components")
+    for part in (features, combiner):  # before the learners are made from them
+        check(part)
+    parts = 1 if normalize else n_components
     learners = [
         GradientDescent(
             min(0.5, step / 2 ** (j / 2)) / parts,  # over |z|^2

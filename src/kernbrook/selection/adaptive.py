@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import share
+from kernbrook.checks import Number
 from kernbrook.engine.progress import ROUND, SEED
 from kernbrook.engine.verbs import choose_next, expect, select
 from kernbrook.numerics.subsets import draw_subset
@@ -38,13 +38,14 @@ class AdaptiveSelection(BaseEstimator):
 
     choice = "selection"
     draws_updates = False
+    parameter_ranges: ClassVar = {"ratio": Number(0, 1, "[)")}
 
     def __init__(self, ratio: float = 0.8):
         self.ratio = ratio
 
     def rule(self) -> Adaptive:
         """The parameters as compiled code reads them."""
-        return Adaptive(share(self, "ratio", "[0, 1)"))
+        return Adaptive(self.ratio)
 
 
 class Adaptive(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import share, whole_number
+from kernbrook.checks import Number, Whole, or_none
 from kernbrook.engine.progress import ASKED, CHOSEN
 from kernbrook.engine.verbs import choose_next, expect, lead_on, select
 from kernbrook.numerics.compiling import njit
@@ -38,6 +38,10 @@ class BestOfPrefix(BaseEstimator):
 
     choice = "selection"
     draws_updates = True
+    parameter_ranges: ClassVar = {
+        "rounds": Whole(),
+        "fraction": or_none(Number(0, 1, "(]")),
+    }
 
     def __init__(self, rounds: int = 100, fraction: float | None = None):
         self.rounds = rounds
@@ -45,10 +49,7 @@ class BestOfPrefix(BaseEstimator):
 
     def rule(self) -> Prefix:
         """The parameters as compiled code reads them."""
-        prefix = whole_number(self, "rounds")
-        if self.fraction is not None:
-            share(self, "fraction", "(0, 1]")
-        return Prefix(prefix)
+        return Prefix(self.rounds)
 
 
 class Prefix(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import flag, one_of, share
+from kernbrook.checks import Flag, Number, OneOf
 from kernbrook.engine.progress import ROUND, SEED
 from kernbrook.engine.verbs import expect, select
 from kernbrook.numerics.compiling import njit
@@ -58,6 +58,13 @@ class Selection(BaseEstimator):
     """
 
     choice = "selection"
+    parameter_ranges: ClassVar = {
+        "update": OneOf(("all", "drawn")),
+        "vote": OneOf(("all", "drawn")),
+        "smoothing": Number(0, 1),
+        "weighted": Flag(),
+        "spread": Flag(),
+    }
 
     def __init__(
         self,
@@ -85,14 +92,8 @@ class Selection(BaseEstimator):
 
     def rule(self) -> Drawn:
         """The parameters as compiled code reads them."""
-        update, vote = (one_of(self, name, ("all", "drawn")) for name in ("update", "vote"))
-        return Drawn(
-            update == "drawn",
-            vote == "drawn",
-            share(self, "smoothing", "[0, 1]"),
-            flag(self, "weighted"),
-            flag(self, "spread"),
-        )
+        update, vote = self.update == "drawn", self.vote == "drawn"
+        return Drawn(update, vote, self.smoothing, self.weighted, self.spread)
 
 
 class Drawn(NamedTuple):

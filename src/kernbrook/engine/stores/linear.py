@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import refusal
+from kernbrook.checks import ask_for, refusal, shown
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.same import same
@@ -30,7 +30,7 @@ from kernbrook.engine.verbs import (
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.features import Monomials, RandomFeatures
 from kernbrook.features.base import Features
-from kernbrook.features.pools import PoolMap, draw, restore
+from kernbrook.features.pools import PoolMap, draw, numbers_of, restore
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.gram.sums import share, threads_for
 from kernbrook.kernels import Kernel
@@ -177,6 +177,13 @@ class Linear(Store):
         self.first = np.concatenate([[0], np.cumsum(dims)])[self.which]
 
     def begin(self) -> Learned:
+        sizes, width = np.diff(self.at) + np.diff(self.more), self.setting.width
+        numbers = int(sizes.sum()) + sum(numbers_of(*one, width) for one in self.maps)
+        greatest = sizes.argmax()
+        features = shown(self.maps[self.which[greatest]][1])
+        what = f"{len(sizes)} experts on {features} of {width:,} inputs,"
+        owner = type(self.learners[greatest]).__name__
+        ask_for(2 * numbers, f"{owner}, {what}")  # there is a copy of it all
         maps = [
             draw(kernel, recipe, self.setting.width, self.setting.seed, i + FAR_APART * self.view)
             for i, (kernel, recipe) in enumerate(self.maps)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import ask_for, shown
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import (
     Pass,
@@ -328,7 +329,17 @@ class SlotStore(Store):
         self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
 
     def begin(self) -> Kept:
-        return Kept(self._empty(self.budget or 0), self._no_points())
+        budget, m = self.budget or 0, len(self.kernels)
+        squares = len(self.keeps & {"gram", "factor"})
+        each = self.setting.scores + 3 + squares * budget + self.owns * (self.setting.width + 1)
+        # Twice: it learns on a copy.
+        ask_for(2 * m * budget * each, f"{shown(self.learner)} with {self._kernels}")
+        return Kept(self._empty(budget), self._no_points())
+
+    @property
+    def _kernels(self) -> str:
+        m = len(self.kernels)
+        return "1 kernel" if m == 1 else f"{m} kernels"
 
     def _no_points(self) -> SupportVectors:
         return SupportVectors(0, self.setting.width, self.setting.sparse)
@@ -394,7 +405,8 @@ class SlotStore(Store):
         """(m, b, B) kernel values of the slots with some rows, by threads."""
         m, _, room = slots.alpha.shape
         b, layout = len(rows), self.sums.layout
-        values = np.empty((m, b, room))
+        what = f"a block of {b:,} rows with {self._kernels} and {room:,} slots"
+        values = ask_for(m * b * room, what).reshape(m, b, room)
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
         lanes = -(-b // (8 * threads)) * 8
 
