@@ -14,7 +14,8 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from kernbrook.errors import DataFileError
 from kernbrook.streams import open_stream, text_files
-from kernbrook.streams.svmlight import MAX_FOUND, parse_block
+from kernbrook.streams.limits import GREATEST_INDEX
+from kernbrook.streams.svmlight import parse_block
 
 REAL_FILES = (
     *("a3a", "a9a", "australian", "cod-rna", "covtype", "diabetes", "dorothea", "elec2"),
@@ -83,7 +84,7 @@ def odd_lines(draw):
 @given(st.lists(good_lines(), max_size=6).map("".join), st.booleans())
 def test_compiled_parser_equals_the_naive_one(text, cut):
     text = text.rstrip("\n") if cut else text
-    assert outcome(compiled, text, None) == outcome(naive.parse, text, MAX_FOUND)
+    assert outcome(compiled, text, None) == outcome(naive.parse, text, GREATEST_INDEX)
 
 
 @settings(max_examples=500, deadline=None)

@@ -48,7 +48,7 @@ def test_the_line_is_named(write, line, problem):
 
 
 def test_lines_are_counted_over_blocks(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", 64)
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 64)
     path = write("long.libsvm", "1 1:1\n" * 1000 + "1 1:x\n")
     with pytest.raises(DataFileError) as caught:
         open_stream(path)
