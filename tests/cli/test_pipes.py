@@ -1,5 +1,6 @@
 """Pipes and standard input in every command: the same output as from a file."""
 
+import io
 import json
 import os
 import signal
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from kernbrook.cli.main import run
 
 FIFO = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 
@@ -29,17 +32,29 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def kernbrook(folder):
-    """The program in another process: (exit code, output, messages)."""
+def kernbrook(folder, monkeypatch, capsys):
+    """The program in this process: (exit code, output, messages)."""
+    monkeypatch.chdir(folder)
 
     def call(*arguments, text=""):
-        done = subprocess.run(
-            [sys.executable, "-m", "kernbrook", *arguments],
-            cwd=folder, input=text, capture_output=True, text=True, check=False, timeout=300,
-        )  # fmt: skip
-        return done.returncode, done.stdout, done.stderr
+        monkeypatch.setattr(sys, "argv", ["kernbrook", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        try:
+            run()
+        except SystemExit as end:
+            return end.code or 0, *capsys.readouterr()
 
     return call
+
+
+def test_a_pipe_of_the_system(folder):
+    command = [sys.executable, "-m", "kernbrook", "train", "-", "--model", "system"]
+    text = (folder / "rows.svm").read_bytes()
+    done = subprocess.run(
+        [*command, "--recipe", "perceptron"], cwd=folder, input=text, capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, b"wrote system\n")
+    assert b"3,000" in done.stdout
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.svm"])
@@ -55,14 +70,22 @@ def test_train_predict_and_compare(kernbrook, folder, name):
     told = kernbrook("predict", "a.kb", name)
     assert told[1].count("\n") == 3000
     assert kernbrook("predict", "a.kb", "-", text=text) == told
-    compare = ["compare", "--recipes", "perceptron", "--permutations", "1", "--json", "-"]
+    compare = [
+        "compare",
+        "--recipes",
+        "perceptron",
+        "--permutations",
+        "1",
+        "--jobs",
+        "1",
+        "--json",
+        "-",
+    ]
     results = [
-        json.loads(kernbrook(*compare, *more, text=text)[1])
-        for more in ([name], ["-"], ["-", "--in-order"])
+        json.loads(kernbrook(*compare, "--json", "-", data, text=text)[1]) for data in (name, "-")
     ]
     assert results[1]["manifest"]["data"] == "standard input"
     assert results[0]["manifest"]["data_sha256"] == results[1]["manifest"]["data_sha256"]
-    assert results[2]["manifest"]["orders"] == "as stored"
 
 
 def test_going_on_with_the_same_data(kernbrook, folder):
@@ -80,9 +103,8 @@ def test_going_on_with_the_same_data(kernbrook, folder):
 
 def test_how_much_may_come(kernbrook, folder):
     text = (folder / "rows.csv").read_text()
-    for command in (["train", "-", "--model", "m"], ["compare", "-"], ["predict", "a.kb", "-"]):
-        if command[0] == "predict":
-            assert kernbrook("train", "rows.csv", "--model", "a.kb", "--overwrite")[0] == 0
+    assert kernbrook("train", "wdbc", "--recipe", "majority", "--model", "trivial")[0] == 0
+    for command in (["train", "-", "--model", "m"], ["compare", "-"], ["predict", "trivial", "-"]):
         code, out, err = kernbrook(*command, "--max-bytes", "1000", text=text)
         said = "kernbrook: standard input: over 1,000 bytes came through it; give max_bytes "
         assert (code, out, err) == (1, "", f"{said}(--max-bytes) to read more\n")
@@ -90,10 +112,16 @@ def test_how_much_may_come(kernbrook, folder):
 
 def test_labels_and_rows_do_not_come_the_same_way(kernbrook):
     code, _, err = kernbrook("label", "m", "-", "--classes", "yes,no", text="a,b\n1,2\n")
-    assert (code, err) == (
-        1,
-        "kernbrook: standard input has the answers: give a file, or --questions, --answers\n",
-    )
+    said = "standard input has the answers: give a file, or --questions, --answers"
+    assert (code, err) == (1, f"kernbrook: {said}\n")
+
+
+def test_rows_to_label(kernbrook, folder):
+    """Where questions go through files, standard input is read for rows, within its limit."""
+    text = "a,b\n1,2\n3,4\n"
+    options = ["--questions", "questions", "--answers", "answers", "--classes", "yes,no"]
+    code, _, err = kernbrook("label", "l.kb", "-", *options, "--max-bytes", "5", text=text)
+    assert (code, "standard input: over 5 bytes came through it" in err) == (1, True)
 
 
 @FIFO

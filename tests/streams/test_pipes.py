@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 import threading
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -214,20 +215,26 @@ def test_max_bytes_of_an_ordinary_file(write, piped):
             open_stream(path, max_bytes=wrong)
 
 
-def test_a_dictionary_of_gigabytes(write, monkeypatch):
-    """An .xz file says how much memory it wants."""
+def test_a_dictionary_of_gigabytes(write):
+    """An .xz file says how much memory it wants: here 1.5 GiB, the checksum made right."""
+    packed = bytearray(lzma.compress(b"1 1:1\n" * 1000))
+    header = packed[12 : 12 + 4 * (packed[12] + 1)]
+    header[header.index(b"\x21\x01") + 2] = 37
+    header[-4:] = zlib.crc32(header[:-4]).to_bytes(4, "little")
+    packed[12 : 12 + len(header)] = header
+    assert len(lzma.decompress(packed)) == 6000
+    for name in ("rows.svm.xz", "rows"):
+        with pytest.raises(DataFileError, match="asks for over 268,435,456 bytes of memory"):
+            open_stream(write(name, bytes(packed)))
 
-    class Greedy(io.BytesIO):
-        def read(self, size=-1):
-            raise MemoryError
 
-    greedy = {".xz": ("xz", b"\xfd7zXZ\x00", lambda *_: Greedy())}
-    from kernbrook.streams import data_files
-
-    monkeypatch.setattr(
-        data_files,
-        "COMPRESSIONS",
-        {end: data_files._Compression(*parts) for end, parts in greedy.items()},
-    )
-    with pytest.raises(DataFileError, match="asks for more memory than there is"):
-        open_stream(write("rows.svm.xz", lzma.compress(b"1 1:1\n")))
+def test_xz_of_several_streams(write, monkeypatch):
+    parts = [lzma.compress(f"{y} 1:{y}\n".encode() * 500) for y in (1, 2, 3)]
+    packed = parts[0] + bytes(8) + parts[1] + parts[2] + bytes(4)
+    for block_bytes in (3, 1 << 20):
+        monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
+        assert open_stream(write("rows.svm.xz", packed)).read()[1].sum() == 3000
+        with pytest.raises(DataFileError, match="truncated"):
+            open_stream(write("cut.svm.xz", packed[:-20]))
+        with pytest.raises(DataFileError, match="corrupt"):
+            open_stream(write("more.svm.xz", packed + b"more than this"))

@@ -40,10 +40,47 @@ class _Compression(NamedTuple):
     opener: Callable[..., Any]
 
 
+class _Xz:
+    """An .xz file, of one stream or more; `lzma.open` knows no limit to its memory."""
+
+    def __init__(self, raw: BinaryIO, mode: str):
+        self._raw = raw
+        self._stream = self._new()
+
+    @staticmethod
+    def _new() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=limits.UNPACKING_MEMORY)
+
+    def read(self, size: int) -> bytes:
+        parts: list[bytes] = []
+        while size > 0 and (part := self._part(size)):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _part(self, size: int) -> bytes:
+        while True:
+            packed = b""
+            if self._stream.eof:
+                packed = self._stream.unused_data.lstrip(b"\0")  # zeros between streams
+                while not packed:
+                    packed = self._raw.read(BLOCK_BYTES)
+                    if not packed:
+                        return b""
+                    packed = packed.lstrip(b"\0")
+                self._stream = self._new()
+            elif self._stream.needs_input:
+                packed = self._raw.read(BLOCK_BYTES)
+                if not packed:
+                    raise EOFError
+            if data := self._stream.decompress(packed, size):
+                return data
+
+
 COMPRESSIONS = {
     ".gz": _Compression("gzip", b"\x1f\x8b", gzip.open),
     ".bz2": _Compression("bzip2", b"BZh", bz2.open),
-    ".xz": _Compression("xz", b"\xfd7zXZ\x00", lzma.open),
+    ".xz": _Compression("xz", b"\xfd7zXZ\x00", _Xz),
 }
 
 
@@ -117,7 +154,7 @@ class DataFile:
         with _in_words(self.path):
             return _Copy(standard, self.path, self._max_bytes)
 
-    def _bounded(self, file: io.BufferedIOBase) -> Iterator[bytes]:
+    def _bounded(self, file: Any) -> Iterator[bytes]:
         most, problem = self._max_bytes, f"over {self._max_bytes or 0:,} bytes of text"
         if most is None and not isinstance(file, io.BufferedReader):
             with _in_words(self.path):
@@ -131,12 +168,15 @@ class DataFile:
                 raise DataFileError(self.path, f"{problem}; {_LIFT}")
             yield data
 
-    def _read(self, file: io.BufferedIOBase) -> bytes:
+    def _read(self, file: Any) -> bytes:
         try:
-            return file.read(BLOCK_BYTES)
+            return bytes(file.read(BLOCK_BYTES))
         except (lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
             problem = f"the compressed data is corrupt ({error})"
-        except MemoryError:  # an .xz file says how much it wants
+            if "Memory usage limit" in str(error):
+                most = limits.UNPACKING_MEMORY
+                problem = f"the compressed data asks for over {most:,} bytes of memory"
+        except MemoryError:
             problem = "the compressed data asks for more memory than there is"
         except OSError as error:
             # bz2 reports corrupt data as an OSError without a number.

@@ -17,3 +17,6 @@ UNPACKED_TIMES = 100
 
 # Without max_bytes, a pipe may give so much.
 COPIED_BYTES = 1 << 34
+
+# An .xz file says how much memory it wants; that of xz -9 is 65 MiB.
+UNPACKING_MEMORY = 1 << 28
