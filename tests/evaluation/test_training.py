@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import warnings
 
 import hard_streams
@@ -238,8 +239,11 @@ def test_one_training_at_a_time(tmp_path):
     def nested(state):
         if done:
             return
+        told = "m is in use: this model is being trained or labelled already"
+        if os.name == "posix":
+            told += f", by process {os.getpid()}"
         for options in ({}, {"resume": True}, {"overwrite": True}):
-            with pytest.raises(InputError, match="m is in use: this model is being trained or l"):
+            with pytest.raises(InputError, match=told):
                 train(dense(), kb.recipes.make("majority"), path, **options)
         with pytest.raises(InputError, match="m is in use: this model is being trained or labelle"):
             label(dense(), plain.classifier(), path, lambda *_: None, classes=[-1, 1])

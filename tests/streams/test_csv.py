@@ -38,7 +38,7 @@ def test_label_column(write):
 def test_label_types(write, monkeypatch, labels, dtype, expected):
     path = write("l.csv", "x,label\n" + "".join(f"0,{label}\n" for label in labels))
     for block_bytes in (1 << 20, 5):
-        monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", block_bytes)
+        monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
         stream = open_stream(path)
         assert stream.read()[1].tolist() == expected
         assert {y.dtype for _, y in stream.chunks(1)} == {np.dtype(dtype)}
@@ -75,7 +75,7 @@ def test_what_python_writes_comes_back(tmp_path_factory, rows, block_bytes):
     path = tmp_path_factory.mktemp("csv") / "random.csv"
     path.write_text(out.getvalue(), encoding="utf-8", newline="")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", block_bytes)
+        patch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
         X, y = open_stream(path).read()
     np.testing.assert_array_equal(X, [values for values, _ in rows])
     assert y.tolist() == [label for _, label in rows]
@@ -118,7 +118,7 @@ BAD_LINES = [
 @pytest.mark.parametrize("block_bytes", [1 << 20, 20])
 @pytest.mark.parametrize(("line", "problem"), BAD_LINES)
 def test_the_line_and_the_column_are_named(write, monkeypatch, line, problem, block_bytes):
-    monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
     line = line if isinstance(line, bytes) else line.encode()
     path = write("bad.csv", b'\na,b,label\n1,2,x\n\n1,2,"y"\n' + line + b"\n1,2,x\n")
     with pytest.raises(DataFileError, match=problem) as caught:

@@ -50,7 +50,7 @@ def test_what_the_first_row_is(write, text, is_data, said):
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])
 def test_no_row_is_lost(write, monkeypatch, block_bytes, end):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
     text = end.join(["", "5.8,2.8,virginica", "6,2.2,versicolor", "5.5,4.2,virginica", ""])
     path = write("bare.csv", text)
     expected = pandas.read_csv(path, header=None)
@@ -122,7 +122,7 @@ def test_a_wide_header(write):
     names = ",".join(f"f{i}" for i in range(100_000))
     assert len(read_header(write("wide.csv", f"{names}\n")).names) == 100_000
     with pytest.raises(DataFileError, match="two columns are called 'f77'"):
-        read_header(write("wide.csv", f"{names},f77\n"))
+        read_header(write("wide.csv", names.replace("f78,", "f77,") + "\n"))
 
 
 def test_a_name_that_is_too_long(write):

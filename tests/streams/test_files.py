@@ -139,7 +139,7 @@ def test_permission_denied(write, monkeypatch):
     def refuse(*args):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("kernbrook.streams.text_files.open", refuse, raising=False)
+    monkeypatch.setattr("kernbrook.streams.data_files.open", refuse, raising=False)
     with pytest.raises(DataFileError, match=r": permission denied$"):
         open_stream(path)
 
@@ -170,7 +170,7 @@ def test_ends_of_lines(write, monkeypatch, dense, end, suffix, block_bytes):
     text = "\n".join(TEXTS[suffix].split("\n")[:60]) + "\n"
     text = text if suffix == ".csv" else f"# words\n{text}"
     X, y = open_stream(write(f"one{suffix}", text)).read()
-    monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
     path = write(f"other{suffix}", with_ends(text, end))
     for _ in range(2):
         again_X, again_y = open_stream(path).read()
@@ -196,29 +196,6 @@ def test_the_line_is_named_whatever_ends_it(write):
             with pytest.raises(DataFileError, match="line 3: ") as caught:
                 open_stream(write(f"bad{suffix}", text.replace("\n", end)))
             assert caught.value.line == 3
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-@pytest.mark.parametrize("name", ["a.libsvm", "a.csv", "a"])
-def test_a_pipe_is_refused(tmp_path, name):
-    """Read twice, each reading would have a part of the rows."""
-    os.mkfifo(tmp_path / name)
-    for source in (tmp_path / name, str(tmp_path / name)):
-        with pytest.raises(DataFileError, match=r"a pipe .* save them to a file first"):
-            open_stream(source)
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no numbers as files here")
-def test_a_process_substitution_is_refused():
-    reading, writing = os.pipe()
-    try:
-        os.write(writing, b"1 1:1\n")
-        with pytest.raises(DataFileError, match=f"^/dev/fd/{reading}: a pipe"):
-            open_stream(f"/dev/fd/{reading}")
-        assert os.read(reading, 99) == b"1 1:1\n"
-    finally:
-        os.close(reading)
-        os.close(writing)
 
 
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])
@@ -251,14 +228,14 @@ def test_what_does_not_print(write):
 
 
 def test_an_endless_line(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", 100)
-    monkeypatch.setattr("kernbrook.streams.text_files.LONGEST_LINE", 1000)
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 100)
+    monkeypatch.setattr("kernbrook.streams.limits.LONGEST_LINE", 1000)
     with pytest.raises(DataFileError, match="line 2: a line of over"):
         open_stream(write("long.libsvm", "1 1:1\n" + "1 " * 1000))
 
 
 def test_a_line_longer_than_a_block(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", 100)
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 100)
     line = "1 " + " ".join(f"{i}:1" for i in range(1, 300))
     assert open_stream(write("long.libsvm", f"{line}\n{line}")).read()[0].sum() == 2 * 299
 

@@ -13,8 +13,9 @@ from naive import svmlight as naive
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from kernbrook.errors import DataFileError
-from kernbrook.streams import open_stream, text_files
-from kernbrook.streams.svmlight import MAX_FOUND, parse_block
+from kernbrook.streams import data_files, open_stream
+from kernbrook.streams.limits import GREATEST_INDEX
+from kernbrook.streams.svmlight import parse_block
 
 REAL_FILES = (
     *("a3a", "a9a", "australian", "cod-rna", "covtype", "diabetes", "dorothea", "elec2"),
@@ -83,7 +84,7 @@ def odd_lines(draw):
 @given(st.lists(good_lines(), max_size=6).map("".join), st.booleans())
 def test_compiled_parser_equals_the_naive_one(text, cut):
     text = text.rstrip("\n") if cut else text
-    assert outcome(compiled, text, None) == outcome(naive.parse, text, MAX_FOUND)
+    assert outcome(compiled, text, None) == outcome(naive.parse, text, GREATEST_INDEX)
 
 
 @settings(max_examples=500, deadline=None)
@@ -187,7 +188,7 @@ def test_chunks_agree_whatever_is_kept_in_memory(write, assert_chunks_agree, mon
         monkeypatch.setattr("kernbrook.streams.svmlight._KEPT_BYTES", 0)
         monkeypatch.setattr("kernbrook.streams.svmlight._SLAB_ROWS", 17)
         for block_bytes in (5, 1000):
-            monkeypatch.setattr(text_files, "BLOCK_BYTES", block_bytes)
+            monkeypatch.setattr(data_files, "BLOCK_BYTES", block_bytes)
             stream = open_stream(path)
             assert_chunks_agree(stream, (1, 7, 300))
             assert abs(stream.read()[0] - whole.read()[0]).max() == 0

@@ -26,9 +26,9 @@ BAD_LINES = [
     ("1 2:NaN", "the value of '2:NaN' is not finite"),
     ("1 2:+Infinity", "is not finite"),
     ("1 2:1e400", "'1e400' is too large"),
-    ("1 67108865:1", r"found '67108865:1'; with an index above 67108864, give n_features \(--n-fe"),
-    ("1 2147483648:1", "with an index above 67108864, give n_features"),
-    ("1 999999999999999999999999999:1", "with an index above 67108864, give n_features"),
+    ("1 16777217:1", r"found '16777217:1'; with an index above 16777216, give n_features \(--n-fe"),
+    ("1 2147483648:1", "with an index above 16777216, give n_features"),
+    ("1 999999999999999999999999999:1", "with an index above 16777216, give n_features"),
     ("9007199254740993 1:1", "a 64-bit float does not hold the label '9007199254740993'"),
     (" -9007199254740993# 1:1", "does not hold the label '-9007199254740993'"),
     ("123456789012345678901234567890", "does not hold the label '12345678901234567890123456"),
@@ -48,7 +48,7 @@ def test_the_line_is_named(write, line, problem):
 
 
 def test_lines_are_counted_over_blocks(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.text_files.BLOCK_BYTES", 64)
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 64)
     path = write("long.libsvm", "1 1:1\n" * 1000 + "1 1:x\n")
     with pytest.raises(DataFileError) as caught:
         open_stream(path)
@@ -78,7 +78,7 @@ def test_the_first_of_two_bad_lines_is_named(write, first, second, problem):
 def test_wrong_width(write):
     with pytest.raises(InputError, match="n_features must be at most 2147483647, got 2147483648"):
         open_stream(write("wide.libsvm", "1 1:1\n"), n_features=2**31)
-    stream = open_stream(write("wide.libsvm", "1 67108865:1\n"), n_features=2**31 - 1)
+    stream = open_stream(write("wide.libsvm", "1 16777217:1\n"), n_features=2**31 - 1)
     assert stream.read()[0].shape == (1, 2**31 - 1)
     path = write("wide.libsvm", "1 1:1\n1 4:1\n")
     with pytest.raises(DataFileError, match="line 2: found '4:1', beyond the 3 features"):

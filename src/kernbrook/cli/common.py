@@ -24,7 +24,19 @@ MOST_FEATURES = 2**31 - 1  # that a sparse matrix has columns for
 
 Data = Annotated[
     str,
-    typer.Argument(help="A file (svmlight, CSV; plain, .gz, .bz2, .xz) or a name: see `data`."),
+    typer.Argument(
+        help="A file (svmlight, CSV; plain, .gz, .bz2, .xz), - for standard input, or a name: see "
+        "`data`."
+    ),
+]
+MaxBytes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="BYTES",
+        help="The most text to read; else the limits are 256 MiB unpacked, or 100 times the file, "
+        "and 16 GiB from a pipe.",
+    ),
 ]
 Json = Annotated[
     Path | None, typer.Option("--json", help="Write the result as JSON; - for standard output.")
@@ -60,7 +72,12 @@ def check_targets(target: Path | None, report: Path | None = None) -> None:
 
 
 def check_not_read(option: str, target: Path, source: str) -> None:
-    if target.exists() and os.path.exists(source) and os.path.samefile(target, source):
+    if (
+        source != "-"
+        and target.exists()
+        and os.path.exists(source)
+        and os.path.samefile(target, source)
+    ):
         raise InputError(f"{option}: {target} is read by this command, and would be replaced")
 
 

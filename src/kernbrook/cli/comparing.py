@@ -11,6 +11,7 @@ from kernbrook.cli.common import (
     Data,
     Jobs,
     Json,
+    MaxBytes,
     Orders,
     Report,
     Seed,
@@ -63,6 +64,7 @@ def compare(
     n_features: Annotated[
         int | None, typer.Option(min=1, help="Features of a svmlight file; else it is scanned.")
     ] = None,
+    max_bytes: MaxBytes = None,
     jobs: Jobs = None,
 ) -> None:
     """Compare recipes on the same orders of the same data.
@@ -91,7 +93,14 @@ def compare(
     else:
         choices_of(rows, own)
     libraries_of(baselines)
-    stream = open_stream(data, n_features=n_features, label=label, positive=positive, seed=seed)
+    stream = open_stream(
+        data,
+        n_features=n_features,
+        label=label,
+        positive=positive,
+        seed=seed,
+        max_bytes=max_bytes,
+    )
     given = None if orders is None else load_orders(orders, stream.name)
     with progress() as shown:
         result = run(

@@ -16,6 +16,7 @@ from kernbrook.cli.common import (
     MOST_FEATURES,
     MOST_SEED,
     Data,
+    MaxBytes,
     check_not_read,
     check_targets,
     say,
@@ -57,6 +58,7 @@ def label_data(
             min=1, max=MOST_FEATURES, help="Features of a svmlight file, for a new model."
         ),
     ] = None,
+    max_bytes: MaxBytes = None,
     questions: Annotated[
         Path | None, typer.Option(help="Ask here, a JSON object a line, and not in the terminal.")
     ] = None,
@@ -85,6 +87,8 @@ def label_data(
     check_targets(answers)
     if (questions is None) != (answers is None):
         raise InputError("--questions, --answers: one needs the other")
+    if data == "-" and answers is None:
+        raise InputError("standard input has the answers: give a file, or --questions, --answers")
     for option, path in (("MODEL", model), ("--questions", questions), ("--answers", answers)):
         if path is not None:
             check_not_read(option, path, data)
@@ -95,7 +99,7 @@ def label_data(
         estimator, source, checkpoint = _model(model, recipe, seed)
         names = None if classes is None else [name.strip() for name in classes.split(",")]
         known = named_classes(estimator, names)
-        stream, source = _opened(data, source, label, n_features, seed)
+        stream, source = _opened(data, source, label, n_features, seed, max_bytes)
         person = Person(terminal(stderr=True), stream, source, known)
         if questions is None or answers is None:
             ask = person.ask
@@ -155,17 +159,24 @@ def _model(path: Path, recipe: str | None, seed: int) -> tuple[Any, Source | Non
 
 
 def _opened(
-    data: str, source: Source | None, label: str | None, n_features: int | None, seed: int
+    data: str,
+    source: Source | None,
+    label: str | None,
+    n_features: int | None,
+    seed: int,
+    max_bytes: int | None,
 ) -> tuple[Stream, Source]:
     """Data as the model knows them; where it is new, a CSV file needs no label."""
     from kernbrook.evaluation.labelling import open_unlabelled
     from kernbrook.evaluation.sources import open_like
 
     if source is None:
-        return open_unlabelled(data, n_features=n_features, label=label, seed=seed)
+        return open_unlabelled(
+            data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes
+        )
     if n_features not in (None, source.n_features):
         raise InputError(f"--n-features: the model has {source.n_features}, got {n_features}")
-    return open_like(source, data, label=label, seed=seed), source
+    return open_like(source, data, label=label, seed=seed, max_bytes=max_bytes), source
 
 
 class _Stopping:

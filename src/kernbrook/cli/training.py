@@ -18,6 +18,7 @@ from kernbrook.cli.common import (
     MOST_SEED,
     Data,
     Json,
+    MaxBytes,
     Settings,
     check_not_read,
     check_targets,
@@ -62,6 +63,7 @@ def train(
             min=1, max=MOST_FEATURES, help="Features of a svmlight file; else the most it has."
         ),
     ] = None,
+    max_bytes: MaxBytes = None,
     checkpoint_every: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="Time from checkpoint to checkpoint.")
     ] = 60.0,
@@ -103,7 +105,12 @@ def train(
     stopping = _Stopping()
     with stopping.on_signals(), _bar(data) as bar:
         stream, source = open_source(
-            data, n_features=n_features, label=label, positive=positive, seed=seed
+            data,
+            n_features=n_features,
+            label=label,
+            positive=positive,
+            seed=seed,
+            max_bytes=max_bytes,
         )
         if recipe is None:
             recipe = OURS[task_of_labels(stream)]
@@ -153,6 +160,7 @@ def predict(
         str | None, typer.Option(help="A CSV file's label column; else the one that was learned.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Seed of drawn data.")] = 0,
+    max_bytes: MaxBytes = None,
 ) -> None:
     """Predict the label of each row, one line each.
 
@@ -186,7 +194,7 @@ def predict(
     to_terminal = not to_file and sys.stdout.isatty()
     written = printable if to_terminal else _in_a_line
     with _bar(data, hidden=to_terminal) as bar:
-        stream = open_like(source, data, label=label, seed=seed)
+        stream = open_like(source, data, label=label, seed=seed, max_bytes=max_bytes)
         tally = Tally(getattr(machine, "classes_", None), source.positive)
         with _written(output) as file:
             if scores:

@@ -7,7 +7,6 @@ and takes the answers to the rows after these from the lines: none is lost, none
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -41,6 +40,7 @@ from kernbrook.persistence.encoding import Writer
 from kernbrook.persistence.saving import save
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.base import Features
+from kernbrook.streams.opening import find_file
 from kernbrook.streams.text_files import file_format
 from kernbrook.streams.unlabelled import UnlabelledCsv, csv_columns
 
@@ -243,22 +243,29 @@ def _log(
 
 
 def open_unlabelled(
-    data: str, *, n_features: int | None = None, label: str | None = None, seed: int = 0
+    data: str,
+    *,
+    n_features: int | None = None,
+    label: str | None = None,
+    seed: int = 0,
+    max_bytes: int | None = None,
 ) -> tuple[Stream, Source]:
     """Data to be labelled, for a model that knows none yet.
 
     As `open_source`, but the columns of a CSV file are all features, except one that is called
     "label" or is named here.
     """
-    path = Path(data)
-    if not os.path.isfile(path) or file_format(path) != "csv":
-        stream = open_stream(data, n_features=n_features, label=label, seed=seed)
+    file = find_file(data, max_bytes)
+    if file is None or file_format(file) != "csv":
+        stream = open_stream(
+            file or data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes
+        )
         return stream, Source(stream.n_features)
-    columns = csv_columns(path)
+    columns = csv_columns(file)
     label = "label" if label is None and "label" in columns else label
-    stream = UnlabelledCsv(path) if label is None else open_stream(path, label=label)
+    stream = UnlabelledCsv(file) if label is None else open_stream(file, label=label)
     if n_features not in (None, stream.n_features):
-        raise InputError(f"{data}: expected {n_features} features, found {stream.n_features}")
+        raise InputError(f"{file.path}: expected {n_features} features, found {stream.n_features}")
     return stream, Source(
         stream.n_features, features=[name for name in columns if name != label], label=label
     )

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError
+
+_NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
 
 
 @contextlib.contextmanager
 def locked(path: str | PathLike[str]) -> Iterator[None]:
-    """Nobody else trains or labels the model in a file meanwhile, where the system can tell.
+    """Nobody else trains or labels the model in a file meanwhile, where the file system can tell.
 
-    The lock is held on an empty file beside it, because the model's own is replaced at each
+    The lock is held on a small file beside it, because the model's own is replaced at each
     writing. A process that is killed leaves that file, but not the lock.
 
     Parameters
@@ -27,42 +32,64 @@ def locked(path: str | PathLike[str]) -> Iterator[None]:
     Raises
     ------
     InputError
-        Somebody else does.
+        Somebody else does; the process is named where it can be told.
     """
-    if os.name != "posix":
-        yield
-        return
     target = check_writable(path)
     code = sha256(os.fsencode(target.name)).hexdigest()[:8]
     place = target.with_name(f".{target.name[:32]}-{code}.lock")
-    handle = _held(place)
-    if handle is None:
-        raise InputError(f"{path} is in use: this model is being trained or labelled already")
+    lock = _held(place)
+    if lock is None:
+        raise InputError(
+            f"{path} is in use: this model is being trained or labelled already{_by_whom(place)}"
+        )
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # not while it is open, on Windows
             place.unlink()
-        os.close(handle)
+        lock.release()
 
 
-def _held(place: Path) -> int | None:
-    """An open file with the lock, or None where another has it."""
-    import fcntl
+class _Removed(Exception):
+    """Who had the lock before has removed the file that was locked."""
 
+
+def _held(place: Path) -> FileLock | None:
+    """The lock, or None where another has it; not locked where the file system has no locks."""
+
+    def acquired(handle: int) -> None:
+        try:
+            same = os.path.samestat(os.stat(place), os.fstat(handle))
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise _Removed
+        with contextlib.suppress(OSError):  # a full disk
+            os.ftruncate(handle, 0)
+            os.write(handle, str(os.getpid()).encode())
+
+    # Another try or two: who has just ended was seen to hold it.
+    lock = FileLock(
+        place, timeout=0.1, poll_interval=0.02, thread_local=False, on_acquired=acquired
+    )
     while True:
         try:
-            handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError as error:
-            raise InputError(f"cannot write {str(place)!r}: {error.strerror}") from error
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
+            lock.acquire()
+            return lock
+        except _Removed:
+            continue
+        except Timeout:
             return None
-        except OSError:  # a file system without locks
-            return handle
-        with contextlib.suppress(FileNotFoundError):
-            if os.path.samestat(os.stat(place), os.fstat(handle)):
-                return handle
-        os.close(handle)  # who had the lock before has removed this file
+        except OSError as error:
+            if error.errno in _NO_LOCKS:
+                return lock
+            raise InputError(f"cannot write {str(place)!r}: {error.strerror}") from error
+
+
+def _by_whom(place: Path) -> str:
+    """The process that has the lock, in words; nothing where that cannot be read."""
+    try:
+        process = place.read_bytes()[:20]
+    except OSError:
+        return ""
+    return f", by process {process.decode()}" if process.isdigit() else ""

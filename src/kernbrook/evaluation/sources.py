@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 from kernbrook.errors import DataFileError, UnknownNameError
 from kernbrook.streams import Stream, open_stream
+from kernbrook.streams.opening import find_file
 from kernbrook.streams.text_files import file_format
 from kernbrook.streams.unlabelled import UnlabelledCsv, csv_columns
 
@@ -37,18 +36,34 @@ def open_source(
     label: str | None = None,
     positive: str | None = None,
     seed: int = 0,
+    max_bytes: int | None = None,
 ) -> tuple[Stream, Source]:
     """`open_stream`, with what has to be known to open other data alike."""
-    stream = open_stream(data, n_features=n_features, label=label, positive=positive, seed=seed)
+    file = find_file(data, max_bytes)
+    stream = open_stream(
+        file or data,
+        n_features=n_features,
+        label=label,
+        positive=positive,
+        seed=seed,
+        max_bytes=max_bytes,
+    )
     features = None
-    if _is_csv(data):
-        columns = csv_columns(Path(data))
+    if file is not None and file_format(file) == "csv":
+        columns = csv_columns(file)
         label = label or ("label" if "label" in columns else columns[-1])
         features = [name for name in columns if name != label]
     return stream, Source(stream.n_features, positive, features, label)
 
 
-def open_like(source: Source, data: str, *, label: str | None = None, seed: int = 0) -> Stream:
+def open_like(
+    source: Source,
+    data: str,
+    *,
+    label: str | None = None,
+    seed: int = 0,
+    max_bytes: int | None = None,
+) -> Stream:
     """New data in the form of those that a model learned; a CSV file needs no label.
 
     Parameters
@@ -57,6 +72,7 @@ def open_like(source: Source, data: str, *, label: str | None = None, seed: int 
     data : a path or a name, see `open_stream`
     label : a CSV file's column with the label; None for the one that the model learned
     seed : of a generator
+    max_bytes : see `open_stream`
 
     Returns
     -------
@@ -72,20 +88,24 @@ def open_like(source: Source, data: str, *, label: str | None = None, seed: int 
         The data have other features.
     """
     width = source.n_features
-    if not _is_csv(data):
-        return open_stream(data, n_features=width, label=label, seed=seed)
-    path = Path(data)
-    columns = csv_columns(path)
+    file = find_file(data, max_bytes)
+    if file is None or file_format(file) != "csv":
+        return open_stream(
+            file or data, n_features=width, label=label, seed=seed, max_bytes=max_bytes
+        )
+    columns = csv_columns(file)
     if label is not None and label not in columns:
         raise UnknownNameError("column", label, columns)
     if source.features is None:  # by their number alone
         if label is None and len(columns) == width:
-            return UnlabelledCsv(path)
-        return open_stream(path, n_features=width, label=label)
+            return UnlabelledCsv(file)
+        return open_stream(file, n_features=width, label=label)
     label = source.label if label is None else label
     if problem := _difference(source.features, [name for name in columns if name != label]):
-        raise DataFileError(path, f"the model's features are not the columns here: {problem}", 1)
-    return open_stream(path, label=label) if label in columns else UnlabelledCsv(path)
+        raise DataFileError(
+            file.path, f"the model's features are not the columns here: {problem}", 1
+        )
+    return open_stream(file, label=label) if label in columns else UnlabelledCsv(file)
 
 
 def _difference(expected: list[str], found: list[str]) -> str:
@@ -101,7 +121,3 @@ def _difference(expected: list[str], found: list[str]) -> str:
         if wanted != there:
             return f"expected {wanted!r} before {there!r}"
     return ""
-
-
-def _is_csv(data: str) -> bool:
-    return os.path.isfile(data) and file_format(Path(data)) == "csv"

@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileError, DataFileWarning, UnknownNameError, printable
+from kernbrook.streams import limits
 from kernbrook.streams.base import Labels, Piece, Stream
 from kernbrook.streams.csv_header import MISSING, OPEN_QUOTE, is_number, quoted, read_header
+from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.text_files import line_blocks, stem
 
-LONGEST_LABEL = 1000
 _SLAB_BYTES = 1 << 24  # of labels as NumPy has them: each as long as the longest
 _EXACT_INTEGERS = 2.0**53
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -54,7 +55,7 @@ class CsvStream(Stream):
 
     Parameters
     ----------
-    path : the file
+    path : the file, or its name
     n_features : d, for a check; None to take what the header says
     label : name of the label's column; None for the column "label", else the last
 
@@ -79,10 +80,13 @@ class CsvStream(Stream):
         The first row is of numbers, or the first column seems to be the index that pandas writes.
     """
 
-    def __init__(self, path: Path, n_features: int | None = None, label: str | None = None):
+    def __init__(
+        self, path: DataFile | Path, n_features: int | None = None, label: str | None = None
+    ):
+        self._file = DataFile.of(path)
+        self._path = path = self._file.path
         self.name = stem(path)
-        self._path = path
-        line, self._columns, self._headless, told = read_header(path)
+        line, self._columns, self._headless, told = read_header(self._file)
         if told:
             warnings.warn(DataFileWarning(path, told, line), stacklevel=1)
         self._label = self._label_place(label)
@@ -131,7 +135,7 @@ class CsvStream(Stream):
 
     def _blocks(self) -> Iterator[_Rows]:
         headed = self._headless
-        for first, block in line_blocks(self._path):
+        for first, block in line_blocks(self._file):
             if not headed:
                 blank = len(block) - len(block.lstrip(b"\n"))
                 end = block.find(b"\n", blank) + 1
@@ -213,7 +217,7 @@ class CsvStream(Stream):
             if compute.any(compute.is_in(labels, value_set=pa.array(MISSING))).as_py():
                 return self._read_slowly(first, block)
         plain = numbers is None or bool((np.abs(numbers) < _EXACT_INTEGERS).all())
-        if not plain or longest > LONGEST_LABEL:
+        if not plain or longest > limits.LONGEST_LABEL:
             return self._read_slowly(first, block)
         return _Rows(X, labels, numbers, longest)
 
@@ -228,20 +232,25 @@ class CsvStream(Stream):
         """
         import pyarrow as pa
 
+        for line, row in enumerate(block.split(b"\n"), start=first):
+            commas = row.count(b",")
+            if commas > len(self._columns) + limits.LONGEST_LABEL:  # before they are taken apart
+                problem = f"expected {len(self._columns)} values, found {commas:,} commas"
+                raise DataFileError(self._path, problem, line)
         reader = csv.reader(io.StringIO(self._decode(first, block), newline=""))
         features: list[list[float]] = []
         text: list[str] = []
         inexact: tuple[int, str] | None = None
         try:
-            for row in reader:
+            for cells in reader:
                 line = first + reader.line_num - 1
-                if not row:
+                if not cells:
                     continue
-                if len(row) != len(self._columns):
-                    problem = f"expected {len(self._columns)} values, found {len(row)}"
+                if len(cells) != len(self._columns):
+                    problem = f"expected {len(self._columns)} values, found {len(cells)}"
                     raise DataFileError(self._path, problem, line)
                 values = []
-                for i, raw in enumerate(row):
+                for i, raw in enumerate(cells):
                     value = raw.strip()
                     if value in MISSING:
                         problem = "missing value; fill it in, or leave out the row or the column"
@@ -249,8 +258,10 @@ class CsvStream(Stream):
                     if i != self._label:
                         values.append(self._number(line, i, value))
                         continue
-                    if len(value) > LONGEST_LABEL:
-                        self._refuse(line, i, f"a label of over {LONGEST_LABEL:,} characters")
+                    if len(value) > limits.LONGEST_LABEL:
+                        self._refuse(
+                            line, i, f"a label of over {limits.LONGEST_LABEL:,} characters"
+                        )
                     if is_number(value):
                         number = self._number(line, i, value)
                         if inexact is None and _INTEGER.fullmatch(value) and int(value) != number:

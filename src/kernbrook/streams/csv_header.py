@@ -22,12 +22,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kernbrook.errors import DataFileError
+from kernbrook.streams import limits
+from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.text_files import line_blocks, other_separator
 
 MISSING = ("", "?", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "-NaN", "null", "NULL", "None")
 OPEN_QUOTE = "a quoted value does not end here"
-_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.ASCII | re.IGNORECASE)
-_QUOTED_NUMBER = re.compile(rf'"\s*{_NUMBER.pattern}\s*"'.encode(), re.IGNORECASE)
+# ++ and *+ give nothing back: else many digits would be tried in all their parts.
+_NUMBER = re.compile(
+    r"[+-]?((\d++\.?\d*+|\.\d++)(e[+-]?\d++)?|inf(inity)?)", re.ASCII | re.IGNORECASE
+)
+_QUOTED_NUMBER = re.compile(rf'"\s*+{_NUMBER.pattern}\s*+"'.encode(), re.IGNORECASE)
 _LOOKED_AT = 10_000  # rows in which the word is searched for
 
 
@@ -58,7 +63,7 @@ def quoted(text: str) -> str:
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
 
 
-def read_header(path: Path) -> Header:
+def read_header(source: DataFile | Path) -> Header:
     """Read the first row, and as many more as it takes to tell whether it is a header.
 
     Raises
@@ -66,7 +71,9 @@ def read_header(path: Path) -> Header:
     DataFileError
         The file cannot be read, has no line or one column, or two columns have the same name.
     """
-    rows = _rows(path)
+    file = DataFile.of(source)
+    path = file.path
+    rows = _rows(file)
     line, row = next(rows, (0, b""))
     if not row:
         raise DataFileError(path, "the file has no line")
@@ -87,9 +94,9 @@ def read_header(path: Path) -> Header:
     return Header(line, names, is_data, told)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, bytes]]:
+def _rows(file: DataFile) -> Iterator[tuple[int, bytes]]:
     """The lines that are not empty, and their numbers."""
-    for first, block in line_blocks(path):
+    for first, block in line_blocks(file):
         for line, row in enumerate(block.split(b"\n"), start=first):
             if row:
                 yield line, row
@@ -98,6 +105,9 @@ def _rows(path: Path) -> Iterator[tuple[int, bytes]]:
 def _names(path: Path, line: int, row: bytes) -> list[str]:
     if row.count(b'"') % 2:
         raise DataFileError(path, OPEN_QUOTE, line)
+    if row.count(b",") >= limits.MOST_COLUMNS:
+        problem = f"over {limits.MOST_COLUMNS:,} columns, for which there is svmlight"
+        raise DataFileError(path, problem, line)
     try:
         return [name.strip() for name in next(csv.reader([row.decode("utf-8")]))]
     except UnicodeDecodeError:
@@ -113,8 +123,7 @@ def _is_data(names: list[str], row: bytes, rows: Iterator[tuple[int, bytes]]) ->
     if not numbers or len(words) > 1:
         return False, ""
     _, below = next(rows, (0, b""))
-    marked = len(_QUOTED_NUMBER.findall(row))
-    if below and marked > len(_QUOTED_NUMBER.findall(below)):
+    if below and _quoted_numbers(row) > _quoted_numbers(below):
         return False, ""
     if words and _comes_again(names[words[0]], words[0], chain([(0, below)], rows)):
         return True, ""
@@ -124,10 +133,14 @@ def _is_data(names: list[str], row: bytes, rows: Iterator[tuple[int, bytes]]) ->
     return not words, "numbers and a word are taken as the names of the columns, not as data"
 
 
+def _quoted_numbers(row: bytes) -> int:
+    return sum(1 for _ in _QUOTED_NUMBER.finditer(row))
+
+
 def _comes_again(word: str, place: int, rows: Iterator[tuple[int, bytes]]) -> bool:
     try:
         for _, row in islice(rows, _LOOKED_AT):
-            if word.encode() in row:
+            if word.encode() in row and row.count(b",") < limits.MOST_COLUMNS:
                 cells = next(csv.reader([row.decode("utf-8", errors="replace")]))
                 if len(cells) > place and cells[place].strip() == word:
                     return True

@@ -11,6 +11,7 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.base import FirstRows, PositiveView, Stream, positive_integer
 from kernbrook.streams.builtin import make_builtin, stream_names
+from kernbrook.streams.data_files import DataFile, is_data_file
 from kernbrook.streams.text_files import file_format, has_known_suffix
 
 DATA_FOLDER = "KERNBROOK_DATA"
@@ -24,6 +25,7 @@ def open_stream(
     label: str | None = None,
     positive: object = None,
     seed: int = 0,
+    max_bytes: int | None = None,
 ) -> Stream:
     """Open data for reading in chunks.
 
@@ -33,7 +35,8 @@ def open_stream(
 
         - a path: svmlight (.libsvm, .svm, .svmlight, .txt, .dat) or CSV (.csv), plain or with
           .gz, .bz2 or .xz after that; other names are told apart by their first line with data.
-          An ordinary file: a pipe is refused
+          What a pipe gives is copied first, to the folder for temporary files where it is much
+        - "-" for standard input, which is read as a pipe is
         - a name: one of `stream_names()`, or NAME where the folder given by the environment
           variable KERNBROOK_DATA has NAME.libsvm or NAME.libsvm.xz; ``NAME:N`` for N rows
         - a pair (X, y) of arrays, sparse arrays, lists or frames
@@ -45,6 +48,9 @@ def open_stream(
     positive : a label that becomes +1, all others -1; None to leave the labels alone. Text is
         compared as a number where the labels are numbers
     seed : of a generator; a non-negative integer
+    max_bytes : the most text that a file may have, unpacked. None for no limit to an ordinary file;
+        then a compressed one may have 256 MiB, or 100 times its size if that is more, and through a
+        pipe come up to 16 GiB
 
     Returns
     -------
@@ -53,7 +59,7 @@ def open_stream(
     Raises
     ------
     DataFileError
-        The file is missing, no ordinary file or cannot be read, or a line of it is at fault.
+        The file is missing, too large or cannot be read, or a line of it is at fault.
     UnknownNameError
         Neither a file nor a name, or no such column.
     InputError
@@ -83,22 +89,31 @@ def open_stream(
     """
     if n_features is not None:
         n_features = positive_integer(n_features, "n_features")
-    stream = _resolve(source, n_features, label, seed)
+    stream = _resolve(source, n_features, label, seed, max_bytes)
     return stream if positive is None else PositiveView(stream, positive)
 
 
-def _resolve(source: Any, n_features: int | None, label: str | None, seed: int) -> Stream:
+def find_file(source: str, max_bytes: int | None = None) -> DataFile | None:
+    """The file or pipe that `open_stream` would read, which it takes too; None for a name."""
+    return DataFile(source, max_bytes) if is_data_file(source) else None
+
+
+def _resolve(
+    source: Any, n_features: int | None, label: str | None, seed: int, max_bytes: int | None
+) -> Stream:
+    if isinstance(source, DataFile):
+        return _open_file(source, n_features, label)
     if isinstance(source, (str, os.PathLike)):
-        path = Path(source)
-        if os.path.isfile(path) or not isinstance(source, str):
-            return _open_file(path, n_features, label)
-        named = _named(source, seed, n_features)
+        file = DataFile(source, max_bytes)
+        if is_data_file(source) or not isinstance(source, str):
+            return _open_file(file, n_features, label)
+        named = _named(source, seed, n_features, max_bytes)
         if named is None:
-            if os.path.exists(path) or _looks_like_path(source):
-                return _open_file(path, n_features, label)
+            if os.path.exists(source) or _looks_like_path(source):
+                return _open_file(file, n_features, label)
             known = [*stream_names(), *_folder_names()]
-            if path.suffix and not get_close_matches(source, known):
-                return _open_file(path, n_features, label)  # it says that there is none
+            if file.path.suffix and not get_close_matches(source, known):
+                return _open_file(file, n_features, label)  # it says that there is none
             raise UnknownNameError("data", source, known)
         stream = named
     elif isinstance(source, Stream):
@@ -118,19 +133,19 @@ def _resolve(source: Any, n_features: int | None, label: str | None, seed: int) 
     return stream
 
 
-def _open_file(path: Path, n_features: int | None, label: str | None) -> Stream:
-    if file_format(path) == "csv":
+def _open_file(file: DataFile, n_features: int | None, label: str | None) -> Stream:
+    if file_format(file) == "csv":
         from kernbrook.streams.csv_files import CsvStream
 
-        return CsvStream(path, n_features, label)
+        return CsvStream(file, n_features, label)
     if label is not None:
-        raise InputError(f"label={label!r} names a column of a CSV file; {path} is svmlight")
+        raise InputError(f"label={label!r} names a column of a CSV file; {file.path} is svmlight")
     from kernbrook.streams.svmlight import SvmlightStream
 
-    return SvmlightStream(path, n_features)
+    return SvmlightStream(file, n_features)
 
 
-def _named(source: str, seed: int, n_features: int | None) -> Stream | None:
+def _named(source: str, seed: int, n_features: int | None, max_bytes: int | None) -> Stream | None:
     """The stream called NAME or NAME:N, or None where there is no such name."""
     name, colon, count = source.partition(":")
     in_folder = None if name in stream_names() else _in_folder(name)
@@ -141,7 +156,7 @@ def _named(source: str, seed: int, n_features: int | None) -> Stream | None:
     rows = int(count) if colon else None
     if in_folder is None:
         return make_builtin(name, rows, seed)
-    whole = _open_file(in_folder, n_features, None)
+    whole = _open_file(DataFile(in_folder, max_bytes), n_features, None)
     return whole if rows is None else FirstRows(whole, rows)
 
 

@@ -12,18 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileError, InputError
+from kernbrook.streams import limits
 from kernbrook.streams.base import Features, Labels, Piece, Stream
+from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.text_files import line_blocks, stem
 
 MAX_WIDTH = 2**31 - 1
-# Without n_features, an index above this one is taken for a slip: the width of a stream is room
-# that models set aside.
-MAX_FOUND = 2**26
 _KEPT_BYTES = 1 << 24
 _SLAB_ROWS = 4096
 _SLAB_CELLS = 1 << 19
 _NUMBER = re.compile(rb"[-+0-9.eE]+")
-_INTEGER_LABEL = re.compile(rb"^[ \t\v\f\r]*([-+]?0*([0-9]+))(?=[\s#]|\Z)", re.MULTILINE)
+_INTEGER_LABEL = re.compile(
+    rb"^[ \t\v\f\r]*+([-+]?+(?=[0-9])0*+([0-9]*+))(?=[\s#]|\Z)", re.MULTILINE
+)  # ++ and *+ give nothing back: else many digits would be tried in all their parts
 _EXACT_INTEGERS = 2.0**53
 
 
@@ -58,8 +59,8 @@ class SvmlightStream(Stream):
 
     Parameters
     ----------
-    path : the file
-    n_features : d, up to 2^31 - 1; None for the greatest index in the file, up to 2^26
+    path : the file, or its name
+    n_features : d, up to 2^31 - 1; None for the greatest index in the file, up to 2^24
 
     Notes
     -----
@@ -75,11 +76,11 @@ class SvmlightStream(Stream):
         `n_features` is too large.
     """
 
-    def __init__(self, path: Path, n_features: int | None = None):
+    def __init__(self, path: DataFile | Path, n_features: int | None = None):
         if n_features is not None and n_features > MAX_WIDTH:
             raise InputError(f"n_features must be at most {MAX_WIDTH}, got {n_features}")
-        self.name = stem(path)
-        self._path = path
+        self._file = DataFile.of(path)
+        self.name = stem(self._file.path)
         rows = entries = widest = 0
         integral = True
         kept: list[_Lines] | None = []
@@ -97,10 +98,10 @@ class SvmlightStream(Stream):
             widest = max(widest, lines.widest)
             integral = integral and _all_integers(lines.labels)
         if rows == 0:
-            raise DataFileError(path, "the file has no data line")
+            raise DataFileError(self._file.path, "the file has no data line")
         if n_features is None and widest == 0:
             problem = "no line has a feature; give n_features (--n-features) to read it"
-            raise DataFileError(path, problem)
+            raise DataFileError(self._file.path, problem)
         self.n_rows = rows
         self.n_features = widest if n_features is None else n_features
         self._label_type: type[Any] = np.int64 if integral else np.float64
@@ -108,8 +109,8 @@ class SvmlightStream(Stream):
         self._kept = kept
 
     def _parsed(self, width: int | None) -> Iterator[_Lines]:
-        for first, block in line_blocks(self._path):
-            yield parse_block(self._path, first, block, width)
+        for first, block in line_blocks(self._file):
+            yield parse_block(self._file.path, first, block, width)
 
     def _pieces(self) -> Iterator[Piece]:
         # Rows become dense a slab at a time: a few lines may stand for many cells.
@@ -141,7 +142,7 @@ class SvmlightStream(Stream):
         return X.toarray() if self._dense else X
 
     def _changed(self) -> DataFileError:
-        return DataFileError(self._path, "the file was changed after it was opened")
+        return DataFileError(self._file.path, "the file was changed after it was opened")
 
 
 def _all_integers(labels: NDArray[np.float64]) -> bool:
@@ -176,8 +177,9 @@ def parse_block(path: Path, first: int, block: bytes, width: int | None = None) 
     slow_start = np.empty(max_rows + max_pairs, dtype=np.int64)
     slow_target = np.empty(max_rows + max_pairs, dtype=np.int64)
     state = np.zeros(parser.N_STATE, dtype=np.int64)
+    most = limits.GREATEST_INDEX if width is None else width
     code = parser.parse_lines(
-        text, width or MAX_FOUND, labels, indptr, indices, values, slow_start, slow_target, state
+        text, most, labels, indptr, indices, values, slow_start, slow_target, state
     )
     slow = int(state[parser.SLOW])
     rows, pairs = int(state[parser.ROWS]), int(state[parser.PAIRS])
@@ -214,8 +216,7 @@ def parse_block(path: Path, first: int, block: bytes, width: int | None = None) 
             problem = f"indices must ascend within a line; {index} follows {previous}"
         elif width is None:
             problem = (
-                f"found {_shown(token)}; with an index above {MAX_FOUND}, give n_features "
-                "(--n-features)"
+                f"found {_shown(token)}; with an index above {most}, give n_features (--n-features)"
             )
         else:
             problem = f"found {_shown(token)}, beyond the {width} features expected"
@@ -239,7 +240,7 @@ def _inexact_label(block: bytes) -> re.Match[bytes] | None:
     """The first label that is an integer and becomes another one as a float."""
     for label in _INTEGER_LABEL.finditer(block):
         number = float(label[1])
-        if math.isfinite(number) and int(label[2]) != abs(number):
+        if math.isfinite(number) and int(label[2] or b"0") != abs(number):
             return label
     return None
 

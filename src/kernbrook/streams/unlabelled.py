@@ -6,9 +6,10 @@ from pathlib import Path
 
 from kernbrook.streams.csv_files import CsvStream
 from kernbrook.streams.csv_header import read_header
+from kernbrook.streams.data_files import DataFile
 
 
-def csv_columns(path: Path) -> list[str]:
+def csv_columns(path: DataFile | Path) -> list[str]:
     """The names of a CSV file's columns, see `read_header`."""
     return read_header(path).names
 
@@ -18,7 +19,7 @@ class UnlabelledCsv(CsvStream):
 
     Parameters
     ----------
-    path : the file
+    path : the file, or its name
 
     Raises
     ------
@@ -31,7 +32,7 @@ class UnlabelledCsv(CsvStream):
         As `CsvStream`.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: DataFile | Path):
         super().__init__(path)
 
     def _label_place(self, label: str | None) -> None:

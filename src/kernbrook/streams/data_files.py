@@ -1,0 +1,286 @@
+"""Data files as bytes: ordinary files, pipes and standard input; plain or compressed.
+
+What a pipe gives is read once, and copied as it comes: a stream reads its file more than once.
+Every failure of the file system or of a decompressor leaves here as a `DataFileError`.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import stat
+import sys
+import tempfile
+import threading
+import weakref
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from kernbrook.errors import DataFileError
+from kernbrook.streams import limits
+from kernbrook.streams.base import positive_integer
+
+STANDARD_INPUT = "-"
+BLOCK_BYTES = 1 << 20
+_IN_MEMORY = 1 << 23  # of a copy
+_LIFT = "give max_bytes (--max-bytes) to read more"
+
+
+class _Compression(NamedTuple):
+    name: str
+    magic: bytes
+    opener: Callable[..., Any]
+
+
+class _Xz:
+    """An .xz file, of one stream or more; `lzma.open` knows no limit to its memory."""
+
+    def __init__(self, raw: BinaryIO, mode: str):
+        self._raw = raw
+        self._stream = self._new()
+
+    @staticmethod
+    def _new() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=limits.UNPACKING_MEMORY)
+
+    def read(self, size: int) -> bytes:
+        parts: list[bytes] = []
+        while size > 0 and (part := self._part(size)):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _part(self, size: int) -> bytes:
+        while True:
+            packed = b""
+            if self._stream.eof:
+                packed = self._stream.unused_data.lstrip(b"\0")  # zeros between streams
+                while not packed:
+                    packed = self._raw.read(BLOCK_BYTES)
+                    if not packed:
+                        return b""
+                    packed = packed.lstrip(b"\0")
+                self._stream = self._new()
+            elif self._stream.needs_input:
+                packed = self._raw.read(BLOCK_BYTES)
+                if not packed:
+                    raise EOFError
+            if data := self._stream.decompress(packed, size):
+                return data
+
+
+COMPRESSIONS = {
+    ".gz": _Compression("gzip", b"\x1f\x8b", gzip.open),
+    ".bz2": _Compression("bzip2", b"BZh", bz2.open),
+    ".xz": _Compression("xz", b"\xfd7zXZ\x00", _Xz),
+}
+
+
+class DataFile:
+    """A file that can be read as often as wanted, and what it may hold at most.
+
+    Parameters
+    ----------
+    source : a path, or the text "-" for standard input
+    max_bytes : the most text to read; None for the limits in `limits`
+
+    Attributes
+    ----------
+    path : what to call it in messages
+    """
+
+    def __init__(self, source: str | PathLike[str], max_bytes: int | None = None):
+        self._is_standard_input = isinstance(source, str) and source == STANDARD_INPUT
+        self.path = Path("standard input" if self._is_standard_input else source)
+        self._max_bytes = None if max_bytes is None else positive_integer(max_bytes, "max_bytes")
+
+    @classmethod
+    def of(cls, source: DataFile | str | PathLike[str]) -> DataFile:
+        """The file itself, or the one of that name."""
+        return source if isinstance(source, DataFile) else cls(source)
+
+    def blocks(self) -> Iterator[bytes]:
+        """What the file holds, unpacked, about 1 MiB at a time.
+
+        Raises
+        ------
+        DataFileError
+            The file is empty, corrupt, too large, or cannot be read.
+        EOFError
+            It is compressed and truncated.
+        """
+        with self._raw() as raw:
+            with _in_words(self.path):
+                head = raw.peek(6)
+            if not head:
+                came = "nothing came through it" if self._is_copied() else "the file is empty"
+                raise DataFileError(self.path, came)
+            found = next((c for c in COMPRESSIONS.values() if head.startswith(c.magic)), None)
+            named = COMPRESSIONS.get(self.path.suffix.lower())
+            if named is not None and named is not found:
+                problem = f"expected {named.name} data, as its name says; found something else"
+                raise DataFileError(self.path, problem)
+            yield from self._bounded(raw if found is None else found.opener(raw, "rb"))
+
+    def _raw(self) -> io.BufferedReader:
+        """The bytes as they lie in the file, from the first on."""
+        if self._is_copied():
+            return self._copy.open()
+        with _in_words(self.path):
+            mode = os.stat(self.path).st_mode
+            if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+                raise DataFileError(self.path, "a device, where a file was expected")
+            return open(self.path, "rb")
+
+    def _is_copied(self) -> bool:
+        return self._is_standard_input or "_copy" in vars(self) or _is_pipe(self.path)
+
+    @cached_property
+    def _copy(self) -> _Copy:
+        if not self._is_standard_input:
+            with _in_words(self.path), open(self.path, "rb") as pipe:
+                return _Copy(pipe, self.path, self._max_bytes)
+        standard = getattr(sys.stdin, "buffer", None)
+        if standard is None or standard.closed:
+            raise DataFileError(self.path, "it is closed")
+        with _in_words(self.path):
+            return _Copy(standard, self.path, self._max_bytes)
+
+    def _bounded(self, file: Any) -> Iterator[bytes]:
+        most, problem = self._max_bytes, f"over {self._max_bytes or 0:,} bytes of text"
+        if most is None and not isinstance(file, io.BufferedReader):
+            with _in_words(self.path):
+                size = self._copy.size if self._is_copied() else os.stat(self.path).st_size
+            most = max(limits.UNPACKED_BYTES, limits.UNPACKED_TIMES * size)
+            problem = f"unpacked it has over {most:,} bytes, which is far more than usual"
+        read = 0
+        while data := self._read(file):
+            read += len(data)
+            if most is not None and read > most:
+                raise DataFileError(self.path, f"{problem}; {_LIFT}")
+            yield data
+
+    def _read(self, file: Any) -> bytes:
+        try:
+            return bytes(file.read(BLOCK_BYTES))
+        except (lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+            problem = f"the compressed data is corrupt ({error})"
+            if "Memory usage limit" in str(error):
+                most = limits.UNPACKING_MEMORY
+                problem = f"the compressed data asks for over {most:,} bytes of memory"
+        except MemoryError:
+            problem = "the compressed data asks for more memory than there is"
+        except OSError as error:
+            # bz2 reports corrupt data as an OSError without a number.
+            corrupt = error.errno is None
+            problem = f"the compressed data is corrupt ({error})" if corrupt else _reason(error)
+        raise DataFileError(self.path, problem)
+
+
+def is_data_file(source: str | PathLike[str]) -> bool:
+    """Whether rows can be read from there: an ordinary file, a pipe, or standard input as "-"."""
+    if isinstance(source, str) and source == STANDARD_INPUT:
+        return True
+    return os.path.isfile(source) or _is_pipe(source)
+
+
+def _is_pipe(path: str | PathLike[str]) -> bool:
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # a null character
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+class _Copy:
+    """What a pipe gave: in memory where it is little, else in a file without a name."""
+
+    def __init__(self, pipe: BinaryIO, path: Path, max_bytes: int | None):
+        most = limits.COPIED_BYTES if max_bytes is None else max_bytes
+        self.size = 0
+        self._file: BinaryIO | None = None  # closed with the copy
+        parts: list[bytes] = []
+        while data := cast(io.BufferedReader, pipe).read1(BLOCK_BYTES):
+            self.size += len(data)
+            if self.size > most:
+                raise DataFileError(path, f"over {most:,} bytes came through it; {_LIFT}")
+            parts.append(data)
+            if self.size > _IN_MEMORY:
+                self._write(parts, path)
+                parts.clear()
+        self._bytes = b"".join(parts)
+
+    def _write(self, parts: list[bytes], path: Path) -> None:
+        try:
+            if self._file is None:
+                self._file = cast(BinaryIO, tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
+                weakref.finalize(self, self._file.close)
+            for part in parts:
+                view = memoryview(part)
+                while view:
+                    view = view[self._file.write(view) :]
+        except OSError as error:
+            problem = (
+                f"what comes through it cannot be kept: {_reason(error)} in "
+                f"{tempfile.gettempdir()}; TMPDIR names another folder"
+            )
+            raise DataFileError(path, problem) from None
+
+    def open(self) -> io.BufferedReader:
+        """Its bytes from the first on; others may read meanwhile."""
+        raw = io.BytesIO(self._bytes) if self._file is None else _Reading(self, self._file)
+        return io.BufferedReader(cast(io.RawIOBase, raw))
+
+
+_TURN = threading.Lock()  # of those that read a file where it has one place for all
+
+
+class _Reading(io.RawIOBase):
+    """A file that others read too, from its beginning."""
+
+    def __init__(self, owner: object, file: BinaryIO):
+        self._owner = owner  # the file is open as long as that is there
+        self._file = file
+        self._place = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if hasattr(os, "pread"):
+            data = os.pread(self._file.fileno(), len(buffer), self._place)
+        else:
+            with _TURN:
+                self._file.seek(self._place)
+                data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self._place += len(data)
+        return len(data)
+
+
+@contextmanager
+def _in_words(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DataFileError(path, _reason(error)) from None
+
+
+def _reason(error: OSError) -> str:
+    match error:
+        case FileNotFoundError():
+            return "no such file"
+        case IsADirectoryError():
+            return "a folder, where a file was expected"
+        case PermissionError():
+            return "permission denied"
+        case _:
+            return error.strerror or str(error)

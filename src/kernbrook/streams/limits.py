@@ -1,0 +1,22 @@
+"""What a data file may ask for at most; more is refused, with the place and the way out.
+
+Those who read look here each time, so that tests can lower a limit.
+"""
+
+LONGEST_LINE = 1 << 26  # bytes
+LONGEST_LABEL = 1000  # characters, in a CSV file
+MOST_COLUMNS = 100_000  # of a CSV file; each costs some 8 KB while it is read
+
+# Without n_features, a greater index is taken for a slip: the width of a stream is room that models
+# set aside.
+GREATEST_INDEX = 1 << 24
+
+# Without max_bytes, a compressed file may hold so much, or so many times its own size.
+UNPACKED_BYTES = 1 << 28
+UNPACKED_TIMES = 100
+
+# Without max_bytes, a pipe may give so much.
+COPIED_BYTES = 1 << 34
+
+# An .xz file says how much memory it wants; that of xz -9 is 65 MiB.
+UNPACKING_MEMORY = 1 << 28

@@ -1,0 +1,126 @@
+"""Small files that ask for much time or memory: each is read quickly, or refused with a line."""
+
+import numpy as np
+import pytest
+
+from kernbrook.errors import DataFileError
+from kernbrook.streams import limits, open_stream
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Limits that files of a few kilobytes reach."""
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 1000)
+    monkeypatch.setattr(limits, "LONGEST_LINE", 20_000)
+    monkeypatch.setattr(limits, "LONGEST_LABEL", 20)
+    monkeypatch.setattr(limits, "MOST_COLUMNS", 50)
+    monkeypatch.setattr(limits, "GREATEST_INDEX", 900)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.svm", "1 1:1\n1 901:1\n", "line 2: found '901:1'; with an index above 900, give n_f"),
+        ("a.svm", "1 1:1\n1 " + "1" * 30_000, "line 2: a line of over 20,000 bytes"),
+        ("a.csv", "a,b\n1," + "1" * 30_000, "line 2: a line of over 20,000 bytes"),
+        ("a.csv", "a,b\n1,2\n2," + "y" * 21, "line 3: column 'b': a label of over 20 char"),
+        ("a.csv", ",".join(f"f{i}" for i in range(51)), "line 1: over 50 columns"),
+        ("a.csv", "," * 60, "line 1: over 50 columns"),
+        ("a.csv", "a,b\n1,2\n1" + "," * 9000, "line 3: expected 2 values, found 9,000 commas"),
+        ("a.csv", "a,b\n1" + ",2" * 9000, "line 2: expected 2 values, found 9,000 commas"),
+        ("a.csv", "a,b\n1,2,3\n", "line 2: expected 2 values, found 3"),
+        ("a", "1 " + "1:1 " * 4000, "line 1: indices must ascend"),
+        ("a", "1 " + "1:1 " * 4000 + "?", "line 1: indices must ascend"),
+        ("a", "1" * 15_000, "line 1: neither svmlight"),
+    ],
+)
+def test_what_is_refused(write, name, text, said):
+    with pytest.raises(DataFileError, match=said):
+        open_stream(write(name, text))
+
+
+@pytest.mark.parametrize("row", ['1,"1"' * 200, '1,"' + "1," * 200 + '"'])
+@pytest.mark.filterwarnings("ignore::kernbrook.errors.DataFileWarning")
+def test_the_row_below_the_first_is_long(write, row):
+    with pytest.raises(DataFileError, match=r"line 2: expected 2 values, found"):
+        open_stream(write("a.csv", f"1,2\n{row}\n"))
+
+
+def test_what_is_just_within(write):
+    assert open_stream(write("a.svm", "1 900:1\n")).n_features == 900
+    assert open_stream(write("b.svm", "1 2000:1\n"), n_features=2000).n_features == 2000
+    wide = ",".join(f"f{i}" for i in range(50)) + "\n" + ",".join("1" * 50)
+    assert open_stream(write("c.csv", wide)).n_features == 49
+    label = "y" * 20
+    assert open_stream(write("d.csv", f"a,b\n1,{label}\n2,x\n")).read()[1][0] == label
+
+
+# -- many digits: a pattern that tries all their parts would take minutes --------------------------
+
+
+@pytest.fixture
+def whole_lines(monkeypatch):
+    monkeypatch.setattr(limits, "LONGEST_LINE", 1 << 26)
+    monkeypatch.setattr(limits, "LONGEST_LABEL", 1000)
+
+
+@pytest.mark.usefixtures("whole_lines")
+def test_many_digits_in_svmlight(write):
+    zeros = "0" * 500_000
+    text = f"1.5 1:1\n{zeros}12345678901234567890.5 1:1\n{zeros}7 1:{zeros}3.5\n"
+    X, y = open_stream(write("a.svm", text)).read()
+    np.testing.assert_array_equal(y, [1.5, 12345678901234567890.5, 7])
+    np.testing.assert_array_equal(X.ravel(), [1, 1, 3.5])
+    with pytest.raises(DataFileError, match="line 1: a 64-bit float does not hold the label"):
+        open_stream(write("b.svm", f"{zeros}9007199254740993 1:1\n1e15 1:1\n"))
+    for label in ("0", "000", "-000", "+0"):
+        assert open_stream(write("c.svm", f"{label} 1:1\n9007199254740994 1:1\n")).n_rows == 2
+
+
+@pytest.mark.usefixtures("whole_lines")
+@pytest.mark.filterwarnings("ignore::kernbrook.errors.DataFileWarning")
+def test_many_digits_in_csv(write):
+    many = "1" * 120_000
+    with pytest.raises(DataFileError, match="line 2: column 'a': expected a number, found '111"):
+        open_stream(write("a.csv", f"a,label\n{many}x,1\n"))
+    with pytest.raises(DataFileError, match="line 2: a quoted value does not end here"):
+        open_stream(write("b.csv", f'1,2\n"{many}\n'))
+    with pytest.raises(DataFileError, match="line 1: neither svmlight"):
+        open_stream(write("c", f"{many}x\n"))
+
+
+# -- the same rows as pandas -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,label\r1,0\r2,1\n3,0\n4,1\n5,0\n",  # rows were lost
+        "a,label\n1,00501\n2,501\n3,7\n",
+        "a,label\n1,9007199254740992\n2,9007199254740991\n",
+        "a,label\n1.5,-0\n2,+3\n",
+        'a,"label"\n1,2\n"2",3\n',
+        'a,label\n1,"x, y"\n2,z\n',
+    ],
+)
+def test_as_pandas_reads(write, text):
+    pandas = pytest.importorskip("pandas")
+    path = write("a.csv", text)
+    X, y = open_stream(path).read()
+    expected = pandas.read_csv(path)
+    np.testing.assert_array_equal(X[:, 0], expected["a"])
+    assert y.tolist() == expected["label"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.svm", "9007199254740993 1:1\n9007199254740992 1:2\n", "line 1: a 64-bit float does no"),
+        ("a.csv", "a,b\n1,9007199254740993\n2,1\n", "line 2: column 'b': a 64-bit float does not"),
+        ("a.csv", 'a,"b\n1,2\n', "line 1: a quoted value does not end here"),
+        ("a.csv", "a,b\n1,1_0\n1_0,3\n", "line 3: column 'a': expected a number, found '1_0'"),
+    ],
+)
+def test_what_pandas_would_read_otherwise(write, name, text, said):
+    with pytest.raises(DataFileError, match=said):
+        open_stream(write(name, text))
