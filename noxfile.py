@@ -1,5 +1,7 @@
 """Every task of the project: `nox -l` lists them, `nox -s NAME` runs one."""
 
+import tempfile
+
 import nox
 
 nox.options.sessions = ["lint", "types", "layers", "tests"]
@@ -31,6 +33,30 @@ def quick(session: nox.Session) -> None:
     """Lint, and the tests that need little time."""
     lint(session)
     session.run("python", "-m", "pytest", "-n", "2", *QUICK, *session.posargs)
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """The attack on files, models, parameters and programs: `nox -s fuzz -- --minutes 60`."""
+    _install(session)
+    session.run("python", "-m", "fuzz", *session.posargs, env={"PYTHONPATH": "tests"})
+
+
+# Twins, rows one by one, mixed pools and files: wherever compiled code counts places.
+BOUNDS = [
+    "tests/engine/test_twins.py", "tests/engine/test_budget.py", "tests/engine/test_multiclass.py",
+    "tests/engine/test_blocks.py", "tests/engine/test_quick.py", "tests/engine/test_mixed_pools.py",
+    "tests/engine/test_merging.py", "tests/engine/test_pegasos.py", "tests/streams", "tests/fuzz",
+]  # fmt: skip
+
+
+@nox.session
+def bounds(session: nox.Session) -> None:
+    """Every access of compiled code to an array is checked; long, since all is compiled anew."""
+    _install(session)
+    with tempfile.TemporaryDirectory() as cache:
+        checked = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": cache}
+        session.run("python", "-m", "pytest", "-n", "2", *BOUNDS, *session.posargs, env=checked)
 
 
 @nox.session

@@ -93,7 +93,7 @@ def read(rng: np.random.Generator, path: Path) -> tuple[Any, Any, Any] | None:
     size, rows = one_of(rng, BLOCKS), int(rng.integers(1, 9))
     with warnings.catch_warnings(), said_in_a_line() as refused:
         warnings.simplefilter("ignore", DataFileWarning)
-        with patch("kernbrook.streams.text_files.BLOCK_BYTES", size):
+        with patch("kernbrook.streams.data_files.BLOCK_BYTES", size):
             stream = kb.open_stream(path)
             X, y = stream.read()
             pieces = list(stream.chunks(rows))

@@ -124,12 +124,9 @@ def flipped(rng: np.random.Generator, folder: Path) -> str:
     path = folder / "model"
     path.write_bytes(data)
     with said_in_a_line() as refused:
-        model = kb.load(path)
-    if refused:
-        return REFUSED
-    kb.save(model, path)
-    assert path.read_bytes() == whole
-    return ACCEPTED
+        kb.load(path)
+    assert refused or data == whole
+    return REFUSED if refused else ACCEPTED
 
 
 def crafted(rng: np.random.Generator, folder: Path) -> str:

@@ -15,11 +15,11 @@ CASES = {"parameters": 60, "contents of models": 120, "interruptions": 10, "comm
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("area", [name for name in AREAS if name not in IN_PROGRAMS])
 def test_some_cases(area):
-    """Refused in words, or right; both happen."""
+    """Refused in words, or right; both happen, but that no file with other bytes is a model."""
     if area == "interruptions" and not hasattr(signal, "setitimer"):
         pytest.skip("no timers that raise signals")
     ends = {one(area, 0, number) for number in range(CASES.get(area, 100))}
-    assert ends == {"accepted", "refused"}
+    assert ends == {"refused"} | ({"accepted"} if area != "bytes of models" else set())
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)

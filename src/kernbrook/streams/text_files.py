@@ -97,7 +97,7 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
     DataFileError
         The file is empty, not text, truncated, corrupt, too large, or cannot be opened.
     """
-    line = 1
+    line, length = 1, 0  # length: of what is held, a line without an end so far
     held: list[bytes] = []
     for data in _newlines(file):
         if b"\0" in data:
@@ -108,12 +108,13 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
         end = data.rfind(b"\n") + 1
         if end == 0:
             held.append(data)
-            if sum(map(len, held)) > limits.LONGEST_LINE:
+            length += len(data)
+            if length > limits.LONGEST_LINE:
                 problem = f"a line of over {limits.LONGEST_LINE:,} bytes"
                 raise DataFileError(file.path, problem, line)
             continue
         block = b"".join([*held, data[:end]])
-        held = [data[end:]]
+        held, length = [data[end:]], len(data) - end
         yield line, block
         line += block.count(b"\n")
     if last := b"".join(held):
