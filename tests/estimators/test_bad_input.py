@@ -256,6 +256,46 @@ def test_values_that_are_large_but_fit():
     assert np.isfinite(tiny.decision_function(X * 1e-160)).all()
 
 
+def test_widths_that_are_far_apart():
+    """The ratio of two is no number."""
+    pool = [kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=1e308), kb.Gaussian(gamma=1e-320)]
+    assert np.isfinite(make(kernels=pool).fit(X, Y).decision_function(X)).all()
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_scores_whose_squares_overflow(alone):
+    """Of numbers, where errors are squared; the model is what it was before."""
+    model = kb.OnlineMKRegressor([kb.Polynomial(3)], kb.Perceptron(), scaling=None)
+    model.set_params(learner=kb.GradientDescent(0.1, features=None))
+    model.fit(X, X[:, 0])
+    if alone:
+        model.learn_one(X[0], X[0, 0])
+    before = model.predict(X)
+    huge = X * 1e55  # the cube of a product of it and an ordinary row is 1e165
+    with pytest.raises(NonFiniteError, match=r"kernel \(x\.z\)\^3"):
+        model.learn_one(huge[0], 1.0) if alone else model.partial_fit(huge, X[:, 0])
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "weight", "said"),
+    [
+        (["a", "b", "c", "d"], 1, None, "x: expected numbers, one a feature, found"),
+        ([1, [2], 3, 4], 1, None, "x: expected numbers, one a feature, found"),
+        (X[0], {"a": 1}, None, "y: expected numbers or text, found what cannot be a label"),
+        (X[0], 1, "much", "sample_weight: expected numbers, found 'much'"),
+        (X[0], 1, -1.0, "sample_weight: negative values"),
+        (X[0], 1, [1.0, 2.0], "sample_weight: got an array of shape"),
+    ],
+)
+def test_one_row_that_makes_no_sense(x, y, weight, said):
+    model = make(random_state=0).fit(X, Y)
+    before = model.decision_function(X)
+    with pytest.raises(InputError, match=said):
+        model.learn_one(x, y, sample_weight=weight)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
 def test_choose_kernel_is_for_best_of_prefix_before_the_first_example():
     with pytest.raises(InputError, match=r"needs selection=BestOfPrefix\(\), got None"):
         make().choose_kernel(X, Y)

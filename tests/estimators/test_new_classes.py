@@ -130,3 +130,21 @@ def test_who_cannot_learn_of_it():
     model = machine().partial_fit(X[:60], Y[:60])
     with pytest.raises(InputError, match=r"label 1 \(row 0 of the chunk\) is not one of the"):
         model.partial_fit(X[60:], Y[60:], classes=[0, 2])
+
+
+@pytest.mark.parametrize("wrong", ["label", "row", "threshold"])
+def test_refused_before_anything_is_learned(wrong):
+    """Rows before the new class are not learned either, where a later one is refused."""
+    model = machine(kb.BPAS(30), threshold=0.5 if wrong == "threshold" else None)
+    model.partial_fit(X[:AT], Y[:AT])
+    before = model.n_rounds_, model.decision_function(X)
+    rows, kinds = X[: AT + 3].copy(), Y[: AT + 3].astype(object)
+    if wrong == "label":
+        kinds[AT + 1] = 0.5
+    elif wrong == "row":
+        rows[AT + 2] = 1e160
+    with pytest.raises(ValueError, match=r"continuous|below 1e154|threshold"):
+        model.partial_fit(rows, kinds)
+    assert model.n_rounds_ == before[0]
+    assert len(model.classes_) == 2
+    np.testing.assert_array_equal(model.decision_function(X), before[1])

@@ -28,7 +28,7 @@ from kernbrook.engine.progress import (
     empty_board,
 )
 from kernbrook.engine.same import same
-from kernbrook.engine.stores.base import HUGE, Pass, Setting, Store, copied, spread_of
+from kernbrook.engine.stores.base import Pass, Setting, Store, copied, most_of, spread_of
 from kernbrook.engine.verbs import Clock, expect, parts_of
 from kernbrook.errors import InputError, KernbrookWarning
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
@@ -195,7 +195,8 @@ class Model:
 
     def check(self, board: Board) -> None:
         """Raise NonFiniteError, naming a kernel, where scores have overflowed."""
-        sound = (board.sizes < HUGE) & (np.abs(board.scores) < HUGE)  # false for NaN
+        most = most_of(board.numbers)
+        sound = (board.sizes < most) & (np.abs(board.scores) < most)  # false for NaN
         if not sound.all():
             for store in self.stores:
                 own = sound[:, store.experts].all(axis=(0, 2))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.committee import decide
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, Board, Due, Progress, Terms
 from kernbrook.engine.rounds import EVERY, check_some, learn_some, rounds, score_some
-from kernbrook.engine.stores.base import Store, bounded
+from kernbrook.engine.stores.base import Store, bounded, most_of
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.compiling import Verb, njit
@@ -442,7 +442,8 @@ def given(row, x):
 def board_sound(whole):
     """Whether no score of the row has overflowed; if one has, they are copied."""
     scores, sizes = whole.board.scores.reshape(-1), whole.board.sizes.reshape(-1)
-    if bounded(scores) and bounded(sizes):
+    most = most_of(whole.board.numbers)
+    if bounded(scores, most) and bounded(sizes, most):
         return True
     copy(scores, whole.failed[0].reshape(-1))
     copy(sizes, whole.failed[1].reshape(-1))

@@ -17,8 +17,6 @@ from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.keys import met_before
 from kernbrook.numerics.zero import zero_or
 
-HUGE = 1e150  # scores from here on have overflowed: sums of their squares do
-
 Arrays = TypeVar("Arrays", bound=NamedTuple)
 
 
@@ -207,11 +205,17 @@ def finite(numbers):
 
 
 @njit(cache=True, nogil=True)
-def bounded(scores):
-    """Whether all of a vector's are numbers that can be squared and summed."""
+def most_of(numbers):
+    """Scores from here on have overflowed; those of numbers where sums of their squares do."""
+    return 1e150 if numbers else np.inf
+
+
+@njit(cache=True, nogil=True)
+def bounded(scores, most):
+    """Whether all of a vector's are of a size below `most`."""
     sound = True
     for i in range(np.uintp(scores.shape[0])):
-        sound &= abs(scores[i]) < HUGE
+        sound &= abs(scores[i]) < most
     return sound
 
 
