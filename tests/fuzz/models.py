@@ -29,8 +29,8 @@ NUMBERS = X[:, 0] * X[:, 1] + 0.1 * Y
 CLASSES = np.arange(90) % 3
 MEMORY = 30_000_000  # bytes that loading a small file may take
 SECONDS = 20.0  # that loading a small file may take, of the processor: something may be compiled
-NOT_JSON = [None, True, False, "", "x", [], {}, [1], ["a"], {"float": "inf"}, {"array": "x"}]
-IN_JSON = [*NOT_JSON, *(value for value in ODD_NUMBERS if math.isfinite(value))]
+ODD_JSON = [None, True, False, "", "x", [], {}, [1], ["a"], {"float": "inf"}, {"array": "x"}]
+IN_JSON = [*ODD_JSON, *(value for value in ODD_NUMBERS if math.isfinite(value))]
 KINDS = [np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_]
 
 

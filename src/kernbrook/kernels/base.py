@@ -137,9 +137,8 @@ class Width(Kernel):
             width = shown(unnamed[0])
             raise InputError(f"{name}: say which width it is, sigma={width} or gamma={width}")
         if (sigma is None) == (gamma is None):
-            raise InputError(
-                f"{name}: give either sigma or gamma, got sigma={sigma}, gamma={gamma}"
-            )
+            given = f"sigma={shown(sigma)}, gamma={shown(gamma)}"
+            raise InputError(f"{name}: give either sigma or gamma, got {given}")
         if sigma is not None:
             check_values(type(self), {"sigma": sigma})
             sigma = float(sigma)
