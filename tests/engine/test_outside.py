@@ -218,7 +218,7 @@ def test_a_model_is_a_learner_as_it_is(model):
 WRONG = [
     (kb.External(LOGISTIC, every=0), 2, "External: every must be an integer from 1"),
     (kb.External(LOGISTIC, every=1.5), 2, "External: every must be an integer from 1"),
-    (kb.External(LOGISTIC, window=0), 2, "External: window must be an integer from 1"),
+    (kb.External(LOGISTIC, window=0), 2, "External: window must be None or an integer from 1"),
     (kb.External(DecisionTreeClassifier()), 2, "must have partial_fit or learn_one, or a window"),
     (kb.External(SGDClassifier), 2, "model must be an object, got the class"),
     (kb.External(None), 2, "must have partial_fit or learn_one"),

@@ -505,7 +505,7 @@ def test_covtype_by_several_threads(upkeep, monkeypatch):
 # -- parameters ---------------------------------------------------------------------------------
 
 WRONG = [
-    (kb.Pegasos(budget=0), "Pegasos: budget must be an integer from 1 to .*, got 0"),
+    (kb.Pegasos(budget=0), "Pegasos: budget must be None or an integer from 1 to .*, got 0"),
     (kb.Pegasos(budget=2.5), "Pegasos: budget must be .* got 2.5"),
     (kb.Pegasos(budget="5"), "Pegasos: budget must be .* got '5'"),
     (kb.Pegasos(budget=True), "Pegasos: budget must be .* got True"),

@@ -187,7 +187,7 @@ WRONG = [
     (put("penalties_", lambda a: a[1:]), r"penalties_: expected float64 of shape \(3,\)"),
     (say("fitted", "objective_", value="low"), "objective_: expected float64"),
     (say("fitted", "n_iter_", value=0.5), "n_iter_: expected an integer, got 0.5"),
-    (say("fitted", "n_features_in_", value=2), "n_features_in_, feature_names_in_: got 2 and"),
+    (say("fitted", "n_features_in_", value=2), "feature_names_in_: expected 2 names"),
     (say("fitted", "support_", value=1), "'support_' is nothing that VotedKernelClassifier"),
     (say("fitted", "_expansion", value=1), "'_expansion' is nothing"),
     (lambda m, t, d: m["fitted"]["classes_"]["labels"].update(values=["yes"]), "expected two lab"),

@@ -327,7 +327,9 @@ def _estimator(model: dict[str, Any], reader: Reader) -> Any:
     kind = _kind(model["estimator"])
     parameters = {k: reader.value(v) for k, v in model["parameters"].items()}
     if model["estimator"] in _AROUND:
-        parameters["model"] = _estimator(model.get("inner", {}), reader)
+        if "inner" not in model:
+            raise InputError("inner is missing")
+        parameters["model"] = _estimator(model["inner"], reader)
     estimator = built(kind, parameters)
     for name, value in model["fitted"].items():
         if not _FITTED.fullmatch(name) or hasattr(kind, name) or name == _DERIVED:
