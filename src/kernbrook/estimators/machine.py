@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernbrook.checks import Flag, OneOf, Or, Other, Seed, ask_for, check, shown
+from kernbrook.checks import SMALLEST, Flag, OneOf, Or, Other, Seed, ask_for, check, shown
 from kernbrook.engine.model import Follow, Model, Views, slices
 from kernbrook.engine.progress import Board
 from kernbrook.engine.quick import QuickRows
@@ -545,12 +545,12 @@ def importance_of(sample_weight: Any, rows: int) -> Floats:
         raise InputError(
             f"sample_weight: got an array of shape {weights.shape}, expected ({rows},)"
         )
-    allowed = (weights >= 0) & (weights < LARGEST_WEIGHT)
+    allowed = ((weights == 0) | (weights >= SMALLEST)) & (weights < LARGEST_WEIGHT)
     if not allowed.all():
         wrong = weights[int(np.argmin(allowed))]
         found = "NaN" if np.isnan(wrong) else f"{wrong:g}"
         raise InputError(
-            "sample_weight: negative values, infinity, NaN and numbers from 1e100 are not allowed, "
-            f"got {found}"
+            "sample_weight: negative values, infinity, NaN and sizes below 1e-100 or from 1e100 "
+            f"are not allowed, got {found}"
         )
     return weights

@@ -100,10 +100,13 @@ def along(z, t, gains):
 
 @njit(cache=True, nogil=True)
 def ridge_gain(inverse, z, t, gains):
-    """z' P z for the inverse P of the regularised moment matrix; gains = P z."""
+    """z' P z for the inverse P of the regularised moment matrix; gains = P z.
+
+    Not below 0, where after great weights P is only rounding errors.
+    """
     for j in range(inverse.shape[0]):
         gains[j] = product(inverse, j, z, t)
-    return along(z, t, gains)
+    return max(0.0, along(z, t, gains))
 
 
 @njit(cache=True, nogil=True)
