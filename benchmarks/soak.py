@@ -130,6 +130,7 @@ def draw(runs: dict[str, tuple[list[Point], list[int]]], path: Path) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import EngFormatter, MaxNLocator
 
     figure, axes = plt.subplots(
         3,
@@ -148,7 +149,8 @@ def draw(runs: dict[str, tuple[list[Point], list[int]]], path: Path) -> None:
             [100 * error for _, _, error in every],
         )
         for axis, line in zip(column, values, strict=True):
-            axis.plot(rows, line, lw=1.2)
+            axis.plot(rows, line, lw=1.2, marker=".", ms=3)
+            axis.set_xlim(0, rows[-1])
             axis.set_ylim(0, 1.15 * np.nanmax(line))
             axis.spines[["top", "right"]].set_visible(False)
             axis.vlines(
@@ -156,6 +158,9 @@ def draw(runs: dict[str, tuple[list[Point], list[int]]], path: Path) -> None:
             )
         column[0].set_title(title)
         column[-1].set_xlabel("rows learned (dotted: killed)")
+        column[-1].xaxis.set_major_locator(MaxNLocator(5))
+        column[-1].xaxis.set_major_formatter(EngFormatter())
+        column[1].yaxis.set_major_formatter(EngFormatter())
     for axis, label in zip(
         axes[:, 0], ("process, MB", "rows a second", "mistakes, %"), strict=True
     ):
