@@ -7,12 +7,9 @@ included, beside reading the bytes and their SHA-256.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import machine
 import numpy as np
@@ -28,26 +25,16 @@ LEARNERS = {
 }
 
 
-def least(work: Callable[[], Any], repeats: int = 7) -> float:
-    """Seconds of the quickest of some calls."""
-    found = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        found.append(time.perf_counter() - start)
-    return min(found)
-
-
 def main() -> None:
     print(machine.describe())
     rng = np.random.default_rng(0)
     X = sp.random(2000, 1000, 0.03, format="csr", rng=rng)
     y = (X @ rng.normal(size=1000) > 0).astype(int)
-    check = least(lambda: as_csr(X))
+    check = machine.least_seconds(lambda: as_csr(X), 7)
     lines = []
     for name, model in LEARNERS.items():
         model.fit(X, y)  # compiled
-        learn = least(lambda model=model: model.fit(X, y), 3)
+        learn = machine.least_seconds(lambda model=model: model.fit(X, y), 3)
         lines.append(
             [name, f"{1e6 * check:.0f}", f"{1e3 * learn:.1f}", f"{100 * check / learn:.2f}"]
         )
@@ -62,8 +49,11 @@ def main() -> None:
         path = Path(folder) / "model"
         kb.save(model, path)
         size = path.stat().st_size / 1e6
-        load, read = least(lambda: kb.load(path), 3), least(lambda: path.read_bytes(), 3)
-        digest = least(lambda: sha256(path.read_bytes()), 3)
+        load, read = (
+            machine.least_seconds(lambda: kb.load(path), 3),
+            machine.least_seconds(lambda: path.read_bytes(), 3),
+        )
+        digest = machine.least_seconds(lambda: sha256(path.read_bytes()), 3)
     print()
     print(
         machine.table(

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
 from collections.abc import Callable
 
 import machine
@@ -31,15 +30,6 @@ def stream(rows: int, width: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.random((rows, width))
     return X, np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(rows)
-
-
-def least_seconds(work: Callable[[], object], repeats: int) -> float:
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
 
 
 def learned(name: str, X: np.ndarray, y: np.ndarray) -> Callable[[], object]:
@@ -81,7 +71,7 @@ def main() -> None:
     print(machine.describe())
     for width in WIDTHS:
         X, y = stream(arguments.rows, width)
-        least = least_seconds(floor(X), arguments.repeats)
+        least = machine.least_seconds(floor(X), arguments.repeats)
         print(f"\n{width} features, {len(X):,} rows")
         print(
             f"{'':24} {'threads':>7} {'examples/s':>11} {'us an example':>13} {'times floor':>11}"
@@ -97,8 +87,8 @@ def main() -> None:
             for threads in (1, 2):
                 os.environ["OMP_NUM_THREADS"] = str(threads)
                 learned(name, X[:600], y[:600])()  # compiled, or loaded from the cache
-                show(name, threads, least_seconds(learned(name, X, y), arguments.repeats))
-        show("scikit-learn, 17 times", 1, least_seconds(scikit_learn(X, y), 1))
+                show(name, threads, machine.least_seconds(learned(name, X, y), arguments.repeats))
+        show("scikit-learn, 17 times", 1, machine.least_seconds(scikit_learn(X, y), 1))
 
 
 if __name__ == "__main__":

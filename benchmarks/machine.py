@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 SHUFFLED = ("magic04", "cod-rna", "skin_nonskin")  # sets whose files are grouped by class
@@ -88,6 +89,16 @@ def read(text: str) -> tuple[Any, Any]:
         order = np.random.default_rng(0).permutation(len(y))
         X, y = X[order], y[order]
     return X, y
+
+
+def least_seconds(work: Callable[[], object], repeats: int) -> float:
+    """Of the quickest of some calls."""
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
 
 
 def peak_megabytes() -> float:

@@ -85,6 +85,12 @@ def csv_text(rng: np.random.Generator) -> bytes:
     return ("\n".join(lines) + one_of(rng, ["\n", ""])).encode()
 
 
+def written(rng: np.random.Generator, path: Path, data: bytes, tokens: list[bytes]) -> Path:
+    """A file with some text, changed here and there."""
+    path.write_bytes(changed(rng, data, tokens, int(rng.integers(0, 5))))
+    return path
+
+
 def read(rng: np.random.Generator, path: Path) -> tuple[Any, Any, Any] | None:
     """The stream, and its rows read whole, dense where narrow; None where it is refused.
 
@@ -119,9 +125,7 @@ def plain_lines(data: bytes) -> bytes:
 
 def svmlight(rng: np.random.Generator, folder: Path) -> str:
     """Changed at random."""
-    path = folder / "data.svm"
-    path.write_bytes(changed(rng, svmlight_text(rng), SVMLIGHT, int(rng.integers(0, 5))))
-    return check_svmlight(rng, path)
+    return check_svmlight(rng, written(rng, folder / "data.svm", svmlight_text(rng), SVMLIGHT))
 
 
 def check_svmlight(rng: np.random.Generator, path: Path) -> str:
@@ -152,9 +156,7 @@ def check_svmlight(rng: np.random.Generator, path: Path) -> str:
 
 def csv_file(rng: np.random.Generator, folder: Path) -> str:
     """Changed at random."""
-    path = folder / "data.csv"
-    path.write_bytes(changed(rng, csv_text(rng), CSV, int(rng.integers(0, 5))))
-    return check_csv(rng, path)
+    return check_csv(rng, written(rng, folder / "data.csv", csv_text(rng), CSV))
 
 
 def check_csv(rng: np.random.Generator, path: Path) -> str:

@@ -51,7 +51,7 @@ OPTIONS = {
 }
 
 
-def run(folder: Path, *words: str, limit: int | None = LIMIT, **others: object) -> tuple[int, str]:
+def run(folder: Path, *words: str, limit: int | None = LIMIT) -> tuple[int, str]:
     """A program's exit code and what it said on standard error, which must be fit to be read."""
     import resource
 
@@ -61,7 +61,7 @@ def run(folder: Path, *words: str, limit: int | None = LIMIT, **others: object) 
 
     done = subprocess.run(
         [*PROGRAM, *words], cwd=folder, capture_output=True, text=True, errors="replace",
-        timeout=SECONDS, check=False, preexec_fn=limited, **others,
+        timeout=SECONDS, check=False, preexec_fn=limited,
     )  # fmt: skip
     return checked(done.returncode, done.stderr)
 

@@ -9,7 +9,7 @@ from fuzz.areas import AREAS, IN_PROGRAMS, one
 from fuzz.files import check_csv, check_svmlight
 
 CORPUS = sorted((Path(__file__).parent / "corpus").iterdir())
-CASES = {"parameters": 60, "contents of models": 120, "interruptions": 10, "command line": 40}
+CASES = {"parameters": 60, "contents of models": 120, "interruptions": 30, "command line": 40}
 
 
 @pytest.mark.filterwarnings("ignore")

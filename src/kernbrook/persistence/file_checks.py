@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def check_width(fitted: Mapping[str, Any]) -> None:
         raise InputError(f"feature_names_in_: expected {width} names, got {shown(names)}")
 
 
-def is_count(value: Any) -> bool:
+def is_count(value: Any) -> TypeGuard[int]:
     """Whether a value can be a number of things that were met."""
     return type(value) is int and 0 <= value < 2**63
 

@@ -3,10 +3,10 @@
 The file's metadata have one entry, `kernbrook`: a JSON object of `format`, `version`, `written_by`
 (a version of kernbrook), `model`, where it comes from training `training`, how far that has come,
 and `sha256` of all these and the arrays. How the values of a model are put in JSON is said in
-`encoding`. A grid of voted classifiers has its best model as a whole
-within it, `LateLabels` and `NamedColumns` the model that they are around. Loading makes objects of
-kernbrook's own public classes, and of classes that the caller names: no code runs, and no name is
-imported, because a file says so.
+`encoding`. A grid of voted classifiers has its best model as a whole within it, `LateLabels` and
+`NamedColumns` the model that they are around. Loading makes objects of kernbrook's own public
+classes, and of classes that the caller names: no code runs, and no name is imported, because a file
+says so.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from kernbrook.persistence.file_checks import (
     check_sizes,
     check_trivial,
     check_width,
+    is_count,
 )
 from kernbrook.persistence.wrapped_saving import check_around, read_waiting, write_waiting
 
@@ -291,7 +292,7 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
     if not isinstance(estimator, OnlineMachine):
         raise InputError(f"run: {type(estimator).__name__} has none")
     width, sparse = run.get("width"), run.get("sparse")
-    if not (type(width) is int and width >= 0 and type(sparse) is bool):
+    if not (is_count(width) and type(sparse) is bool):
         raise InputError(f"run: expected a width and whether sparse, got {width!r} and {sparse!r}")
     if isinstance(estimator, OnlineMKClassifier):
         check_classes(vars(estimator).get("classes_"))

@@ -118,7 +118,7 @@ def check_around(model: Any) -> None:
     """Raise InputError where what it has learned is of no stream, or not of the model inside."""
     learned = vars(model)
     dropped = learned.get("n_dropped_", 0)
-    if type(dropped) is not int or dropped < 0:
+    if not is_count(dropped):
         raise InputError(f"n_dropped_: expected an integer from 0, got {dropped!r}")
     if not isinstance(model, NamedColumns) or "names_" not in learned:
         return
