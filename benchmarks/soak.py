@@ -39,18 +39,20 @@ class Point(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=10**8)
+    parser.add_argument(
+        "--rows", type=int, nargs=2, default=[10**8, 10**8], help="of the default, and of BPAS"
+    )
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--every", type=float, default=60.0, help="seconds between checkpoints")
     parser.add_argument("--picture", type=Path, default=Path("soak.png"))
     given = parser.parse_args()
     print(machine.describe())
     runs = {}
-    for title, words in LEARNERS.items():
+    for (title, words), rows in zip(LEARNERS.items(), given.rows, strict=True):
         with TemporaryDirectory() as folder:
             command = ["--positive", "0", "--checkpoint-every", f"{given.every:g}", *words]
-            source = f"waveform:{given.rows}"
-            points, killed = soaked(Path(folder), [source, *command], given.rows, given.kills)
+            source = f"waveform:{rows}"
+            points, killed = soaked(Path(folder), [source, *command], rows, given.kills)
         runs[title] = points, killed
         print(f"\n{title}: killed {len(killed)} times, after {', '.join(f'{n:,}' for n in killed)}")
         show = points[:: max(1, len(points) // 10)]
