@@ -55,7 +55,7 @@ CLASSES = (
     *("magic04", "a9a", "cod-rna", "skin_nonskin"),
 )
 NUMBERS = ("energy", "twitter", "tomshardware", "kin8nm", "friedman")
-ROWS = {"classes": 10_000, "numbers": 8_000}
+ROWS = {"classification": 10_000, "regression": 8_000}
 BLOCK = 50  # rows of a mean, where errors of numbers are compared
 
 
@@ -106,7 +106,7 @@ def main() -> None:
     streams = machine.present(given.streams.split(",") if given.streams else [*CLASSES, *NUMBERS])
     tables: list[Table] = []
     settings: list[tuple[str, str]] = []
-    for task in ("classes", "numbers"):
+    for task in ("classification", "regression"):
         names = [name for name in streams if task_of(name) == task]
         if names:
             rows = given.rows or ROWS[task]
@@ -131,17 +131,17 @@ def main() -> None:
 
 
 def task_of(name: str) -> str:
-    return "numbers" if name in NUMBERS else "classes"
+    return "regression" if name in NUMBERS else "classification"
 
 
 def prepared(cache: Path, name: str, rows: int) -> dict[str, Any]:
     """X, dense, y and the number of classes, 0 for numbers; kept, since some files are large."""
     path = cache / f"rows-{name}-{rows}.npz"
     if not path.exists():
-        whole = task_of(name) == "classes"  # all of them are known ahead
+        whole = task_of(name) == "classification"  # all of them are known ahead
         X, y = machine.read(name if whole else f"{name}:{rows}")
         classes = 0
-        if task_of(name) == "classes":
+        if task_of(name) == "classification":
             known, y = np.unique(y, return_inverse=True)
             classes = len(known)
         X = X[:rows].toarray() if sp.issparse(X) else X[:rows]
@@ -160,7 +160,7 @@ def save(path: Path, **arrays: Any) -> None:
 
 
 def cells_of(task: str, streams: list[str], rows: int, given: Any) -> list[Cell]:
-    known = competitors.CLASSES if task == "classes" else competitors.NUMBERS
+    known = competitors.CLASSES if task == "classification" else competitors.NUMBERS
     usual = [name for name in known if name not in competitors.ON_REQUEST]
     methods = [name for name in (given.methods or ",".join(usual)).split(",") if name in known]
     cells = []
@@ -182,7 +182,7 @@ def also(path: str) -> dict[str, competitors.Made]:
 
 def settings_of(make: competitors.Made, task: str, path: str | None = None) -> str | None:
     """The estimator's parameters in words, or else its file; None: there is no such estimator."""
-    estimator = make(0, 5, 2 if task == "classes" else 0)
+    estimator = make(0, 5, 2 if task == "classification" else 0)
     if estimator is None:
         return None
     if hasattr(estimator, "get_params"):
@@ -310,14 +310,18 @@ class Table:
         self.task, self.data, self.found, self.ours = task, data, found, ours
         self.streams = list(data)
         self.methods = list(dict.fromkeys(method for _, method in found))
-        self.block = 1 if task == "classes" else BLOCK
+        self.block = 1 if task == "classification" else BLOCK
 
     def error(self, stream: str, method: str) -> float:
         """Mistakes in per cent, or the mean squared error over the variance of y; NaN: not run."""
         if (stream, method) not in self.found:
             return float("nan")
         loss = float(self.found[stream, method].losses.mean())
-        return 100 * loss if self.task == "classes" else loss / float(self.data[stream]["y"].var())
+        return (
+            100 * loss
+            if self.task == "classification"
+            else loss / float(self.data[stream]["y"].var())
+        )
 
     def shown(self, stream: str, method: str) -> str:
         error = self.error(stream, method)
@@ -325,7 +329,7 @@ class Table:
             return ""
         if self.diverged(stream, method):
             return "diverged"
-        text = f"{error:.2f}" if self.task == "classes" else f"{error:.4f}"
+        text = f"{error:.2f}" if self.task == "classification" else f"{error:.4f}"
         best = np.nanmin([self.error(stream, other) for other in self.methods])
         return f"**{text}**" if error == best else text
 
@@ -368,7 +372,10 @@ class Table:
         rows = f"first {max(lengths):,} rows"
         for name, length in zip(self.streams, lengths, strict=True):
             rows += f", {length:,} of {name}" if length < max(lengths) else ""
-        unit = {"classes": "mistakes in per cent", "numbers": "squared error over variance of y"}
+        unit = {
+            "classification": "mistakes in per cent",
+            "regression": "squared error over variance of y",
+        }
         errors = [["", *self.streams]]
         errors += [[m, *(self.shown(s, m) for s in self.streams)] for m in self.methods]
         header = ["", "won", "tied", "lost", "mean rank", "seconds / 1,000 rows", "bytes", "seeds"]

@@ -194,7 +194,7 @@ def test_numbers(kernbrook: Program, tmp_path: Path) -> None:
     page = tmp_path / "out.html"
     command = ["compare", "friedman:300", "--in-order", "--json", "-", "--report", str(page)]
     found = json.loads(kernbrook(*command).stdout)
-    assert found["task"] == "numbers"
+    assert found["task"] == "regression"
     rows = {row["recipe"]: row for row in found["rows"]}
     assert {
         "kernbrook-regression",
@@ -216,7 +216,10 @@ def test_recipes_are_checked_before_the_data(kernbrook: Program, tmp_path: Path)
     bad.write_text("1 1:oops\n")
     for recipes, said in (
         ("spa,spam", "unknown recipe 'spam'"),
-        ("spa,mean", "expected all for classes or all for numbers, got for classes spa and for"),
+        (
+            "spa,mean",
+            "expected all for classification or all for regression, got for classification spa",
+        ),
     ):
         result = kernbrook("compare", str(bad), "--recipes", recipes)
         assert result.returncode == 1
@@ -358,9 +361,9 @@ def test_listings(kernbrook: Program) -> None:
     assert "wdbc " in data
     assert "friedman         a smooth function, 10 features, numbers" in data
     recipes = kernbrook("recipes").stdout
-    assert "omkc-dd                  classes  OMKC(D,D)\n" in recipes
-    assert "mean                     numbers  mean so far\n" in recipes
-    assert "vkr-trace                classes  VKRc (batch)\n" in recipes
+    assert "omkc-dd                  classification  OMKC(D,D)\n" in recipes
+    assert "mean                     regression      mean so far\n" in recipes
+    assert "vkr-trace                classification  VKRc (batch)\n" in recipes
 
 
 def test_a_pipe_that_closes_early_is_no_error(csv_file: Path) -> None:

@@ -126,7 +126,7 @@ def test_settings(kernbrook):
         (["wdbc", "--model", "m", "--classes", "good,bad"], 1, "the labels are numbers, got good"),
         (["wdbc", "--model", "m", "--positive", "5"], 1, "positive='5' is not a label of wdbc"),
         (["wdbc", "--model", "m", "--resume", "--overwrite"], 1, "expected one of them, got both"),
-        (["friedman:99", "--model", "m", "--recipe", "spa"], 1, "recipes for numbers: kl-rbf"),
+        (["friedman:99", "--model", "m", "--recipe", "spa"], 1, "recipes for regression: kl-rbf"),
         (["friedman", "--model", "m", "--recipe", "mean", "--classes", "1"], 1, "--classes: mean"),
         (["friedman", "--model", "m", "--recipe", "amkl", "--set", "window=0"], 1, "window must"),
     ],
@@ -235,7 +235,7 @@ def test_numbers(kernbrook, tmp_path):
     assert f"labels asked        {record.labels_asked} ({share:.1f} %)" in out
     assert "support vectors" not in out
     found = json.loads(kernbrook(*command, "--model", "m2", "--json", "-")[1])
-    assert found["task"] == "numbers"
+    assert found["task"] == "regression"
     assert found["error"] == pytest.approx(record.error, rel=1e-12)
     assert found["labels_asked"] == record.labels_asked < 900
     assert not {"classes", "mistakes"} & found.keys()

@@ -51,11 +51,11 @@ def parameters_of(recipe):
     return [name for name in recipes.parameters(recipe) if name != "random_state"]
 
 
-@pytest.mark.parametrize("recipe", [*recipes_for("classes"), *recipes_for("numbers")])
+@pytest.mark.parametrize("recipe", [*recipes_for("classification"), *recipes_for("regression")])
 def test_settings_are_refused_in_a_line_or_work(recipe):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 2))
-    y = np.where(X[:, 0] > 0, 1, -1) if recipe in recipes_for("classes") else X[:, 0]
+    y = np.where(X[:, 0] > 0, 1, -1) if recipe in recipes_for("classification") else X[:, 0]
     for name in parameters_of(recipe):
         for text in TYPED:
             try:

@@ -36,7 +36,7 @@ def parts(module):
 
 def variants():
     """Every online recipe for classes; learners, combiners, selections at their defaults."""
-    for name in recipes_for("classes"):
+    for name in recipes_for("classification"):
         yield name, lambda name=name: kb.recipes.make(name, random_state=3)
     for part in [*parts(kb.learners), *parts(kb.combiners), *parts(kb.selection)]:
         if part is kb.combiners.AdaRaker:

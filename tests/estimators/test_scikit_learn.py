@@ -80,7 +80,7 @@ def test_every_recipe_clones_and_fits(name):
     if kb.recipes.batch(name):  # a whole grid of settings
         X, y = hard_streams.far_apart()
     model = clone(kb.recipes.make(name, random_state=3)).fit(X, y)
-    if kb.recipes.task(name) == "classes":
+    if kb.recipes.task(name) == "classification":
         assert set(model.predict(X)) <= {-1.0, 1.0}
     assert np.isfinite(model.predict(X)).all()
     assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()

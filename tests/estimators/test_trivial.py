@@ -26,7 +26,7 @@ def test_verbs(name):
     model = kb.recipes.make(name)
     assert type(model) is kind
     assert is_regressor(model) == (kind is TrivialRegressor) != is_classifier(model)
-    assert kb.recipes.task(name) == ("numbers" if is_regressor(model) else "classes")
+    assert kb.recipes.task(name) == ("regression" if is_regressor(model) else "classification")
     assert not hasattr(model, "labels_asked_")
     assert model.partial_fit(X, y).predict(X[:3]).tolist() == [expected] * 3
     assert (model.labels_asked_, model.n_rounds_, model.n_support_stored_) == (4, 4, 0)

@@ -15,12 +15,12 @@ from kernbrook.streams.arrays import ArrayStream
 
 
 @pytest.fixture
-def classes():
+def classification():
     return ArrayStream(*hard_streams.gaussian_clouds(30))
 
 
 @pytest.fixture
-def numbers():
+def regression():
     X, _ = hard_streams.gaussian_clouds(30)
     return ArrayStream(X, np.sin(3 * X[:, 0]))
 
@@ -29,7 +29,7 @@ def recipes_in(result):
     return [row.recipe for row in result.rows] + list(result.left_out)
 
 
-@pytest.mark.parametrize("task", ["classes", "numbers"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("in_order", [False, True])
 def test_a_short_list_by_default_and_all_on_demand(request, task, in_order):
     data = request.getfixturevalue(task)
@@ -39,7 +39,7 @@ def test_a_short_list_by_default_and_all_on_demand(request, task, in_order):
     assert sorted(everything) == sorted(recipes_for(task))
 
 
-@pytest.mark.parametrize("task", ["classes", "numbers"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
 def test_the_short_lists(task):
     short = SHORT_LISTS[task]
     assert len(short) <= 8
@@ -49,42 +49,49 @@ def test_the_short_lists(task):
 
 
 def test_trivial_recipes_have_no_parameters():
-    for task in ("classes", "numbers"):
+    for task in ("classification", "regression"):
         for name in recipes_for(task):
             assert (set(kb.recipes.parameters(name)) == {"kernels", "random_state"}) == (
                 name in TRIVIAL
             )
 
 
-def test_one_name(classes):
-    assert recipes_in(compare(classes, "omkc-dd", permutations=1, jobs=1)) == ["omkc-dd"]
-    assert recipes_in(compare(classes, ["majority"] * 2, permutations=1, jobs=1)) == ["majority"]
+def test_one_name(classification):
+    assert recipes_in(compare(classification, "omkc-dd", permutations=1, jobs=1)) == ["omkc-dd"]
+    assert recipes_in(compare(classification, ["majority"] * 2, permutations=1, jobs=1)) == [
+        "majority"
+    ]
 
 
 @pytest.mark.parametrize(
     "wrong", [3, 2.5, [3], ["spa", None], object(), [["spa"]], {"a": 3}, {3: "spa"}]
 )
-def test_no_names(classes, wrong):
+def test_no_names(classification, wrong):
     with pytest.raises(InputError, match=r"recipes: expected names such as \['omkc-dd', 'spa'\]"):
-        compare(classes, wrong)
+        compare(classification, wrong)
 
 
-def test_unknown_names(classes):
+def test_unknown_names(classification):
     for wrong in ("omkc-dx", ["spa", "omkc-dx"], ["all"]):
         with pytest.raises(UnknownNameError, match="unknown recipe"):
-            compare(classes, wrong)
+            compare(classification, wrong)
     assert wanted("all") is None
 
 
-def test_a_parameter_goes_to_the_recipes_that_have_it(classes):
+def test_a_parameter_goes_to_the_recipes_that_have_it(classification):
     result = compare(
-        classes, ["rbp", "omkc-dd", "majority"], permutations=1, jobs=1, budget=3, kernels="omkc16"
+        classification,
+        ["rbp", "omkc-dd", "majority"],
+        permutations=1,
+        jobs=1,
+        budget=3,
+        kernels="omkc16",
     )
     found = {row.recipe: row.runs[0].n_support_stored for row in result.rows}
     assert found["rbp"] == 16 * 3
     assert found["omkc-dd"] > 16 * 3
     assert result.manifest["parameters"] == {"budget": "3", "kernels": "'omkc16'"}
-    in_order = compare(classes, ["rbp", "majority"], in_order=True, budget=3)
+    in_order = compare(classification, ["rbp", "majority"], in_order=True, budget=3)
     assert in_order.rows[0].runs[0].n_support_stored == 16 * 3
     assert in_order.manifest["parameters"] == {"budget": "3"}
 
@@ -99,11 +106,11 @@ def test_a_parameter_goes_to_the_recipes_that_have_it(classes):
         (["om2"], {"random_state": 1}, "^random_state: give seed"),
     ],
 )
-def test_a_parameter_that_no_recipe_has(classes, names, overrides, message):
+def test_a_parameter_that_no_recipe_has(classification, names, overrides, message):
     with pytest.raises((InputError, UnknownNameError), match=message):
         settings_of(names, overrides)
     with pytest.raises((InputError, UnknownNameError), match=message):
-        compare(classes, names, **overrides)
+        compare(classification, names, **overrides)
 
 
 def test_no_recipe_has_a_parameter_that_compare_takes():
@@ -126,9 +133,9 @@ def test_no_recipe_has_a_parameter_that_compare_takes():
         ({"orders": "sorted"}, "^orders: expected permutations of 0..29"),
     ],
 )
-def test_wrong_types(classes, arguments, message):
+def test_wrong_types(classification, arguments, message):
     with pytest.raises(InputError, match=message):
-        compare(classes, "majority", **{"jobs": 1} | arguments)
+        compare(classification, "majority", **{"jobs": 1} | arguments)
 
 
 # -- settings --------------------------------------------------------------------------------------
@@ -167,15 +174,15 @@ def test_settings_in_a_text(text, expected):
         ("spa,,bpas", "unknown recipe ''"),
     ],
 )
-def test_settings_that_are_wrong(classes, text, message):
+def test_settings_that_are_wrong(classification, text, message):
     with pytest.raises((InputError, UnknownNameError), match=message):
-        compare(classes, text)
+        compare(classification, text)
 
 
-def test_several_settings_of_a_recipe(classes):
+def test_several_settings_of_a_recipe(classification):
     """Each row is what `make` gives; what holds for all gives way to what stands in the text."""
     texts = ["rbp(budget=3)", "rbp(budget=5, mode='library')", "rbp", "majority"]
-    result = compare(classes, texts, permutations=1, jobs=1, budget=4)
+    result = compare(classification, texts, permutations=1, jobs=1, budget=4)
     assert [row.recipe for row in result.rows] == [
         "rbp(budget=3)", "rbp(budget=5, mode='library')", "rbp", "majority",
     ]  # fmt: skip
@@ -184,10 +191,12 @@ def test_several_settings_of_a_recipe(classes):
     ]  # fmt: skip
     stored = [row.runs[0].n_support_stored for row in result.rows[:3]]
     assert stored[0] == 16 * 3 < stored[2] == 16 * 4
-    same = compare(classes, {"a": "rbp(budget=3)", "b": "rbp"}, permutations=1, jobs=1, budget=4)
+    same = compare(
+        classification, {"a": "rbp(budget=3)", "b": "rbp"}, permutations=1, jobs=1, budget=4
+    )
     assert [(row.recipe, row.title) for row in same.rows] == [("a", "RBP(budget=3)"), ("b", "RBP")]
     for one, other in zip(same.rows, (result.rows[0], result.rows[2]), strict=True):
         np.testing.assert_array_equal(one.runs[0].predictions, other.runs[0].predictions)
     assert same.manifest["models"] == {"a": "rbp(budget=3)", "b": "rbp"}
     with pytest.raises(InputError, match=r"a: expected one recipe, got 'spa,bpas'"):
-        compare(classes, {"a": "spa,bpas"})
+        compare(classification, {"a": "spa,bpas"})

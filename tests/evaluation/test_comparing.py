@@ -194,7 +194,7 @@ def test_numbers(waves):
     result = compare(waves, NUMBERS, permutations=2, seed=5, jobs=1)
     again = compare(waves, NUMBERS, permutations=2, seed=5, jobs=2)
     assert predictions_of(result) == predictions_of(again)
-    assert result.task == "numbers"
+    assert result.task == "regression"
     assert result.best[0] == "kernbrook-active"
     _, y = waves.read()
     for i in range(2):
@@ -215,9 +215,9 @@ def test_numbers(waves):
 def test_the_data_say_which_recipes_by_default(waves):
     X, y = waves.read()
     whole = compare(ArrayStream(X, np.rint(3 * y)), permutations=1, jobs=1)
-    assert whole.task == "classes"
+    assert whole.task == "classification"
     named = compare(ArrayStream(X, np.rint(3 * y).astype(int)), ["mean"], permutations=1, jobs=1)
-    assert named.task == "numbers"
+    assert named.task == "regression"
 
 
 def test_recipes_for_another_task(waves, data):
@@ -225,14 +225,18 @@ def test_recipes_for_another_task(waves, data):
     text = ArrayStream(X, np.where(X[:, 0] > 0, "yes", "no"))
     for in_order in (False, True):
         with pytest.raises(
-            InputError, match=r"labels of classes, found the number .*; recipes for numbers: .*mean"
+            InputError,
+            match=r"labels of classes, found the number .*; recipes for regression: .*mean",
         ):
             compare(waves, ["spa"], in_order=in_order)
         with pytest.raises(
-            InputError, match=r"numbers as labels, found (yes|no); recipes for classes: omkc-dd, "
+            InputError,
+            match=r"numbers as labels, found (yes|no); recipes for classification: omkc-dd, ",
         ):
             compare(text, ["mean"], in_order=in_order)
-        with pytest.raises(InputError, match="got for numbers mean and for classes spa, majority"):
+        with pytest.raises(
+            InputError, match="got for regression mean and for classification spa, majority"
+        ):
             compare(waves, ["mean", "spa", "majority"], in_order=in_order)
 
 
@@ -248,7 +252,7 @@ class Unread(ArrayStream):
     [
         (["omkc-dd"], {"discount": 7.0}, "discount must be a number in"),
         (["spa", "bpas"], {"discount": "much"}, "discount must be a number in"),
-        (["spa", "mean"], {}, "for classes spa and for numbers mean"),
+        (["spa", "mean"], {}, "for classification spa and for regression mean"),
         (["amkl-aks"], {"ratio": 2}, "ratio must be a number in"),
         (["spa", "raker", "spam"], {}, "unknown recipe 'spam'"),
         (["spa", "vkr-trace"], {}, "vkr-trace learns from all data at once, not from a stream; in"),

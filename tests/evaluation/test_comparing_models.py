@@ -140,7 +140,7 @@ def test_a_model_that_fails_is_left_out():
         ({"a": kb.External(SGDClassifier(), every=0)}, "a: External: every must be an integer"),
         ({"a": kb.OnlineMKClassifier(learner=kb.BPAS(0))}, "a: BPAS: budget must be"),
         ({"a": SGDClassifier}, "a: expected a model, got the class SGDClassifier"),
-        ({"a": SGDRegressor(), "b": "spa"}, "got for numbers a and for classes b"),
+        ({"a": SGDRegressor(), "b": "spa"}, "got for regression a and for classification b"),
         ([SGDClassifier(), SGDClassifier()], "two models named SGDClassifier; give a mapping"),
         ({}, "expected one or more names, got none"),
     ],
@@ -163,7 +163,7 @@ def test_baselines_learn(C):
     target = Z @ [2.0, 1.0, 0.0] + 3.0
     labels = target if C == 0 else np.digitize(target, np.quantile(target, np.arange(1, C) / C))
     trivial = "mean" if C == 0 else "majority"
-    kind = "numbers" if C == 0 else "classes"
+    kind = "regression" if C == 0 else "classification"
     result = kb.compare(Z, labels, trivial, permutations=1, jobs=2, baselines="river, sklearn")
     names = list(baselines_of(["river", "sklearn"], kind))
     assert [row.recipe for row in result.rows] == [trivial, *names]
@@ -179,8 +179,8 @@ def test_baselines_learn(C):
 
 def test_a_model_behind_a_scaler():
     one = Scaled(SGDClassifier("log_loss", random_state=0))
-    assert task_of(online(one)) == "classes"
-    assert task_of(online(Scaled(SGDRegressor()))) == "numbers"
+    assert task_of(online(one)) == "classification"
+    assert task_of(online(Scaled(SGDRegressor()))) == "regression"
     assert not hasattr(Scaled(SGDClassifier()), "predict_proba")
     labels = (y > 0).astype(int)
     for i in range(50):

@@ -17,8 +17,8 @@ from kernbrook.errors import InputError
 from kernbrook.evaluation.tasks import added, losses, recipes_for
 from kernbrook.streams.arrays import ArrayStream
 
-NAMES = recipes_for("classes")
-NUMBERS = recipes_for("numbers")
+NAMES = recipes_for("classification")
+NUMBERS = recipes_for("regression")
 
 
 def assert_same_records(one, other):
@@ -175,8 +175,10 @@ def test_sums_of_losses_do_not_depend_on_the_cuts(values, cuts):
 
 def test_losses():
     y = np.array([1, 2, 3])
-    np.testing.assert_array_equal(losses(np.array([1, 3, 3]), y, "classes"), [False, True, False])
-    np.testing.assert_array_equal(losses(np.array([1.5, 2.0, 0.0]), y, "numbers"), [0.25, 0, 9])
+    np.testing.assert_array_equal(
+        losses(np.array([1, 3, 3]), y, "classification"), [False, True, False]
+    )
+    np.testing.assert_array_equal(losses(np.array([1.5, 2.0, 0.0]), y, "regression"), [0.25, 0, 9])
 
 
 def test_the_kernel_of_a_stream_is_chosen_without_looking_ahead():

@@ -165,8 +165,12 @@ def test_what_is_refused_before_work(tmp_path):
     X, _ = numbers().read()
     text = kb.open_stream((X, np.where(X[:, 0] > 0, "yes", "no")))
     make = kb.recipes.make
-    refused(text, make("mean"), "numbers as labels, found (yes|no); recipes for classes: omkc-dd")
-    refused(numbers(), make("spa"), "labels of classes, found the number .*; recipes for numbers")
+    refused(
+        text, make("mean"), "numbers as labels, found (yes|no); recipes for classification: omkc-dd"
+    )
+    refused(
+        numbers(), make("spa"), "labels of classes, found the number .*; recipes for regression"
+    )
     refused(numbers(), make("mean"), "TrivialRegressor predicts numbers", classes=[0, 1])
     unread = dense()
     unread._pieces = lambda: pytest.fail("read")

@@ -185,8 +185,8 @@ def test_protocol_of_the_l2_svm(data):
 def test_which_recipes_are_batch():
     batch = [name for name in kb.recipes.names() if kb.recipes.batch(name)]
     assert batch == list(RECIPES) == ["vkr-trace", "vkr-pdim", "vkr-local", "l1-svm", "l2-svm"]
-    assert not {*recipes_for("classes"), *recipes_for("numbers")} & set(batch)
-    assert {kb.recipes.task(name) for name in batch} == {"classes"}
+    assert not {*recipes_for("classification"), *recipes_for("regression")} & set(batch)
+    assert {kb.recipes.task(name) for name in batch} == {"classification"}
 
 
 @pytest.mark.parametrize("name", RECIPES)

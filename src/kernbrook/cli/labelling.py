@@ -95,7 +95,7 @@ def label_data(
     stopping = _Stopping()
     with stopping.on_signals():
         if recipe is None and classes is not None and not model.exists():
-            recipe = OURS["classes"]
+            recipe = OURS["classification"]
         estimator, source, checkpoint = _model(model, recipe, seed)
         names = None if classes is None else [name.strip() for name in classes.split(",")]
         known = named_classes(estimator, names)

@@ -68,7 +68,7 @@ def data() -> None:
 
 
 def recipes() -> None:
-    """List the recipes, and whether they predict classes or numbers.
+    """List the recipes, and what each is for.
 
     Those marked batch learn from all data at once: they go with `reproduce`, and in Python with
     fit and predict, but not with `compare`, `train` and `label`.
@@ -77,7 +77,7 @@ def recipes() -> None:
 
     for name, recipe in RECIPES.items():
         note = " (batch)" if recipe.batch else ""
-        typer.echo(f"{name:24} {recipe.task:7}  {recipe.title}{note}")
+        typer.echo(f"{name:24} {recipe.task:14}  {recipe.title}{note}")
 
 
 def warm(

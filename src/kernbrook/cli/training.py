@@ -97,10 +97,10 @@ def train(
     check_not_read("--model", model, data)
     chosen = parameters(settings, budget)
     if recipe is None and classes is not None:
-        recipe = OURS["classes"]
+        recipe = OURS["classification"]
     if recipe is not None:  # before anything is read
         check_settings(make_online(recipe, **chosen, random_state=seed))
-        if classes is not None and book.task(recipe) == "numbers":
+        if classes is not None and book.task(recipe) == "regression":
             raise InputError(f"--classes: {recipe} predicts numbers")
     stopping = _Stopping()
     with stopping.on_signals(), _bar(data) as bar:
@@ -295,9 +295,9 @@ def _so_far(name: str, state: Training) -> str:
     value = error_value(state.error, task)
     parts = [
         f"{state.rows:,} rows",
-        f"{value} wrong" if task == "classes" else f"mean squared error {value}",
+        f"{value} wrong" if task == "classification" else f"mean squared error {value}",
     ]
-    if task == "classes" or model.n_support_stored_:
+    if task == "classification" or model.n_support_stored_:
         parts.append(f"{model.n_support_stored_:,} support vectors")
     if model.labels_asked_ < state.rows:
         parts.append(f"{model.labels_asked_:,} labels")

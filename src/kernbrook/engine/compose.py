@@ -80,7 +80,7 @@ def loss_of(combiner: Any, regression: bool) -> int:
         loss = SQUARED
     if regression != (loss >= SQUARED):
         wanted = "'squared' or 'absolute'" if regression else "'mistakes', 'hinge', 'logistic'"
-        task = "numbers" if regression else "classes"
+        task = "regression" if regression else "classification"
         raise InputError(f"combiner: for {task} expected a loss {wanted}, got {combiner!r}")
     return loss
 

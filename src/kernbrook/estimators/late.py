@@ -167,7 +167,7 @@ class LateLabels(BaseEstimator):
         try:
             predictions = model.predict(X)
         except NotFittedError:
-            if self.classes is None and task_of(model) == "classes":
+            if self.classes is None and task_of(model) == "classification":
                 return Learned(np.full(n, None), none, None)
             if (model := vars(self).get("_begun")) is None:  # made once: it takes long
                 model = clone(self.model)
@@ -178,7 +178,7 @@ class LateLabels(BaseEstimator):
         return Learned(predictions, none, scores, chances(X) if chances else None)
 
     def _named(self) -> dict[str, Any]:
-        if self.classes is not None and task_of(self.model) == "numbers":
+        if self.classes is not None and task_of(self.model) == "regression":
             raise refusal(self, "classes", "be None where the model predicts numbers")
         return {} if self.classes is None else {"classes": self.classes}
 

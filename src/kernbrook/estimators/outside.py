@@ -108,7 +108,7 @@ class OutsideMachine(BaseEstimator):
         if not hasattr(self, "_store"):
             self._start(X, y, classes)
         targets = self._targets(y)
-        numbers = self._task == "numbers"
+        numbers = self._task == "regression"
         scores = self._store.setting.scores
         board = empty_board(len(y), 1, scores, targets, np.ones(len(y)), numbers)
         self._said, self._aside = [], 0.0
@@ -139,12 +139,12 @@ class OutsideMachine(BaseEstimator):
 
     @property
     def _task(self) -> Task:
-        return "numbers" if kind_of(self.external.model) == "regressor" else "classes"
+        return "regression" if kind_of(self.external.model) == "regressor" else "classification"
 
     def _start(self, X: Any, y: NDArray[Any], classes: Any) -> None:
         check(self.external)
         scores = 1
-        if self._task == "classes":
+        if self._task == "classification":
             found = distinct(y[present(y)] if classes is None else as_labels(classes))
             if len(found) < 2:
                 raise InputError(
@@ -153,10 +153,10 @@ class OutsideMachine(BaseEstimator):
                 )
             self.classes_ = found
             scores = 1 if len(found) == 2 else len(found)
-        setting = Setting(X.shape[1], sp.issparse(X), scores, 0, self._task == "numbers")
+        setting = Setting(X.shape[1], sp.issparse(X), scores, 0, self._task == "regression")
         store: Any = self.external.make_store(0, setting)
         store.keeps_old = False
-        if self._task == "classes":
+        if self._task == "classification":
             store.watch = self._note
         self._store, self._state = store, store.begin()
         self.n_rounds_ = self.labels_asked_ = 0
@@ -165,7 +165,7 @@ class OutsideMachine(BaseEstimator):
         """Labels as the store takes them: numbers, of classes theirs; NaN where there is none."""
         there = present(y)
         targets = np.full(len(y), np.nan)
-        if self._task == "numbers":
+        if self._task == "regression":
             targets[there] = as_numbers(y[there])
             return targets
         numbers = class_numbers(self.classes_, y[there])
@@ -177,5 +177,5 @@ class OutsideMachine(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.estimator_type = "regressor" if self._task == "numbers" else "classifier"
+        tags.estimator_type = "regressor" if self._task == "regression" else "classifier"
         return tags

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-Task = Literal["classes", "numbers"]
+Task = Literal["classification", "regression"]
 
 
 class Learned(NamedTuple):
@@ -36,10 +36,10 @@ def task_of(estimator: Any) -> Task:
     --------
     >>> import kernbrook as kb
     >>> task_of(kb.OnlineMKClassifier()), task_of(kb.OnlineMKRegressor())
-    ('classes', 'numbers')
+    ('classification', 'regression')
     """
     tagged = hasattr(estimator, "__sklearn_tags__")
-    return "numbers" if tagged and is_regressor(estimator) else "classes"
+    return "regression" if tagged and is_regressor(estimator) else "classification"
 
 
 def is_batch(estimator: Any) -> bool:

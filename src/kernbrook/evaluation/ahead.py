@@ -54,7 +54,7 @@ def compile_ahead(
         if book.batch(name):
             trials[frozenset({name})] = partial(_fit, machine)
             continue
-        n_classes = 3 if book.task(name) == "classes" else 0
+        n_classes = 3 if book.task(name) == "classification" else 0
         for sparse in (False, True):
             one = family(machine, sparse)
             if one is not None:

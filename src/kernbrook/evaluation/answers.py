@@ -139,7 +139,7 @@ def named_classes(model: Any, classes: Sequence[Any] | None) -> NDArray[Any] | N
     >>> named_classes(kb.OnlineMKClassifier(), ["1", "-1"])
     array([-1,  1])
     """
-    if task_of(model) == "numbers":
+    if task_of(model) == "regression":
         if classes is not None:
             raise InputError(f"classes: {type(model).__name__} predicts numbers; give none")
         return None

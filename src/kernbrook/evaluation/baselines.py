@@ -99,14 +99,14 @@ def baselines_of(libraries: Sequence[str], task: Task) -> dict[str, tuple[str, A
 
     Examples
     --------
-    >>> [title for title, _ in baselines_of(["sklearn"], "numbers").values()]
+    >>> [title for title, _ in baselines_of(["sklearn"], "regression").values()]
     ['SGDRegressor', 'KNeighborsRegressor']
     """
     makers = {
-        ("sklearn", "classes"): _sklearn_of_classes,
-        ("sklearn", "numbers"): _sklearn_of_numbers,
-        ("river", "classes"): _river_of_classes,
-        ("river", "numbers"): _river_of_numbers,
+        ("sklearn", "classification"): _sklearn_of_classes,
+        ("sklearn", "regression"): _sklearn_of_numbers,
+        ("river", "classification"): _river_of_classes,
+        ("river", "regression"): _river_of_numbers,
     }
     found: dict[str, tuple[str, Any]] = {}
     for library in libraries:

@@ -58,7 +58,7 @@ def load_checkpoint(path: str | PathLike[str]) -> tuple[Any, Checkpoint | None]:
         return estimator, None
     try:
         checkpoint = Checkpoint(**{**found, "source": Source(**found["source"])})
-        most = math.inf if task_of(estimator) == "numbers" else checkpoint.rows
+        most = math.inf if task_of(estimator) == "regression" else checkpoint.rows
         sensible = estimator.n_rounds_ == checkpoint.rows and 0 <= checkpoint.loss <= most
     except (AttributeError, KeyError, TypeError) as error:
         raise ModelFileError(path, f"not an account of a training: {error}") from error

@@ -20,12 +20,12 @@ from kernbrook.learners import External
 
 # Where nobody names recipes: ours, one of each paper, a linear one, the trivial ones.
 SHORT_LISTS: dict[Task, tuple[str, ...]] = {
-    "classes": (
-        OURS["classes"], "omkc-dd", "spa", "bpegasos-merge", "perceptron",
+    "classification": (
+        OURS["classification"], "omkc-dd", "spa", "bpegasos-merge", "perceptron",
         "majority", "last-label",
     ),
-    "numbers": (
-        OURS["numbers"], "kernbrook-active", "raker", "amkl-aks", "kl-linear",
+    "regression": (
+        OURS["regression"], "kernbrook-active", "raker", "amkl-aks", "kl-linear",
         "mean", "last-value",
     ),
 }  # fmt: skip
@@ -198,7 +198,9 @@ def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[st
         by_task.setdefault(choice.task, []).append(row)
     if len(by_task) > 1:
         told = " and ".join(f"for {task} {', '.join(own)}" for task, own in by_task.items())
-        raise InputError(f"recipes: expected all for classes or all for numbers, got {told}")
+        raise InputError(
+            f"recipes: expected all for classification or all for regression, got {told}"
+        )
     return choices
 
 

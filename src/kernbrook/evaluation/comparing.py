@@ -168,7 +168,7 @@ def compare(
         n_rows, n_orders = stream.n_rows or 0, 1
         facts |= {"permutations": 1, "orders": "as stored"}
         X, y = next(stream.chunks(CHUNK))
-        classes = _classes(y if task == "numbers" else classes_of(stream), task)
+        classes = _classes(y if task == "regression" else classes_of(stream), task)
     else:
         X, y = stream.read()
         classes = _classes(y, task)
@@ -217,7 +217,7 @@ def _check_count(name: str, value: Any, least: int) -> None:
 
 def _classes(labels: NDArray[Any], task: Task) -> NDArray[Any] | None:
     """The labels, each once, if they fit the task; None of numbers."""
-    if task == "numbers":
+    if task == "regression":
         check_numbers(labels)
         return None
     check_no_fraction(labels)
@@ -453,7 +453,7 @@ def best_rows(rows: Sequence[Row]) -> tuple[str, ...]:
 
 def _tested(row: Row) -> NDArray[np.float64]:
     with np.errstate(divide="ignore"):
-        return row.errors if row.task == "classes" else np.log(row.errors)
+        return row.errors if row.task == "classification" else np.log(row.errors)
 
 
 def _differs(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:

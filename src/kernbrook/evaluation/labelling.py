@@ -123,7 +123,7 @@ class Labelling:
         self.given += 1
         if answer.predicted is not None:
             self.judged += 1
-            if task_of(self.model) == "numbers":
+            if task_of(self.model) == "regression":
                 self.loss += (answer.predicted - answer.label) ** 2
             else:
                 self.loss += answer.predicted != answer.label
@@ -285,7 +285,7 @@ def with_policy(model: Any) -> Any:
     MarginSampling()
     """
     if getattr(model, "labels", None) == "all":
-        bounded = task_of(model) == "classes" and (
+        bounded = task_of(model) == "classification" and (
             model.combiner is None
             or getattr(model.combiner, "loss_code", None) in (MISTAKES, HINGE)
         )

@@ -253,7 +253,7 @@ def _with_pairs(record: Record, metric: Any) -> tuple[Any, list[tuple[Any, Any]]
     of = base.RegressionMetric if record.classes is None else base.ClassificationMetric
     others = base.ClassificationMetric if record.classes is None else base.RegressionMetric
     if isinstance(metric, others) and not isinstance(metric, of):
-        kind = "numbers" if record.classes is None else "classes"
+        kind = "regression" if record.classes is None else "classification"
         raise InputError(f"metric: {name} does not go with a record of {kind}")
     labels, said = _labels(record).tolist(), record.predictions.tolist()
     told: dict[str, Any] = {}

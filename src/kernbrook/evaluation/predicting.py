@@ -116,11 +116,11 @@ class Tally:
             self._placeholders = False
         if self.classes is None:
             self.known += len(y)
-            self.loss = added(self.loss, losses(predicted, y, "numbers"))
+            self.loss = added(self.loss, losses(predicted, y, "regression"))
         else:
             known = np.isin(y, self.classes)
             self.known += int(known.sum())
-            self.loss = added(self.loss, known & losses(predicted, y, "classes"))
+            self.loss = added(self.loss, known & losses(predicted, y, "classification"))
 
     @property
     def error(self) -> float | None:

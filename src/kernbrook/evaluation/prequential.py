@@ -75,13 +75,13 @@ def prequential(
     """
     estimator = online(estimator)
     task = task_of(estimator)
-    if task == "numbers" and classes is not None:
+    if task == "regression" and classes is not None:
         raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")
     if isinstance(X, Stream):
         if y is not None or order is not None:
             raise InputError("prequential: a stream has its own labels and order; give neither")
         stream = X
-        if task == "classes" and classes is None:
+        if task == "classification" and classes is None:
             classes = classes_of(stream)
         size = _chunk(stream.n_rows)
         chunks: Iterator[tuple[Any, Any]] = stream.chunks(size)
@@ -91,16 +91,16 @@ def prequential(
         size = _chunk(rows)
         order = np.arange(rows) if order is None else _order(order, rows)
         chunks = _in_order(X, y, order, size)
-        if task == "classes":
+        if task == "classification":
             classes = distinct(y) if classes is None else classes
             _look_ahead(estimator, X, y, order, classes)
         few = few_rows(y)
         warm_up(estimator, X[few], y[few], classes)
 
-    labels = {"classes": classes} if task == "classes" else {}
+    labels = {"classes": classes} if task == "classification" else {}
     parts: list[tuple[Any, ...]] = []
     samples = []
-    learn = _learning(estimator) if task == "classes" else estimator.learn
+    learn = _learning(estimator) if task == "classification" else estimator.learn
     seconds, seen, loss = 0.0, 0, 0.0
     for X_chunk, y_chunk in chunks:
         if seen == 0 and isinstance(X, Stream):
@@ -145,7 +145,7 @@ def prequential(
     known = getattr(estimator, "classes_", classes)
     return Record(
         predictions=predictions,
-        mistakes=mistakes if task == "classes" else None,
+        mistakes=mistakes if task == "classification" else None,
         error=loss / seen,
         labels_asked=int(history.labels_asked[-1]),
         n_support_stored=int(history.n_support_stored[-1]),
@@ -153,7 +153,7 @@ def prequential(
         seconds=seconds,
         history=history,
         labels=y_all,
-        classes=None if task == "numbers" else np.asarray(known),
+        classes=None if task == "regression" else np.asarray(known),
         scores=scores[:, 0] if scores is not None and scores.shape[1] == 1 else scores,
         probabilities=probabilities,
     )

@@ -165,12 +165,12 @@ class Row:
     @property
     def task(self) -> Task:
         """What its runs predict."""
-        return "numbers" if any(run.mistakes is None for run in self.runs) else "classes"
+        return "regression" if any(run.mistakes is None for run in self.runs) else "classification"
 
     @property
     def errors(self) -> Floats:
         """(r,) error of each run: mistakes in per cent, or mean squared errors as they are."""
-        scale = 100.0 if self.task == "classes" else 1.0
+        scale = 100.0 if self.task == "classification" else 1.0
         return np.array([scale * run.error for run in self.runs])
 
     def values(self, name: str) -> Floats:

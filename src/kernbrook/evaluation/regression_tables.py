@@ -155,7 +155,7 @@ def _cells(data: _Data, rows: Sequence[_Wanted]) -> Iterator[RegressionCell]:
 def _curves(data: _Data, rows: Sequence[_Wanted]) -> Iterator[ErrorCurve]:
     rounds = _on_the_way(len(data.y))
     for row, runs in data.runs(rows):
-        lost = np.array([losses(run.predictions, data.y, "numbers") for run in runs])
+        lost = np.array([losses(run.predictions, data.y, "regression") for run in runs])
         errors = UNIT * lost.cumsum(axis=1)[:, rounds - 1] / rounds
         yield ErrorCurve(
             **_facts(data, row, runs),

@@ -1,4 +1,4 @@
-"""Classes or numbers: what a prediction loses, which labels and which recipes go with each."""
+"""Classification or regression: what a prediction loses, which labels and recipes go with each."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def losses(predicted: NDArray[Any], y: NDArray[Any], task: Task) -> NDArray[Any]
 
     Examples
     --------
-    >>> losses(np.array([1.0, 2.0]), np.array([1.0, 5.0]), "numbers")
+    >>> losses(np.array([1.0, 2.0]), np.array([1.0, 5.0]), "regression")
     array([0., 9.])
     """
-    if task == "classes":
+    if task == "classification":
         return np.asarray(predicted != y)
     with np.errstate(over="ignore"):
         return np.asarray((predicted - y) ** 2)
@@ -62,10 +62,10 @@ def task_of_labels(stream: Stream) -> Task:
     """Numbers where a label has a fraction, else classes; read up to the first fraction."""
     for _, y in stream.chunks(CHUNK):
         if y.dtype.kind != "f":
-            return "classes"
+            return "classification"
         if _fractions(y).any():
-            return "numbers"
-    return "classes"
+            return "regression"
+    return "classification"
 
 
 def check_no_fraction(y: NDArray[Any]) -> None:
@@ -74,7 +74,7 @@ def check_no_fraction(y: NDArray[Any]) -> None:
     if fractions.any():
         raise InputError(
             f"data: expected labels of classes, found the number {y[fractions][0]}; "
-            f"{fitting('numbers')}"
+            f"{fitting('regression')}"
         )
 
 
@@ -82,7 +82,7 @@ def check_numbers(y: NDArray[Any]) -> None:
     """InputError where labels are no numbers."""
     if y.dtype.kind not in "biuf":
         raise InputError(
-            f"data: expected numbers as labels, found {y[0]!s:.40}; {fitting('classes')}"
+            f"data: expected numbers as labels, found {y[0]!s:.40}; {fitting('classification')}"
         )
 
 
@@ -92,7 +92,10 @@ def fitting(task: Task) -> str:
 
 
 # The recipe where none is named.
-OURS: dict[Task, str] = {"classes": "kernbrook-classification", "numbers": "kernbrook-regression"}
+OURS: dict[Task, str] = {
+    "classification": "kernbrook-classification",
+    "regression": "kernbrook-regression",
+}
 
 
 def recipes_for(task: Task) -> tuple[str, ...]:
@@ -100,7 +103,7 @@ def recipes_for(task: Task) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> recipes_for("classes")[-2:]
+    >>> recipes_for("classification")[-2:]
     ('majority', 'last-label')
     """
     names = (name for name in book.names() if not book.batch(name))
@@ -129,7 +132,7 @@ def check_settings(estimator: Any, width: int = 1) -> None:
     A copy of it learns no rows of `width` features.
     """
     estimator = online(estimator)
-    labels: dict[str, Any] = {} if task_of(estimator) == "numbers" else {"classes": [0, 1]}
+    labels: dict[str, Any] = {} if task_of(estimator) == "regression" else {"classes": [0, 1]}
     clone(estimator).learn(np.empty((0, width)), np.empty(0), **labels)
 
 

@@ -145,7 +145,7 @@ def train(
         task = task_of(estimator)
         state = Training(estimator)
         labels = None
-        if task == "classes":
+        if task == "classification":
             labels = _classes(stream, classes, None if known is None else estimator.classes_)
         elif classes is not None:
             raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")

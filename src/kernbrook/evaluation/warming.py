@@ -263,4 +263,4 @@ def _trial(estimator: Any, classes: Any) -> tuple[Any, dict[str, Any]]:
     trial = clone(estimator)
     if isinstance(trial, OnlineMachine):
         trial.set_params(random_state=0)
-    return trial, {} if task_of(estimator) == "numbers" else {"classes": classes}
+    return trial, {} if task_of(estimator) == "regression" else {"classes": classes}

@@ -17,7 +17,7 @@ class Entry(NamedTuple):
     """
 
     title: str
-    task: Literal["classes", "numbers"] = "classes"
+    task: Literal["classification", "regression"] = "classification"
     batch: bool = False
 
 
@@ -53,18 +53,18 @@ RECIPES = {
     "l2-svm": Entry("L2 SVM", batch=True),
     "majority": Entry("majority so far"),
     "last-label": Entry("last label"),
-    "kl-rbf": Entry("KL-RBF", "numbers"),
-    "kl-poly": Entry("POLY2", "numbers"),
-    "kl-linear": Entry("LINEAR", "numbers"),
-    "omkl": Entry("OMKL", "numbers"),
-    "omkl-b": Entry("OMKL-B", "numbers"),
-    "raker": Entry("Raker", "numbers"),
-    "ada-raker": Entry("AdaRaker", "numbers"),
-    "omkl-aks": Entry("OMKL-AKS", "numbers"),
-    "amkl": Entry("AMKL", "numbers"),
-    "amkl-aks": Entry("AMKL-AKS", "numbers"),
-    "kernbrook-regression": Entry("kernbrook", "numbers"),
-    "kernbrook-active": Entry("kernbrook (active)", "numbers"),
-    "mean": Entry("mean so far", "numbers"),
-    "last-value": Entry("last value", "numbers"),
+    "kl-rbf": Entry("KL-RBF", "regression"),
+    "kl-poly": Entry("POLY2", "regression"),
+    "kl-linear": Entry("LINEAR", "regression"),
+    "omkl": Entry("OMKL", "regression"),
+    "omkl-b": Entry("OMKL-B", "regression"),
+    "raker": Entry("Raker", "regression"),
+    "ada-raker": Entry("AdaRaker", "regression"),
+    "omkl-aks": Entry("OMKL-AKS", "regression"),
+    "amkl": Entry("AMKL", "regression"),
+    "amkl-aks": Entry("AMKL-AKS", "regression"),
+    "kernbrook-regression": Entry("kernbrook", "regression"),
+    "kernbrook-active": Entry("kernbrook (active)", "regression"),
+    "mean": Entry("mean so far", "regression"),
+    "last-value": Entry("last value", "regression"),
 }

@@ -77,12 +77,12 @@ def title(name: str) -> str:
 
 
 def task(name: str) -> Task:
-    """What a recipe predicts: "classes" or "numbers".
+    """What a recipe predicts: "classification" or "regression".
 
     Examples
     --------
     >>> task("spa"), task("mean")
-    ('classes', 'numbers')
+    ('classification', 'regression')
     """
     return _entry(name).task
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """A comparison as plain values that `json.dumps(..., allow_nan=False)` takes.
 
-    Errors are mistakes in per cent, or mean squared errors as they are where `task` is "numbers".
-    Standard deviations have ddof = 1 and are None with one run. A number that is not finite becomes
-    None.
+    Errors are mistakes in per cent, or mean squared errors as they are where `task` is
+    "regression". Standard deviations have ddof = 1 and are None with one run. A number that is not
+    finite becomes None.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _row(row: Row) -> dict[str, Any]:
         result[f"{name}_mean"], result[f"{name}_std"] = mean_and_std(row.values(name))
     for name in ("labels_asked", "seconds"):
         result[f"{name}_mean"], _ = mean_and_std(row.values(name))
-    scale = 100.0 if row.task == "classes" else 1.0
+    scale = 100.0 if row.task == "classification" else 1.0
     result["history"] = _mean_history([run.history for run in row.runs], scale)
     result["runs"] = [_run(run, scale) for run in row.runs]
     return result

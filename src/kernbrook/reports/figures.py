@@ -62,7 +62,7 @@ def learning_curves(comparison: Comparison) -> Figure:
     over = [over_time(row, "error") for row in rows]
     means = [how.scale * errors.mean(axis=0) for _, errors in over]
     ends = [float(mean[-1]) for mean in means if 0 < mean[-1] < math.inf]
-    logarithmic = comparison.task == "numbers" and bool(ends) and max(ends) > WIDE * min(ends)
+    logarithmic = comparison.task == "regression" and bool(ends) and max(ends) > WIDE * min(ends)
     labels, seen = [], []
     for row, pen, (rounds, errors), mean in zip(rows, _pens(comparison), over, means, strict=True):
         drawing.line(axes, rounds, mean, pen)

@@ -76,12 +76,12 @@ _FAMILIES = {
 
 
 _OVER_TIME = {
-    "classes": (
+    "classification": (
         "Mistakes over time",
         "The share of wrong predictions among the rounds so far, each made before its label was "
         "seen: lower is better, and falling means still learning.",
     ),
-    "numbers": (
+    "regression": (
         "Error over time",
         "The mean squared error of the rounds so far, each predicted before its label was seen: "
         "lower is better, and falling means still learning.",
@@ -322,7 +322,7 @@ def write_error_report(result: ErrorCurves, path: str | PathLike[str]) -> None:
     sections = []
     for data in dict.fromkeys(curve.data for curve in result.curves):
         own = [curve for curve in result.curves if curve.data == data]
-        text = _OVER_TIME["numbers"][1]
+        text = _OVER_TIME["regression"][1]
         sections.append(Section(f"Error over time on {data}", text, error_figure(own)))
     text = (
         "Mean squared errors x 1e-3 after so many rounds and at the end ± one standard "
@@ -425,7 +425,7 @@ def write_page(
 def _explained(comparison: Comparison) -> str:
     """What the columns of a comparison mean."""
     text = "Means over the permutations ± one standard deviation."
-    if comparison.task == "numbers":
+    if comparison.task == "regression":
         text += " MSE is the mean squared error of all rounds, labels asked for or not."
     if shows_support(comparison):
         text += " #SV counts support vectors over all kernels, at the end of the stream."

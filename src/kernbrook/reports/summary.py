@@ -24,14 +24,14 @@ T = TypeVar("T")
 STAR_NOTE = "* not told from the least mean by a Student t-test at 5 %"
 STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
 STAR_NOTES = {
-    "classes": (STAR_NOTE, STAR_NOTE_ALONE),
-    "numbers": (
+    "classification": (STAR_NOTE, STAR_NOTE_ALONE),
+    "regression": (
         "* not told from the least mean by a Student t-test of the logarithms at 5 %",
         "* least error; one permutation allows no test",
     ),
 }
 LABELS_ASKED = "labels asked"
-ERROR_NAMES = {"classes": "error", "numbers": "mean squared error"}
+ERROR_NAMES = {"classification": "error", "regression": "mean squared error"}
 STUDY_NOTE = (
     "cap and divisor: alpha and beta of the paper; the others have budgets that add up to SPA's #SV"
 )
@@ -122,7 +122,7 @@ class Measure(NamedTuple):
 
 def measure(comparison: Comparison) -> Measure:
     """Mistakes in per cent; or squared errors in a power of ten, four digits of the least mean."""
-    if comparison.task == "classes":
+    if comparison.task == "classification":
         return Measure("mistakes %", "mistakes so far (% of the rounds)", 100.0, 2, " %")
     means = [float(np.mean(row.values("error"))) for row in comparison.rows]
     least = min((mean for mean in means if 0 < mean < math.inf), default=1.0)
@@ -138,10 +138,10 @@ def error_value(error: float, task: str) -> str:
 
     Examples
     --------
-    >>> error_value(0.125, "classes"), error_value(0.0134159, "numbers")
+    >>> error_value(0.125, "classification"), error_value(0.0134159, "regression")
     ('12.50 %', '0.01342')
     """
-    return f"{100 * error:.2f} %" if task == "classes" else f"{error:.4g}"
+    return f"{100 * error:.2f} %" if task == "classification" else f"{error:.4g}"
 
 
 def seconds(value: float) -> str:
@@ -291,7 +291,7 @@ def comparison_columns(comparison: Comparison, *, support_digits: int = 1) -> li
 def shows_support(comparison: Comparison) -> bool:
     """Whether support vectors are of interest: of numbers, where any run keeps some."""
     kept = any(np.any(row.values("n_support_stored")) for row in comparison.rows)
-    return comparison.task == "classes" or kept
+    return comparison.task == "classification" or kept
 
 
 def any_label_left(comparison: Comparison) -> bool:
@@ -409,7 +409,7 @@ def verdict(comparison: Comparison) -> str:
     text ending with a full stop
     """
     rows = checked(comparison).rows
-    how, numbers = measure(comparison), comparison.task == "numbers"
+    how, numbers = measure(comparison), comparison.task == "regression"
     means = {id(row): float(np.mean(row.values("error"))) for row in rows}
     real = [row for row in rows if row.recipe not in TRIVIAL] or list(rows)
     best = min(real, key=lambda row: rank(means[id(row)]))

@@ -39,11 +39,11 @@ def training_table(training: Training, data: str, recipe: str) -> Table:
     lines = [
         ("rows", f"{training.rows:,}"),
         (
-            "online error" if task == "classes" else ERROR_NAMES[task],
+            "online error" if task == "classification" else ERROR_NAMES[task],
             error_value(training.error, task),
         ),
     ]
-    if task == "classes" or model.n_support_stored_:
+    if task == "classification" or model.n_support_stored_:
         lines.append(("support vectors", f"{model.n_support_stored_:,}"))
     if (asked := model.labels_asked_) < training.rows:
         share = 100 * asked / training.rows
@@ -94,10 +94,10 @@ def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:
         "n_rows": training.rows,
         "resumed_at": training.resumed_at,
     }
-    if task == "classes":
+    if task == "classification":
         values |= {"classes": model.classes_, "mistakes": training.loss}
     values |= {
-        "error": 100.0 * training.error if task == "classes" else training.error,
+        "error": 100.0 * training.error if task == "classification" else training.error,
         "n_support_stored": model.n_support_stored_,
         "n_support_active": model.n_support_active_,
         "labels_asked": model.labels_asked_,
