@@ -228,6 +228,8 @@ HAVING = [
         "progress.state: expected 0 as the greatest of each level",
     ),
     (combined(kb.EXP(loss="logistic")), at("progress.state", -1, -9.0), "progress.state: expected"),
+    (combined(kb.Stack()), at("progress.state", -1, 1e308), "progress.state: greater than learn"),
+    (combined(kb.Stack()), at("progress.state", 10, 1e308), "progress.state: greater than learn"),
     (combined(kb.AdaHedge()), at("progress.state", 0, -1.0), "progress.state: expected numbers"),
     (combined(kb.GroupNorm()), at("progress.state", 0, -1.0), "progress.state: expected numbers"),
     (combined(None), at("progress.log_weights", 0, np.nan), "progress.log_weights: NaN"),
