@@ -229,6 +229,8 @@ HAVING = [
     ),
     (combined(kb.EXP(loss="logistic")), at("progress.state", -1, -9.0), "progress.state: expected"),
     (combined(kb.Stack()), at("progress.state", -1, 1e308), "progress.state: greater than learn"),
+    (combined(None), at("calibration.cross", 0, 1e154), "cross, curvatures: greater than they"),
+    (combined(None), at("calibration.cross", 0, 1e9), "calibration.cross: more than the curv"),
     (combined(kb.Stack()), at("progress.state", 10, 1e308), "progress.state: greater than learn"),
     (combined(kb.AdaHedge()), at("progress.state", 0, -1.0), "progress.state: expected numbers"),
     (combined(kb.GroupNorm()), at("progress.state", 0, -1.0), "progress.state: expected numbers"),
