@@ -135,9 +135,7 @@ class Calibration:
         if not (positive and known.slope[2:].min() >= 0 and known.counts.min() >= 0):
             raise InputError("slope, curvatures, counts: expected positive numbers")
         if max(np.abs(array).max() for array in known[:4]) > GREATEST:
-            raise InputError(
-                "slope, intercepts, cross, curvatures: greater than they can be"
-            )
+            raise InputError("slope, intercepts, cross, curvatures: greater than they can be")
         if (known.cross**2 > 2 * known.slope[1] * known.curvatures).any():  # up to rounding: half
             raise InputError("cross: more than the curvatures can have")
         sizes, most = np.abs(known.errors[0]), known.errors[1] * (1 + 1e-9)

@@ -297,7 +297,7 @@ class CsvStream(Stream):
         """What to do about text in a column."""
         if self._label_is_known:
             return "make it numbers, or leave out the column"
-        return f"is it the label? --label {shlex.quote(printable(printable(self._columns[column]))):.80}"
+        return f"is it the label? --label {shlex.quote(printable(self._columns[column])):.80}"
 
     def _refuse_inexact(self, line: int, value: str) -> NoReturn:
         assert self._label is not None
