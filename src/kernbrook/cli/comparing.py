@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,7 +20,6 @@ from kernbrook.cli.common import (
     progress,
     show_result,
 )
-from kernbrook.errors import InputError
 
 
 def compare(
@@ -82,7 +80,7 @@ def compare(
     from kernbrook.evaluation.choosing import choices_of, settings_of, wanted
     from kernbrook.evaluation.comparing import compare as run
     from kernbrook.evaluation.comparing import load_orders
-    from kernbrook.reports import comparison_json, comparison_table, write_report
+    from kernbrook.reports import comparison_json, comparison_table, rendered, write_report
     from kernbrook.streams import open_stream
 
     check_targets(json, report)
@@ -113,12 +111,14 @@ def compare(
             in_order=in_order,
             baselines=baselines,
             progress=lambda rounds: shown.announce(stream.name, rounds),
-            so_far=lambda part: shown.show(lambda width: comparison_table(part, width=width)),
+            so_far=lambda part: shown.show(lambda width: rendered(comparison_table(part), width)),
             compiling=shown.compiling,
             **own,
         )
     show_result(
-        json, lambda: comparison_json(result), lambda width: comparison_table(result, width=width)
+        json,
+        lambda: comparison_json(result),
+        lambda width: rendered(comparison_table(result), width),
     )
     if report is not None:
         write_report(result, report)
@@ -153,10 +153,7 @@ def reproduce(
     seed: Seed = 0,
     orders: Orders = None,
     json: Json = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(help="A figure, or vkr-table-1: write its page to this .html file."),
-    ] = None,
+    report: Report = None,
     jobs: Jobs = None,
 ) -> None:
     """Run a published table again: printed value, our value, difference.
@@ -164,42 +161,12 @@ def reproduce(
     Data sets are looked for in the folder that KERNBROOK_DATA names (NAME.libsvm, .xz), with
     the authors' orders in its omkc_permutations.npz, and among the built-in ones.
     """
-    from kernbrook.evaluation.regression_records import ErrorCurves, LabelStudy, RegressionTable
-    from kernbrook.evaluation.reproducing import reproduce as run
-    from kernbrook.evaluation.reproduction_records import (
-        AccuracyCurves,
-        AccuracyTable,
-        DiscountCurves,
-        ParameterStudy,
-        Reproduction,
-    )
-    from kernbrook.evaluation.voted_records import VotedTable
-    from kernbrook.reports import (
-        accuracy_table,
-        curve_table,
-        discount_table,
-        error_table,
-        label_table,
-        ratio_table,
-        regression_table,
-        reproduction_json,
-        reproduction_table,
-        study_table,
-        voted_table,
-        write_curve_report,
-        write_discount_report,
-        write_error_report,
-        write_label_report,
-        write_study_report,
-        write_voted_report,
-    )
+    from kernbrook.papers import published
+    from kernbrook.papers import reproduce as run
+    from kernbrook.reports import rendered, results_json, write_page
 
     check_targets(json, report)
-    if report is not None and "-figure-" not in table and table != "vkr-table-1":
-        raise InputError(
-            "--report goes with omkc-figure-4, bomkl-figure-1, vkr-table-1 and the figures of "
-            f"bpegasos and amkl, not with {table}"
-        )
+    wanted = published(table)
     with progress() as shown:
         result = run(
             table,
@@ -213,37 +180,11 @@ def reproduce(
             compiling=shown.compiling,
         )
 
-    def as_table(width: int) -> Any:
-        if isinstance(result, Reproduction):
-            return reproduction_table(result, width=width)
-        if isinstance(result, AccuracyTable):
-            return accuracy_table(result, width=width)
-        if isinstance(result, AccuracyCurves):
-            return curve_table(result)
-        if isinstance(result, ParameterStudy):
-            return study_table(result)
-        if isinstance(result, RegressionTable):
-            return regression_table(result, width=width)
-        if isinstance(result, LabelStudy):
-            return label_table(result)
-        if isinstance(result, ErrorCurves):
-            return error_table(result)
-        if isinstance(result, VotedTable):
-            return voted_table(result, width=width)
-        return discount_table(result) if isinstance(result, DiscountCurves) else ratio_table(result)
-
-    show_result(json, lambda: reproduction_json(result), as_table)
+    show_result(
+        json,
+        lambda: results_json(result),
+        lambda width: rendered(wanted.as_table(result), width),
+    )
     if report is not None:
-        if isinstance(result, ParameterStudy):
-            write_study_report(result, report)
-        elif isinstance(result, AccuracyCurves):
-            write_curve_report(result, report)
-        elif isinstance(result, LabelStudy):
-            write_label_report(result, report)
-        elif isinstance(result, ErrorCurves):
-            write_error_report(result, report)
-        elif isinstance(result, VotedTable):
-            write_voted_report(result, report)
-        elif isinstance(result, DiscountCurves):
-            write_discount_report(result.curves, report, manifest=result.manifest)
+        write_page(wanted.as_page(result), report)
         typer.echo(f"wrote {report}", err=True)

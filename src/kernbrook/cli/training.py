@@ -177,7 +177,7 @@ def predict(
     from kernbrook.evaluation.predicting import predict as run
     from kernbrook.evaluation.sources import open_like
     from kernbrook.evaluation.warming import watched
-    from kernbrook.reports.summary import ERROR_NAMES, error_value
+    from kernbrook.reports.words import ERROR_NAMES, error_value
     from kernbrook.streams.unlabelled import UnlabelledCsv
 
     to_file = str(output) != "-"
@@ -287,7 +287,7 @@ def _bar(data: str, hidden: bool = False) -> Iterator[_Bar]:
 def _so_far(name: str, state: Training) -> str:
     """Rows, online error, support vectors, and labels where not all were asked for, in a line."""
     from kernbrook.estimators.tasks import task_of
-    from kernbrook.reports.summary import error_value
+    from kernbrook.reports.words import error_value
 
     if state.rows_read < state.resumed_at:
         return f"{name}: {state.rows_read:,} rows read again"

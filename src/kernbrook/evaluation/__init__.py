@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.oracles import best_fixed, best_shifting
     from kernbrook.evaluation.predicting import predict
     from kernbrook.evaluation.records import Comparison, Record
-    from kernbrook.evaluation.reproducing import reproduce, tables
     from kernbrook.evaluation.sources import Source, open_like, open_source
     from kernbrook.evaluation.training import Training, train
 
@@ -41,8 +40,6 @@ _HOMES = {
     "open_like": "sources",
     "open_source": "sources",
     "predict": "predicting",
-    "reproduce": "reproducing",
-    "tables": "reproducing",
     "train": "training",
 }
 
@@ -63,8 +60,6 @@ __all__ = [
     "open_like",
     "open_source",
     "predict",
-    "reproduce",
-    "tables",
     "train",
 ]
 

@@ -7,10 +7,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar
 
 from kernbrook.evaluation.warming import Family, Tell, Trials, Watch, next_family
 from kernbrook.gram.sums import available_cores
+
+Result = TypeVar("Result")
 
 THREADS = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
@@ -44,6 +47,50 @@ def run_all(
     jobs = max(1, min(jobs, max(len(trials), len(calls))))
     with Watch(tell, len(trials)) as watch:
         yield from (_here if jobs == 1 else _elsewhere)(trials, calls, jobs, watch)
+
+
+def in_order(
+    function: Callable[..., Result],
+    calls: Sequence[tuple[Any, ...]],
+    rounds: Callable[[Result], int],
+    jobs: int | None,
+    advance: Callable[[int], None] | None,
+    trials: Trials | None = None,
+    tell: Tell | None = None,
+) -> Iterator[Result]:
+    """The results of some calls, in their order; several processes where there are several calls.
+
+    Parameters
+    ----------
+    function : of a call's arguments and `progress`
+    calls : the arguments of each
+    rounds : the number of rounds that a result took
+    jobs : processes; one a core where None
+    advance : called with the number of rounds done since its last call
+    trials : what compiles first
+    tell : see `Watch`
+    """
+    jobs = min(jobs or available_cores(), len(calls))
+    trials = trials or {}
+    with Watch(tell, len(trials)) as watch:
+        if jobs == 1:
+            for trial in trials.values():
+                watch.run(trial)
+            for call in calls:
+                yield function(*call, progress=advance)
+            return
+        from joblib import Parallel, delayed
+
+        first = [delayed(watch.begin(trial))() for trial in trials.values()]
+        then = (delayed(function)(*call) for call in calls)
+        results = Parallel(n_jobs=jobs, return_as="generator")(chain(first, then))
+        for _ in trials:
+            next(results)
+            watch.end()
+    for result in results:
+        if advance is not None:
+            advance(rounds(result))
+        yield result
 
 
 def _here(

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbrook.reports.summary import checked, mean_and_std
+from kernbrook.results import Estimate, Results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kernbrook.evaluation.records import Comparison, History, Record, Row
-    from kernbrook.evaluation.reproducing import Result
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
@@ -36,22 +35,18 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """
     names = ("data", "task", "n_rows", "n_features", "permutations", "best", "left_out", "manifest")
     result = {name: plain(getattr(comparison, name)) for name in names}
-    result["rows"] = [plain(_row(row)) for row in checked(comparison).rows]
+    result["rows"] = [plain(_row(row)) for row in comparison.rows]
     return result
 
 
-def reproduction_json(reproduction: Result) -> dict[str, Any]:
-    """A reproduction as plain values; the keys are its attributes.
-
-    Parameters
-    ----------
-    reproduction : of a table or a figure
+def results_json(results: Results) -> dict[str, Any]:
+    """Results as plain values; the keys are their attributes.
 
     Returns
     -------
     dict that `json.dumps(..., allow_nan=False)` takes
     """
-    return {name: plain(value) for name, value in asdict(reproduction).items()}
+    return {name: plain(value) for name, value in asdict(results).items()}
 
 
 def plain(value: Any) -> Any:
@@ -81,11 +76,13 @@ def plain(value: Any) -> Any:
 
 def _row(row: Row) -> dict[str, Any]:
     result: dict[str, Any] = {"recipe": row.recipe, "title": row.title}
-    result["mean"], result["std"] = mean_and_std(row.errors)
+    errors = Estimate.of(row.errors)
+    result |= {"mean": errors.mean, "std": errors.std}
     for name in ("n_support_stored", "n_support_active"):
-        result[f"{name}_mean"], result[f"{name}_std"] = mean_and_std(row.values(name))
+        size = Estimate.of(row.values(name))
+        result |= {f"{name}_mean": size.mean, f"{name}_std": size.std}
     for name in ("labels_asked", "seconds"):
-        result[f"{name}_mean"], _ = mean_and_std(row.values(name))
+        result[f"{name}_mean"] = Estimate.of(row.values(name)).mean
     scale = 100.0 if row.task == "classification" else 1.0
     result["history"] = _mean_history([run.history for run in row.runs], scale)
     result["runs"] = [_run(run, scale) for run in row.runs]

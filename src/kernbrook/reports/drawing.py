@@ -216,23 +216,23 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-def log_ticks(axes: Any) -> None:
-    """A logarithmic vertical axis with ticks at the decades, and at 2 and 5 if those are few."""
+def log_ticks(axis: Any) -> None:
+    """Ticks of a logarithmic axis at the decades, and at 2 and 5 if those are few."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    axes.set_yscale("log")
-    low, high = axes.get_ylim()
+    low, high = axis.get_view_interval()
     few = math.log10(high / low) < 3
-    axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if few else (1,), numticks=20))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if few else (1,), numticks=20))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def few_ticks(axes: Any) -> None:
-    """Up to five ticks an axis, for a panel."""
+    """Up to five ticks on each linear axis, for a panel."""
     from matplotlib.ticker import MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+    for axis, steps in ((axes.xaxis, [1, 2, 5, 10]), (axes.yaxis, [1, 2, 2.5, 5, 10])):
+        if axis.get_scale() == "linear":
+            axis.set_major_locator(MaxNLocator(4, steps=steps))
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kernbrook.errors import printable
 from kernbrook.estimators.tasks import task_of
 from kernbrook.reports.as_json import plain
-from kernbrook.reports.summary import ERROR_NAMES, error_value
+from kernbrook.reports.words import ERROR_NAMES, error_value
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -1,0 +1,258 @@
+"""What a published table or figure is: printed rows, how they are run again, how they are shown."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from kernbrook.checks import is_whole
+from kernbrook.errors import InputError
+from kernbrook.evaluation.comparing import Progress
+from kernbrook.evaluation.warming import Tell
+from kernbrook.reports import drawing
+from kernbrook.reports.page import Page, Section, again
+from kernbrook.reports.plot import Line, Panel, Plot, limits
+from kernbrook.reports.table import Column, Table, agreement_notes
+from kernbrook.results import Cell, Estimate, Measure, Results, grouped
+
+Announce = Callable[[str, int], Progress]
+
+ERROR = Measure("error", "mistakes %")
+SUPPORT = Measure("n_support", "#SV", 1)
+SECONDS = Measure("seconds", "seconds", form="seconds")
+WIDE = 20.0  # ratio from which an axis is logarithmic
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the rows of a table are run; the attributes are the arguments of `reproduce`."""
+
+    permutations: int
+    seed: int = 0
+    jobs: int | None = None
+    rows: int | None = None
+    orders: Path | None = None
+    announce: Announce | None = None
+    compiling: Tell | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("permutations", "jobs", "rows"):
+            value = getattr(self, name)
+            if value is not None and not (is_whole(value) and value >= 1):
+                raise InputError(f"{name}: expected an integer from 1, got {value!r}")
+
+
+@dataclass(frozen=True)
+class PrintedRow:
+    """One printed row; see the files in papers/printed.
+
+    Attributes
+    ----------
+    table, data, recipe, title : where it stands, our recipe, the algorithm as the paper prints it
+    settings : parameters of the recipe that differ from its defaults; kernels "best" is the one
+        of the pool with the fewest mistakes in one pass over the first order
+    values : the numbers by column name, None where nothing is printed
+    runs : of the paper, over which its means are
+    """
+
+    table: str
+    data: str
+    recipe: str
+    title: str
+    settings: dict[str, Any]
+    values: dict[str, float | None]
+    runs: int = 1
+
+    def number(self, column: str) -> float:
+        """A value that every row of the table has."""
+        value = self.values[column]
+        assert value is not None
+        return value
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """What every cell of the row begins with."""
+        return {"data": self.data, "recipe": self.recipe, "title": self.title}
+
+    def estimates(self, *columns: str) -> dict[str, Estimate]:
+        """What is printed in these columns, and in those of their deviations."""
+        return {
+            name: Estimate(mean, self.values.get(f"{name}_std"), self.runs)
+            for name in columns
+            if (mean := self.values.get(name)) is not None
+        }
+
+
+@dataclass(frozen=True)
+class Job:
+    """A table that is run: its rows, its data, and what is to be said of them.
+
+    Attributes
+    ----------
+    published, plan : what is run, and how
+    rows : the printed ones of the data that are wanted
+    present : data set -> what `Published.find` gives
+    remarks : lines that a reader has to know, added to as they are found
+    """
+
+    published: Published
+    plan: Plan
+    rows: Sequence[PrintedRow]
+    present: dict[str, Any]
+    remarks: list[str] = field(default_factory=list)
+
+    def of(self, data: str) -> list[PrintedRow]:
+        """The rows of a data set."""
+        return [row for row in self.rows if row.data == data]
+
+    def bar(self, data: str, rounds: int) -> Progress | None:
+        """What is told of rounds done, out of so many."""
+        return None if self.plan.announce is None else self.plan.announce(data, rounds)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A table or figure that `reproduce` runs again.
+
+    Attributes
+    ----------
+    name, title : such as "omkc-table-3"; what it shows and where it is printed
+    file, table : of papers/printed, and the table in it whose rows say what to run; a figure may
+        print none of its own
+    permutations : of the paper; of amkl draws of the features, of vkr draws of the folds
+    find : a row of a data set, all its rows and the plan to the data, None where not present
+    run : the cells of a job
+    measures : of the cells
+    tabled : the results as a table, without title and last notes
+    plots : heading, text and figure of the sections before the table of a page
+    heading, below : of its page; what stands above the table there
+    order : "given" where orders of the rows can be, "drawn" where it draws its own, "own" where the
+        data's own order is taken; only of the last two fewer `rows` can be taken
+    orders : the authors' own, a file of the folder KERNBROOK_DATA; None where they are not known
+    data : the data sets, all those of the rows where None
+    runs : over which the printed means are
+    remarks : lines that a reader has to know of a data set, by its name, or of all, under ""
+    """
+
+    name: str
+    title: str
+    file: str
+    table: str
+    permutations: int
+    find: Callable[[Sequence[PrintedRow], Plan], Any]
+    run: Callable[[Job], Iterable[Cell]]
+    measures: tuple[Measure, ...]
+    tabled: Callable[[Results], Table]
+    heading: str
+    below: str = ""
+    plots: Callable[[Results], list[Section]] | None = None
+    order: Literal["given", "drawn", "own"] = "given"
+    orders: str | None = None
+    data: tuple[str, ...] | None = None
+    runs: int = 1
+    remarks: dict[str, str] = field(default_factory=dict)
+
+    def printed(self) -> list[PrintedRow]:
+        """The rows, in the order of the paper."""
+        source = files("kernbrook.papers") / "printed" / self.file
+        found = []
+        for row in csv.DictReader(source.read_text("utf-8").splitlines(), delimiter="\t"):
+            if row["table"] == self.table and (self.data is None or row["data"] in self.data):
+                names = {key: row.pop(key) for key in ("table", "data", "recipe", "title")}
+                settings = _settings(row.pop("settings", ""))
+                values = {key: float(text) if text else None for key, text in row.items()}
+                found.append(PrintedRow(**names, settings=settings, values=values, runs=self.runs))
+        return found
+
+    def as_table(self, results: Results) -> Table:
+        """The results as a table, with all that is to be said below."""
+        table = self.tabled(results)
+        notes = [*table.notes, *agreement_notes(table.columns), *footer(results)]
+        return Table(
+            table.columns, table.groups, table.strong, tuple(notes), f"{self.name}: {self.title}"
+        )
+
+    def as_page(self, results: Results) -> Page:
+        """The results as a page: figures, the numbers, how to run it again."""
+        plots = (self.plots or against_print)(results)
+        numbers = Section("The numbers", self.below, table=self.as_table(results))
+        return Page(self.heading, (*plots, numbers, again(results.manifest)), self.title)
+
+
+def footer(results: Results) -> list[str]:
+    """The orders of the data, what is not present, remarks."""
+    lines = []
+    by_kind: dict[str, list[str]] = {}
+    for data, kind in results.origins.items():
+        by_kind.setdefault(kind, []).append(data)
+    if len(by_kind) == 1:
+        lines.append(f"permutations: {next(iter(by_kind))}")
+    elif by_kind:
+        parts = [f"{kind} for {', '.join(names)}" for kind, names in by_kind.items()]
+        lines.append(f"permutations: {'; '.join(parts)}")
+    if results.missing:
+        lines.append(f"not present: {', '.join(results.missing)}")
+    return [*lines, *results.remarks]
+
+
+def names_of(cells: Sequence[Cell], key: str = "title", header: str = "algorithm") -> Column:
+    """The first column."""
+    return Column(header, tuple(str(cell[key]) for cell in cells), kind="text")
+
+
+def against_print(results: Results) -> list[Section]:
+    """Printed numbers and ours in a figure, a panel for each measure of which some are printed."""
+    panels, titles = [], list(dict.fromkeys(cell["title"] for cell in results.cells))
+    for measure in results.measures:
+        both = [c for c in results.cells if {measure.name} <= c.printed.keys() & c.ours.keys()]
+        if not both:
+            continue
+        pairs = {
+            title: [(c.printed[measure.name].mean, c.mean(measure.name)) for c in own]
+            for title, own in grouped(both, lambda cell: cell["title"]).items()
+        }
+        every = [value for own in pairs.values() for pair in own for value in pair]
+        positive = [value for value in every if value > 0]
+        log = len(positive) == len(every) and max(every) > WIDE * min(every)
+        low, high = (0.8 * min(every), 1.25 * max(every)) if log else limits([every])
+        lines = [Line(EQUAL, (low, high), (low, high))]
+        lines += [
+            Line(title, [x for x, _ in own], [y for _, y in own], marker="o", size=4, joined=False)
+            for title, own in pairs.items()
+        ]
+        scale: Literal["linear", "log"] = "log" if log else "linear"
+        panels.append(
+            Panel(
+                lines, measure.header, x_scale=scale, y_scale=scale,
+                x_limits=(low, high), y_limits=(low, high),
+            )
+        )  # fmt: skip
+    if not panels:
+        return []
+    pens = dict(zip(titles, drawing.pens([False] * len(titles)), strict=True))
+    others = {EQUAL: drawing.pens([True])[0]}
+    plot = Plot(panels, pens, others=others, x_label="printed", y_label="ours")
+    text = "A dot is a cell of the table below: on the dotted line ours is what is printed."
+    return [Section("Ours against print", text, plot)]
+
+
+EQUAL = "equal"
+
+
+def _settings(text: str) -> dict[str, Any]:
+    """Parameters out of "discount=0.99 tie=margin"."""
+    pairs = (item.partition("=") for item in text.split())
+    return {name: _value(value) for name, _, value in pairs}
+
+
+def _value(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

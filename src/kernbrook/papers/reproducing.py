@@ -1,0 +1,129 @@
+"""The papers' tables again: printed value, our value, difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.evaluation.comparing import manifest
+from kernbrook.evaluation.warming import Tell
+from kernbrook.papers import amkl, bomkl, bpegasos, omkc, vkr
+from kernbrook.papers.orders import origin
+from kernbrook.papers.published import Announce, Job, Plan, Published
+from kernbrook.results import Results
+
+PUBLISHED: dict[str, Published] = {
+    one.name: one for paper in (omkc, bomkl, bpegasos, amkl, vkr) for one in paper.PUBLISHED
+}
+_REFUSALS = {  # argument -> order -> why it does not go with that
+    "orders": {
+        "drawn": "{} draws its own",
+        "own": "{} takes the rows in the data's own order",
+    },
+    "rows": {"given": "{} runs on all rows of its data"},
+}
+
+
+def tables() -> tuple[str, ...]:
+    """What `reproduce` can reproduce.
+
+    Examples
+    --------
+    >>> tables()[:4]
+    ('omkc-table-3', 'omkc-table-4', 'omkc-table-5', 'omkc-figure-4')
+    >>> tables()[4:7]
+    ('bomkl-table-1', 'bomkl-table-2', 'bomkl-figure-1')
+    >>> tables()[7:11]
+    ('bpegasos-table-1', 'bpegasos-figure-1', 'bpegasos-figure-2', 'bpegasos-figure-3')
+    >>> tables()[11:]
+    ('amkl-table-2', 'amkl-table-3', 'amkl-figure-2', 'amkl-figure-3', 'vkr-table-1')
+    """
+    return tuple(PUBLISHED)
+
+
+def published(table: str) -> Published:
+    """A table or figure by its name.
+
+    Raises
+    ------
+    UnknownNameError
+        There is none of that name.
+    """
+    if table not in PUBLISHED:
+        raise UnknownNameError("table", table, PUBLISHED)
+    return PUBLISHED[table]
+
+
+def reproduce(
+    table: str,
+    data: Sequence[str] | None = None,
+    permutations: int | None = None,
+    seed: int = 0,
+    orders: str | Path | None = None,
+    jobs: int | None = None,
+    announce: Announce | None = None,
+    rows: int | None = None,
+    compiling: Tell | None = None,
+) -> Results:
+    """Run a published table on every data set that is present.
+
+    Parameters
+    ----------
+    table : one of `tables()`
+    data : names of data sets of that table; by default all that are built in or lie in the
+        folder KERNBROOK_DATA
+    permutations : as many as in the paper by default, 20, 10 or 5; 5 for bomkl-figure-1, 1 for
+        the figures of bpegasos. For amkl the draws of the random features, 5 by default; for vkr
+        of the folds, 1 by default
+    seed : of the stochastic recipes, and of the orders where the authors' own are not known
+    orders : .npz file of orders by data name; by default, for the tables of the OMKC paper, the
+        file omkc_permutations.npz of the folder KERNBROOK_DATA, where it is present
+    jobs : processes; one a core by default, always 1 where times are compared
+    announce : called with each data set's name and number of rounds to come; gives what is
+        called as they are done
+    rows : examples to learn from at most, for bpegasos, amkl and vkr only: to try it out
+    compiling : as `compare` has it
+
+    Raises
+    ------
+    UnknownNameError
+        No such table, or no such data set in it.
+    InputError
+        None of its data sets is present, or the table does not go with an argument.
+    """
+    wanted = published(table)
+    printed = wanted.printed()
+    names = list(dict.fromkeys(row.data for row in printed))
+    for name in data or ():
+        if name not in names:
+            raise UnknownNameError(f"data set of {table}", name, names)
+    for argument, value in (("orders", orders), ("rows", rows)):
+        refusal = _REFUSALS[argument].get(wanted.order)
+        if value is not None and refusal is not None:
+            raise InputError(f"{argument}: {refusal.format(table)}")
+    printed = [row for row in printed if data is None or row.data in data]
+    given = None if orders is None else Path(orders)
+    permutations = wanted.permutations if permutations is None else permutations
+    plan = Plan(permutations, seed, jobs, rows, given, announce, compiling)
+    names = list(dict.fromkeys(row.data for row in printed))
+    found = {name: wanted.find([r for r in printed if r.data == name], plan) for name in names}
+    present = {name: source for name, source in found.items() if source is not None}
+    if not present:
+        raise InputError(
+            f"{table}: none of its data sets is present ({', '.join(found)}); set KERNBROOK_DATA "
+            "to a folder of NAME.libsvm or NAME.libsvm.xz files"
+        )
+    job = Job(wanted, plan, printed, present)
+    cells = tuple(wanted.run(job))
+    known = [text for name, text in wanted.remarks.items() if name in ("", *present)]
+    return Results(
+        table,
+        wanted.title,
+        wanted.measures,
+        cells,
+        {name: origin(job, name) for name in present},
+        tuple(name for name in names if name not in present),
+        (*job.remarks, *(line for text in known for line in text.splitlines())),
+        manifest(seed) | {"permutations": permutations},
+    )

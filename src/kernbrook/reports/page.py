@@ -1,0 +1,103 @@
+"""Pages: one HTML file each, without scripts, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from kernbrook.atomic import write_text
+from kernbrook.reports import drawing
+from kernbrook.reports.as_json import plain
+from kernbrook.reports.plot import Plot, draw
+from kernbrook.reports.table import Column, Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: a heading and, each if present, a text, a figure, a table with its notes.
+
+    Attributes
+    ----------
+    heading : short
+    text : one paragraph above the rest
+    plot : drawn as SVG; `heading` is what a screen reader says of it
+    table : its title is left out
+    """
+
+    heading: str
+    text: str = ""
+    plot: Plot | None = None
+    table: Table | None = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """A title, a line and a paragraph below it, sections in their order."""
+
+    title: str
+    sections: tuple[Section, ...]
+    subtitle: str = ""
+    summary: str = ""
+
+
+def write_page(page: Page, path: str | PathLike[str]) -> None:
+    """Write a page as one HTML file, whole or not at all; the same page gives the same bytes.
+
+    Raises
+    ------
+    InputError
+        if the file cannot be written, or a figure has nothing to draw.
+    """
+    from importlib.resources import files
+
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    source = files("kernbrook.reports").joinpath("page.html.jinja").read_text("utf-8")
+    parts = [
+        {
+            "section": section,
+            "rows": section.table.lines()[0] if section.table else [],
+            "headers": section.table.headers() if section.table else [],
+            "strong": section.table.emphasised() if section.table else (),
+            # The only markup not escaped by the template: made by an XML serialiser.
+            "svg": Markup(drawing.svg(draw(section.plot), f"f{place}", section.heading))
+            if section.plot is not None
+            else "",
+        }
+        for place, section in enumerate(page.sections, start=1)
+    ]
+    write_text(path, environment.from_string(source).render(page=page, parts=parts))
+
+
+def again(manifest: Mapping[str, Any]) -> Section:
+    """How to run it again: the manifest, one line an entry, nested names joined by dots."""
+    entries = dict(_flat(plain(dict(manifest))))
+    if not entries:
+        return Section("How to run it again", "No manifest was recorded with this run.")
+    columns = (
+        Column("what", tuple(entries), kind="text"),
+        Column("value", tuple(entries.values()), kind="long"),
+    )
+    return Section(
+        "How to run it again",
+        "With the same command, versions, seed and data the numbers are the same, but for the "
+        "seconds.",
+        table=Table(columns),
+    )
+
+
+def _flat(value: Any, name: str = "") -> list[tuple[str, str]]:
+    if isinstance(value, dict):
+        return [
+            pair
+            for key, item in value.items()
+            for pair in _flat(item, f"{name}.{key}" if name else str(key))
+        ]
+    return [(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))]

@@ -1,0 +1,251 @@
+"""Tables whose cells stay values until a renderer writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, Literal
+
+from kernbrook.results import Cell, Estimate, Measure
+
+Kind = Literal["text", "number", "code", "long", "bar"]
+GAP = 2  # blanks between columns
+DECADES = {
+    100: "100", 1000: "1k", 10**4: "10k", 10**5: "100k", 10**6: "1M", 10**7: "10M",
+}  # fmt: skip
+ROUGHER = 2  # how often a table can be made rougher before columns go
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column.
+
+    Attributes
+    ----------
+    header : its heading
+    values : one a row: numbers, texts, estimates; None where there is nothing
+    form : how a value that is no estimate is written
+    digits : of estimates, behind the point
+    kind : how it is shown: "code" stays on one line, "long" breaks anywhere, the values of a "bar"
+        are between 0 and 1
+    marks : what stands behind each value, such as "*"; none where empty
+    group : heading above this column and those that follow with the same one
+    rough : how much it can lose where room is short: 1 decimals, 2 deviations too
+    spare : where room is short the column with the greatest goes first; one with 0 stays
+
+    Examples
+    --------
+    >>> Column("error", (Estimate(9.5, 1.25), Estimate(16.25, 10.5), None)).texts()
+    [' 9.50 ± 1.25 ', '16.25 ± 10.50', '             ']
+    >>> Column("rows", (1000, None), "{:,}".format, marks=("*", "")).texts()
+    ['1,000*', '      ']
+    """
+
+    header: str
+    values: tuple[Any, ...]
+    form: Callable[[Any], str] = str
+    digits: int = 2
+    kind: Kind = "number"
+    marks: tuple[str, ...] = ()
+    group: str = ""
+    rough: int = 0
+    spare: int = 0
+
+    def texts(self) -> list[str]:
+        """The cells as they are written; of numbers all of one width, signs under each other."""
+        estimates = [v if isinstance(v, Estimate) else None for v in self.values]
+        heads = [
+            fixed(e.mean, self.digits) if e else "" if v is None else self.form(v)
+            for e, v in zip(estimates, self.values, strict=True)
+        ]
+        if self.kind != "number":
+            return heads
+        tails = [
+            f" ± {fixed(e.std, self.digits)}" if e and e.std is not None else "" for e in estimates
+        ]
+        marks = self.marks or ("",) * len(heads)
+        head, tail, mark = (max(map(len, parts), default=0) for parts in (heads, tails, marks))
+        return [
+            f"{h:>{head}}{t:<{tail}}{m:<{mark}}"
+            for h, t, m in zip(heads, tails, marks, strict=True)
+        ]
+
+    def rougher(self, times: int) -> Column:
+        """The same with less in it."""
+        times = min(times, self.rough)
+        values = self.values
+        if times > 1:
+            values = tuple(replace(v, std=None) if isinstance(v, Estimate) else v for v in values)
+        return replace(self, values=values, digits=0 if times else self.digits)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of one length.
+
+    Attributes
+    ----------
+    columns : the first one names the rows
+    groups : of each row, the name above it and its neighbours of the same group; none where empty
+    strong : numbers, from 0, of the rows to emphasise
+    notes : lines below
+    title : above
+    """
+
+    columns: tuple[Column, ...]
+    groups: tuple[str, ...] = ()
+    strong: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
+    title: str = ""
+
+    def lines(self) -> tuple[list[list[str]], list[int]]:
+        """The rows as texts, those that only name a group among them, and the numbers of these."""
+        rows: list[list[str]] = []
+        heads: list[int] = []
+        for place, row in enumerate(zip(*(c.texts() for c in self.columns), strict=True)):
+            cells = list(row)
+            if self.groups:
+                if place == 0 or self.groups[place] != self.groups[place - 1]:
+                    heads.append(len(rows))
+                    rows.append([self.groups[place], *[""] * (len(cells) - 1)])
+                cells[0] = f"  {cells[0]}"
+            rows.append(cells)
+        return rows, heads
+
+    def emphasised(self) -> frozenset[int]:
+        """Numbers of the lines to emphasise: strong rows, and the names of groups."""
+        heads = self.lines()[1]
+        places = [i for i in range(len(self.lines()[0])) if i not in heads]
+        return frozenset(heads) | {places[i] for i in self.strong}
+
+    def headers(self) -> list[str]:
+        """Of the columns; the name of a group stands above the first of its columns."""
+        two, before, found = any(column.group for column in self.columns), "", []
+        for column in self.columns:
+            above = column.group if column.group != before else ""
+            found.append(f"{above}\n{column.header}" if two else column.header)
+            before = column.group
+        return found
+
+    def width(self) -> int:
+        """Columns of a terminal that it takes."""
+        return sum(self.widths()) + GAP * (len(self.columns) - 1)
+
+    def widths(self) -> list[int]:
+        """Of each column."""
+        from rich.cells import cell_len
+
+        rows = [*zip(*(header.split("\n") for header in self.headers()), strict=True)]
+        rows += map(tuple, self.lines()[0])
+        return [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+
+    def within(self, width: int) -> Table:
+        """The same, narrower as far as it takes and goes: first rougher, then fewer columns."""
+        table = self
+        for times in range(1, ROUGHER + 1):
+            if table.width() <= width:
+                return table
+            table = replace(self, columns=tuple(c.rougher(times) for c in self.columns))
+        for spare in sorted({c.spare for c in self.columns} - {0}, reverse=True):
+            if table.width() <= width:
+                return table
+            table = replace(table, columns=tuple(c for c in table.columns if c.spare < spare))
+        return table
+
+
+def fixed(value: float, digits: int) -> str:
+    """A number with so many decimals; with an exponent where it would take ten digits or more."""
+    return f"{value:.{digits}f}" if abs(value) < 10.0 ** (9 - digits) else f"{value:.2e}"
+
+
+def seconds(value: float) -> str:
+    """Seconds with three significant digits, never in exponents.
+
+    Examples
+    --------
+    >>> seconds(0.01234), seconds(1.5), seconds(321.5)
+    ('0.012', '1.50', '322')
+    """
+    return f"{value:.{3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0}f}"
+
+
+FORMS: dict[str, Callable[[Any], str]] = {"seconds": seconds, "count": "{:,.0f}".format}
+
+
+def of_cells(
+    cells: Sequence[Cell], measure: Measure, show: str = "printed ours difference", **looks: Any
+) -> list[Column]:
+    """Columns of a measure: printed, ours, and how they differ, as far as anything is printed.
+
+    Parameters
+    ----------
+    cells : one a row
+    measure : what is shown
+    show : of the words printed, ours, difference (in the measure's unit), percent and ratio
+    looks : of every column, such as rough and spare
+
+    Notes
+    -----
+    Behind a difference, or behind ours where none is shown, stands a `!` where ours is more than
+    two printed deviations away, and a `~` where it is within these, but further away than two
+    deviations of the difference of the means.
+    """
+    name, every = measure.name, any(measure.name in cell.printed for cell in cells)
+    words = [word for word in show.split() if every or word == "ours"]
+    marks = tuple(agreement(cell, measure) for cell in cells)
+    differences = {"difference", "percent"}
+    marked = next((word for word in reversed(words) if word in differences), "ours")
+    columns = []
+    for word in words:
+        form: Callable[[Any], str] = str
+        values: Iterable[Any]
+        if word in ("printed", "ours"):
+            values = (getattr(cell, word).get(name) for cell in cells)
+            if measure.form in FORMS:
+                values = (value and value.mean for value in values)
+                form = FORMS[measure.form]
+        elif word == "difference":
+            values, form = (c.difference(name) for c in cells), f"{{:+.{measure.digits}f}}".format
+        else:
+            values = (_relative(cell, name) for cell in cells)
+            form = "{:.2f}".format if word == "ratio" else _percent
+        header = {"difference": "diff.", "percent": "diff. %"}.get(word, word)
+        columns.append(
+            Column(
+                header if len(words) > 1 else measure.header,
+                tuple(values),
+                form,
+                measure.digits,
+                marks=marks if word == marked and any(marks) else (),
+                group=measure.header if len(words) > 1 else "",
+                **looks,
+            )
+        )
+    return columns
+
+
+DISAGREES = "! more than two printed deviations away"
+DEVIATES = "~ within two printed deviations, but more than two deviations of the means' difference"
+
+
+def agreement(cell: Cell, measure: Measure) -> str:
+    """Whether ours agrees with what is printed, as a mark."""
+    if measure.name not in cell.ours or cell.agrees(measure.name, measure.digits) in (None, True):
+        return "!" if cell.near(measure.name, measure.digits) is False else ""
+    return "~" if cell.near(measure.name, measure.digits) else "!"
+
+
+def agreement_notes(columns: Iterable[Column]) -> list[str]:
+    """What the marks mean, of those that stand in a table."""
+    seen = set(chain.from_iterable(column.marks for column in columns))
+    return [note for note in (DISAGREES, DEVIATES) if note[0] in seen]
+
+
+def _relative(cell: Cell, name: str) -> float | None:
+    printed = cell.printed.get(name)
+    return None if printed is None or printed.mean == 0 else cell.mean(name) / printed.mean
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f}"

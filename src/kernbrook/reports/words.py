@@ -1,0 +1,46 @@
+"""Words that tables, pages and messages share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+ERROR_NAMES = {"classification": "error", "regression": "mean squared error"}
+TRIVIAL = {
+    "majority": "always answering the label seen most often so far",
+    "last-label": "repeating the last label",
+    "mean": "always answering the mean of the labels so far",
+    "last-value": "repeating the last value",
+}
+
+
+def error_value(error: float, task: str) -> str:
+    """A rate of mistakes, or a mean squared error, in a text.
+
+    Examples
+    --------
+    >>> error_value(0.125, "classification"), error_value(0.0134159, "regression")
+    ('12.50 %', '0.01342')
+    """
+    return f"{100 * error:.2f} %" if task == "classification" else f"{error:.4g}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(3185, "row")
+    ('1 row', '3,185 rows')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def listed(names: Sequence[str], joint: str = "and") -> str:
+    """Names as a sentence lists them.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {joint} {names[-1]}"
