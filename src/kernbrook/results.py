@@ -176,8 +176,8 @@ class Results:
     --------
     >>> cell = Cell({"data": "wdbc", "title": "SPA"}, {"error": Estimate(9.5, 1.0, 20)})
     >>> Results("x", "a table", (Measure("error", "mistakes %"),), (cell,)).to_frame()
-       data title measure  mean  std  runs printed  printed_std
-    0  wdbc   SPA   error   9.5  1.0    20    None          NaN
+       data title measure  mean  std  runs  printed  printed_std
+    0  wdbc   SPA   error   9.5  1.0    20      NaN          NaN
     """
 
     name: str
@@ -215,7 +215,8 @@ class Results:
 
         Returns
         -------
-        a frame with the columns of the keys, then measure, mean, std, runs, printed, printed_std
+        a frame with the columns of the keys, then measure, mean, std, runs, printed, printed_std: NaN
+        where there is none
         """
         import narwhals as nw
 
@@ -227,11 +228,15 @@ class Results:
                 if ours is None:
                     continue
                 of_paper = (None, None) if printed is None else (printed.mean, printed.std)
+                std, mean_printed, std_printed = (
+                    math.nan if value is None else value for value in (ours.std, *of_paper)
+                )
                 key = [cell[name] for name in names]
-                rows.append([*key, measure.name, ours.mean, ours.std, ours.runs, *of_paper])
+                values = [ours.mean, std, ours.runs, mean_printed, std_printed]
+                rows.append([*key, measure.name, *values])
         columns = [*names, "measure", "mean", "std", "runs", "printed", "printed_std"]
-        values = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
-        return nw.from_dict(values, backend=backend).to_native()
+        data = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
+        return nw.from_dict(data, backend=backend).to_native()
 
 
 def grouped(cells: Iterable[Cell], by: Callable[[Cell], Any]) -> dict[Any, list[Cell]]:

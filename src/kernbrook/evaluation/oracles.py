@@ -6,13 +6,16 @@ a matrix of losses there is no third oracle.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import is_whole
+from kernbrook.combiners import Hedge
 from kernbrook.errors import InputError
+from kernbrook.selection import Selection
 
 
 class Oracle(NamedTuple):
@@ -97,6 +100,61 @@ def best_shifting(losses: Any, shifts: int) -> Oracle:
         if before != expert:
             expert, j = before, j - 1
     return Oracle(float(losses[np.arange(rounds), experts].sum()), experts)
+
+
+class Hindsight(NamedTuple):
+    """What is known of a classifier's run once it is over.
+
+    Attributes
+    ----------
+    expert : the one that would have erred least alone, of `expert_mistakes_`
+    mistakes : its own
+    regret : mistakes of the run beyond those; below 0 where the experts together err less
+    bound : the most mistakes that a run can make where its best expert makes so many; None where
+        none is known
+    """
+
+    expert: int
+    mistakes: float
+    regret: float
+    bound: float | None
+
+
+def hindsight(model: Any, mistakes: float) -> Hindsight | None:
+    """The best expert of a run in which all labels were seen, beside the run's own mistakes.
+
+    None where there is nothing to compare: of numbers, of one expert, or where not all experts
+    learn from each label. The bound is that of a weighted vote of signs: 2 (ln(1/b) M + ln m) /
+    (1 - b), with b the discount of `Hedge`, M the mistakes of the best of m experts.
+
+    References
+    ----------
+    Hoi, Jin, Zhao, Yang (2013), Online multiple kernel classification, theorem 1.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> X, y = kb.open_stream("checkerboard:300").read()
+    >>> model = kb.recipes.make("omkc-dd")
+    >>> predicted, _ = model.learn(X, y)
+    >>> found = hindsight(model, (predicted != y).sum())
+    >>> found.mistakes + found.regret <= found.bound
+    True
+    """
+    own = getattr(model, "expert_mistakes_", None)
+    if own is None or len(own) < 2 or model.labels_asked_ < model.n_rounds_:
+        return None
+    selection = model.selection
+    if selection is not None and not (
+        isinstance(selection, Selection) and selection.update == "all"
+    ):
+        return None
+    best, combiner = int(own.argmin()), model.combiner
+    least, bound = float(own[best]), None
+    if isinstance(combiner, Hedge) and combiner.loss == "mistakes" and combiner.discount < 1:
+        rate = math.log(1 / combiner.discount)
+        bound = 2 * (rate * least + math.log(len(own))) / (1 - combiner.discount)
+    return Hindsight(best, least, float(mistakes) - least, bound)
 
 
 def _matrix(name: str, losses: Any) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.metrics import confusion, drift, over_rounds
+from kernbrook.results import Cell, Estimate, Measure, Results
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -207,3 +208,34 @@ class Comparison:
     def task(self) -> Task:
         """What the recipes predict, all the same."""
         return self.rows[0].task
+
+    def results(self) -> Results:
+        """The same as tidy cells, one a recipe; `to_frame` of them gives a data frame.
+
+        Examples
+        --------
+        >>> import kernbrook as kb
+        >>> result = kb.compare("wdbc", ["majority"], permutations=2, jobs=1).results()
+        >>> result.to_frame()[["recipe", "measure", "mean"]].head(1)
+             recipe measure       mean
+        0  majority   error  37.785589
+        """
+        header = "mistakes %" if self.task == "classification" else "mean squared error"
+        names = {
+            "error": header, "n_support_stored": "#SV stored", "n_support_active": "#SV active",
+            "labels_asked": "labels asked", "seconds": "seconds",
+        }  # fmt: skip
+        cells = tuple(
+            Cell(
+                {"data": self.data, "recipe": row.recipe, "title": row.title},
+                {
+                    name: Estimate.of(row.errors if name == "error" else row.values(name))
+                    for name in names
+                },
+                facts={"best": row.recipe in self.best},
+            )
+            for row in self.rows
+        )
+        measures = tuple(Measure(name, text) for name, text in names.items())
+        return Results("compare", f"online learning on {self.data}", measures, cells,
+                       manifest=self.manifest)  # fmt: skip

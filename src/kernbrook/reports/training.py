@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbrook.errors import printable
 from kernbrook.estimators.tasks import task_of
+from kernbrook.evaluation.oracles import Hindsight, hindsight
 from kernbrook.reports.as_json import plain
 from kernbrook.reports.words import ERROR_NAMES, error_value
 
@@ -43,6 +44,11 @@ def training_table(training: Training, data: str, recipe: str) -> Table:
             error_value(training.error, task),
         ),
     ]
+    if known := _hindsight(training):
+        share = error_value(known.mistakes / training.rows, task)
+        lines.append(("best expert alone", f"{share}, {_expert(model, known.expert)}"))
+        bound = f", at most {known.bound - known.mistakes:,.0f} by theory" if known.bound else ""
+        lines.append(("regret to it", f"{known.regret:+,.0f} mistakes{bound}"))
     if task == "classification" or model.n_support_stored_:
         lines.append(("support vectors", f"{model.n_support_stored_:,}"))
     if (asked := model.labels_asked_) < training.rows:
@@ -96,6 +102,13 @@ def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:
     }
     if task == "classification":
         values |= {"classes": model.classes_, "mistakes": training.loss}
+    if known := _hindsight(training):
+        values |= {
+            "best_expert": _expert(model, known.expert),
+            "best_expert_mistakes": known.mistakes,
+            "regret": known.regret,
+            "mistake_bound": known.bound,
+        }
     values |= {
         "error": 100.0 * training.error if task == "classification" else training.error,
         "n_support_stored": model.n_support_stored_,
@@ -106,3 +119,18 @@ def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:
         "kernel_weights": model.kernel_weights_,
     }
     return {name: plain(value) for name, value in values.items()}
+
+
+def _hindsight(training: Training) -> Hindsight | None:
+    """Of a run that was learned from its beginning."""
+    model = training.estimator
+    if model.n_rounds_ != training.rows:
+        return None
+    return hindsight(model, training.loss)
+
+
+def _expert(model: Any, number: int) -> str:
+    """An expert in words: its kernel, where each kernel is one."""
+    if len(model.expert_weights_) == len(model.kernels_):
+        return str(model.kernels_[number])
+    return f"expert {number + 1} of {len(model.expert_weights_)}"
