@@ -215,8 +215,8 @@ class Results:
 
         Returns
         -------
-        a frame with the columns of the keys, then measure, mean, std, runs, printed, printed_std: NaN
-        where there is none
+        a frame with the columns of the keys, then measure, mean, std, runs, printed, printed_std,
+        NaN where there is none
         """
         import narwhals as nw
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -23,7 +24,7 @@ from kernbrook.cli.common import (
 
 
 def compare(
-    data: Data,
+    data: Annotated[list[str], Data.__metadata__[0]],
     recipes: Annotated[
         str | None,
         typer.Option(
@@ -72,6 +73,9 @@ def compare(
     than all. A parameter given by --set goes to every recipe that has it and does not name it
     itself, such as --set scaling=moments.
 
+    Of several data sets, which take the same options, each has its table, and one more has the
+    recipes' ranks.
+
     Where a label is a number with a fraction, recipes for numbers are compared by their mean
     squared error. To take whole numbers as numbers, name such recipes: see `recipes`.
     """
@@ -80,7 +84,18 @@ def compare(
     from kernbrook.evaluation.choosing import choices_of, settings_of, wanted
     from kernbrook.evaluation.comparing import compare as run
     from kernbrook.evaluation.comparing import load_orders
-    from kernbrook.reports import comparison_json, comparison_table, rendered, write_report
+    from kernbrook.evaluation.ranking import ranking
+    from kernbrook.reports import (
+        below_each_other,
+        comparison_json,
+        comparison_page,
+        comparison_table,
+        comparisons_page,
+        ranking_json,
+        ranking_table,
+        rendered,
+        write_page,
+    )
     from kernbrook.streams import open_stream
 
     check_targets(json, report)
@@ -91,37 +106,53 @@ def compare(
     else:
         choices_of(rows, own)
     libraries_of(baselines)
-    stream = open_stream(
-        data,
-        n_features=n_features,
-        label=label,
-        positive=positive,
-        seed=seed,
-        max_bytes=max_bytes,
-    )
-    given = None if orders is None else load_orders(orders, stream.name)
-    with progress() as shown:
-        result = run(
-            stream,
-            recipes,
-            permutations=permutations,
+    streams = [
+        open_stream(
+            name,
+            n_features=n_features,
+            label=label,
+            positive=positive,
             seed=seed,
-            orders=given,
-            jobs=jobs,
-            in_order=in_order,
-            baselines=baselines,
-            progress=lambda rounds: shown.announce(stream.name, rounds),
-            so_far=lambda part: shown.show(lambda width: rendered(comparison_table(part), width)),
-            compiling=shown.compiling,
-            **own,
+            max_bytes=max_bytes,
         )
-    show_result(
-        json,
-        lambda: comparison_json(result),
-        lambda width: rendered(comparison_table(result), width),
-    )
+        for name in data
+    ]
+    given = [None if orders is None else load_orders(orders, one.name) for one in streams]
+    results = []
+    with progress() as shown:
+        for stream, known in zip(streams, given, strict=True):
+            advance = partial(shown.announce, stream.name)
+            results.append(
+                run(
+                    stream,
+                    recipes,
+                    permutations=permutations,
+                    seed=seed,
+                    orders=known,
+                    jobs=jobs,
+                    in_order=in_order,
+                    baselines=baselines,
+                    progress=advance,
+                    so_far=lambda part: shown.show(
+                        lambda width: rendered(comparison_table(part), width)
+                    ),
+                    compiling=shown.compiling,
+                    **own,
+                )
+            )
+    tables = [comparison_table(one) for one in results]
+    found, page = comparison_json(results[0]), comparison_page(results[0])
+    if len(results) > 1:
+        ranks = ranking(results)
+        tables.append(ranking_table(ranks))
+        found = {
+            "comparisons": [comparison_json(one) for one in results],
+            "ranks": ranking_json(ranks),
+        }
+        page = comparisons_page(results, ranks)
+    show_result(json, lambda: found, lambda width: below_each_other(tables, width))
     if report is not None:
-        write_report(result, report)
+        write_page(page, report)
         typer.echo(f"wrote {report}", err=True)
 
 

@@ -6,12 +6,19 @@ it needs when it is called.
 
 from __future__ import annotations
 
-from kernbrook.reports.as_json import comparison_json, results_json
-from kernbrook.reports.comparison import comparison_page, comparison_table, verdict, write_report
+from kernbrook.reports.as_json import comparison_json, ranking_json, results_json
+from kernbrook.reports.comparison import (
+    comparison_page,
+    comparison_table,
+    comparisons_page,
+    ranking_table,
+    verdict,
+    write_report,
+)
 from kernbrook.reports.page import Page, Section, write_page
 from kernbrook.reports.plot import Line, Panel, Plot, draw
 from kernbrook.reports.table import Column, Table
-from kernbrook.reports.terminal import rendered
+from kernbrook.reports.terminal import below_each_other, rendered
 
 __all__ = [
     "Column",
@@ -21,10 +28,14 @@ __all__ = [
     "Plot",
     "Section",
     "Table",
+    "below_each_other",
     "comparison_json",
     "comparison_page",
     "comparison_table",
+    "comparisons_page",
     "draw",
+    "ranking_json",
+    "ranking_table",
     "rendered",
     "results_json",
     "verdict",

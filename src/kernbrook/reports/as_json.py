@@ -14,6 +14,7 @@ from kernbrook.results import Estimate, Results
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kernbrook.evaluation.ranking import Ranking
     from kernbrook.evaluation.records import Comparison, History, Record, Row
 
 
@@ -37,6 +38,12 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     result = {name: plain(getattr(comparison, name)) for name in names}
     result["rows"] = [plain(_row(row)) for row in comparison.rows]
     return result
+
+
+def ranking_json(ranking: Ranking) -> dict[str, Any]:
+    """Ranks as plain values; the keys are their attributes, and mean and best."""
+    values = {**asdict(ranking), "mean": ranking.mean, "best": ranking.best}
+    return {name: plain(value) for name, value in values.items()}
 
 
 def results_json(results: Results) -> dict[str, Any]:

@@ -22,6 +22,9 @@ from kernbrook.reports.words import TRIVIAL, counted, listed
 from kernbrook.results import Estimate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kernbrook.evaluation.ranking import Ranking
     from kernbrook.evaluation.records import Comparison, Row
 
 STAR_NOTE = "* not told from the least mean by a Student t-test at 5 %"
@@ -296,3 +299,44 @@ def _weights(row: Row) -> Table:
             Column("", tuple(shares[k] for k in order), "{:.4f}".format, kind="bar"),
         )
     )
+
+
+def ranking_table(ranking: Ranking) -> Table:
+    """One row a recipe: its mean rank, and its rank on each data set."""
+    order = np.argsort(ranking.mean, kind="stable")
+    marks = tuple("*" if ranking.recipes[i] in ranking.best else " " for i in order)
+    columns = [
+        Column("algorithm", tuple(ranking.titles[i] for i in order), kind="text", spare=1),
+        Column("recipe", tuple(ranking.recipes[i] for i in order), kind="code"),
+        Column("mean rank", tuple(ranking.mean[order]), "{:.2f}".format, marks=marks),
+    ]
+    columns += [
+        Column(name, tuple(ranks[order]), "{:g}".format)
+        for name, ranks in zip(ranking.data, ranking.ranks, strict=True)
+    ]
+    n = len(ranking.data)
+    lines = [
+        f"* not told from the least mean rank by the Nemenyi test at 5 %: it tells apart what is "
+        f"{ranking.difference:.2f} or more from it"
+    ]
+    if not math.isnan(ranking.p_value):
+        lines.append(f"Friedman test that the recipes do not differ: p = {ranking.p_value:.2g}")
+    strong = frozenset(place for place, mark in enumerate(marks) if mark == "*")
+    return Table(tuple(columns), (), strong, tuple(lines), f"ranks on {n} data sets")
+
+
+def comparisons_page(comparisons: Sequence[Comparison], ranking: Ranking) -> Page:
+    """The ranks, then each comparison's verdict, figure and table."""
+    sections = [
+        Section(
+            "Ranks",
+            "The recipes in the order of their mean errors on each data set, 1 the least.",
+            table=ranking_table(ranking),
+        )
+    ]
+    for one in comparisons:
+        how = error_form(checked(one))
+        plot = learning_curves(one, how.scale, how.axis)
+        sections.append(Section(one.data, verdict(one), plot, comparison_table(one)))
+    title = f"Online learning on {len(comparisons)} data sets"
+    return Page(title, (*sections, again(comparisons[0].manifest)))

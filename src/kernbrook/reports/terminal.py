@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kernbrook.errors import printable
 from kernbrook.reports.table import GAP, Table
 
 if TYPE_CHECKING:
-    from rich.console import JustifyMethod
+    from rich.console import Group, JustifyMethod
     from rich.table import Table as RichTable
 
 
@@ -55,3 +56,11 @@ def rendered(table: Table, width: int = 80) -> RichTable:
             end_section=place + 1 in heads,
         )
     return result
+
+
+def below_each_other(tables: Sequence[Table], width: int = 80) -> Group:
+    """Several tables, a blank line between them."""
+    from rich.console import Group
+
+    shown = [part for table in tables for part in ("", rendered(table, width))]
+    return Group(*shown[1:])

@@ -1,0 +1,99 @@
+"""Recipes compared on several data sets: their ranks, and whether these differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from kernbrook.errors import InputError
+from kernbrook.evaluation.records import Comparison
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Ranks of recipes by their mean errors, 1 the least; equals share theirs.
+
+    Attributes
+    ----------
+    data : (n,) names of the data sets
+    recipes, titles : (k,) those that came to their end on each of them
+    ranks : (n, k)
+    p_value : of the Friedman test that the recipes do not differ; NaN of two recipes
+    difference : of two mean ranks from which the Nemenyi test tells them apart at 5 %
+
+    References
+    ----------
+    Demsar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7.
+    """
+
+    data: tuple[str, ...]
+    recipes: tuple[str, ...]
+    titles: tuple[str, ...]
+    ranks: NDArray[np.float64]
+    p_value: float
+    difference: float
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """(k,) mean rank of each recipe."""
+        return self.ranks.mean(axis=0)
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """Recipes whose mean rank is not told from the least one."""
+        near = self.mean - self.mean.min() < self.difference
+        return tuple(recipe for recipe, is_near in zip(self.recipes, near, strict=True) if is_near)
+
+
+def ranking(comparisons: Sequence[Comparison]) -> Ranking:
+    """The ranks of the recipes that all comparisons have.
+
+    Raises
+    ------
+    InputError
+        There are fewer than two comparisons, or fewer than two such recipes.
+
+    Examples
+    --------
+    >>> from kernbrook.evaluation.comparing import compare
+    >>> names = ["omkc-dd", "majority"]
+    >>> both = [compare(data, names, permutations=2, jobs=1) for data in ("wdbc", "wine:130")]
+    >>> found = ranking(both)
+    >>> found.recipes, found.mean.tolist()
+    (('omkc-dd', 'majority'), [1.0, 2.0])
+    """
+    common = [
+        row
+        for row in comparisons[0].rows
+        if all(any(own.recipe == row.recipe for own in other.rows) for other in comparisons)
+    ] if comparisons else []  # fmt: skip
+    if len(comparisons) < 2 or len(common) < 2:
+        raise InputError(
+            "ranks: expected two data sets or more, and two recipes that end on each of them, "
+            f"got {len(comparisons)} and {len(common)}"
+        )
+    recipes = tuple(row.recipe for row in common)
+    errors = np.array([[_mean_error(one, recipe) for recipe in recipes] for one in comparisons])
+    n, k = errors.shape
+    p_value = float(stats.friedmanchisquare(*errors.T).pvalue) if k > 2 else math.nan
+    spread = float(stats.studentized_range.ppf(1 - LEVEL, k, np.inf)) / math.sqrt(2)
+    return Ranking(
+        tuple(one.data for one in comparisons),
+        recipes,
+        tuple(row.title for row in common),
+        stats.rankdata(errors, axis=1),
+        p_value,
+        spread * math.sqrt(k * (k + 1) / (6 * n)),
+    )
+
+
+def _mean_error(comparison: Comparison, recipe: str) -> float:
+    (row,) = (row for row in comparison.rows if row.recipe == recipe)
+    return float(np.mean(row.errors))
