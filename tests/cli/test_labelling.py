@@ -313,6 +313,25 @@ def test_a_trained_model(kernbrook, flowers):
     assert kb.load("m").n_rounds_ == 160
 
 
+def test_settings(kernbrook, flowers):
+    """They go with the same command again, with a recipe and with ours."""
+    new = ["--recipe", "bpas", "--classes", "no,yes", "--budget", "7", "--set", "discount=0.5"]
+    for typed in (["yes", "no", "q"], ["yes", "q"]):
+        code, _, err = kernbrook("label", "m", "flowers.csv", *new, typed=typed)
+        assert (code, "the same command goes on" in err) == (0, True)
+    model = kb.load("m")
+    assert (model.learner.budget, model.combiner.discount, model.labels_asked_) == (7, 0.5, 3)
+    code, _, err = kernbrook("label", "m", "flowers.csv", *new[:-4], "--budget", "8")
+    assert (code, "budget=7" in err, "budget=8" in err) == (1, True, True)
+    ours = ["--classes", "no,yes", "--set", "kernels=amkl17"]
+    for _ in range(2):
+        code, _, err = kernbrook("label", "ours", "flowers.csv", *ours, typed=["yes", "q"])
+        assert (code, "the same command goes on" in err) == (0, True)
+    assert kb.load("ours").labels_asked_ == 2
+    code, _, err = kernbrook("label", "ours", "flowers.csv", "--classes", "no,yes", typed=["q"])
+    assert (code, "the same command goes on" in err) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -335,6 +354,11 @@ def test_a_trained_model(kernbrook, flowers):
         (["m", "flowers.csv", "--classes", "a,b"], 1, "classes were no, yes and are a, b"),
         (["m", "flowers.csv", "--n-features", "9"], 1, "the model has 3, got 9"),
         (["m", "wdbc"], 1, "wdbc: expected 3 features, found 30"),
+        (["m", "flowers.csv", *NEW, "--set", "discount=0.5"], 1, "and is Hedge(discount=0.5)"),
+        (["m", "flowers.csv", "--set", "discount=0.5"], 1, "expected a --recipe too, or --classes"),
+        (["new", "flowers.csv", *NEW, "--budget", "9"], 1, "no parameter 'budget'; it has"),
+        (["new", "flowers.csv", *NEW, "--set", "discount=7"], 1, "discount must be"),
+        (["new", "flowers.csv", "--classes", f"1,{'9' * 400}"], 1, "words, or numbers below 2^53"),
         (["broken", "flowers.csv"], 1, "broken: empty, damaged or not a saved model"),
     ],
 )  # fmt: skip

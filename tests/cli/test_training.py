@@ -129,6 +129,7 @@ def test_settings(kernbrook):
         (["friedman:99", "--model", "m", "--recipe", "spa"], 1, "recipes for regression: kl-rbf"),
         (["friedman", "--model", "m", "--recipe", "mean", "--classes", "1"], 1, "--classes: mean"),
         (["friedman", "--model", "m", "--recipe", "amkl", "--set", "window=0"], 1, "window must"),
+        (["wdbc", "--model", "m", "--set", "kernels=[1]"], 1, "kernels"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(kernbrook, tmp_path, arguments, code, said):
@@ -312,11 +313,11 @@ def test_other_data_or_settings_are_noticed(kernbrook, tmp_path):
     other = X.copy()
     other[700, 1] += 0.001
     write(other, y)
-    assert "the first 1500 rows here are not those that it has learned" in refused()
+    assert "the first 1500 rows here are not those that it has seen" in refused()
     write(X, np.where(np.arange(1500) == 3, -y, y))
     assert "the first 1500 rows here are not" in refused()
     write(X[:1499], y[:1499])
-    assert "it has learned 1500 rows, here are 1499" in refused()
+    assert "it has seen 1500 rows, here are 1499" in refused()
     write(X, y, columns="a,b,d")
     assert "features was ['a', 'b', 'c'] and is ['a', 'b', 'd']" in refused()
     write(X[:, :2], y, columns="a,b")

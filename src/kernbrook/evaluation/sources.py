@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from kernbrook.errors import DataFileError, UnknownNameError
+from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.opening import find_file
 from kernbrook.streams.text_files import file_format
@@ -27,6 +28,13 @@ class Source:
     positive: str | None = None
     features: list[str] | None = None
     label: str | None = None
+
+    @classmethod
+    def of_model(cls, model: Any) -> Source:
+        """What a model says of its data where nothing else was written down."""
+        names = getattr(model, "feature_names_in_", None)
+        features = None if names is None else names.tolist()
+        return cls(getattr(model, "n_features_in_", None), features=features)
 
 
 def open_source(
@@ -54,6 +62,35 @@ def open_source(
         label = label or ("label" if "label" in columns else columns[-1])
         features = [name for name in columns if name != label]
     return stream, Source(stream.n_features, positive, features, label)
+
+
+def open_unlabelled(
+    data: str,
+    *,
+    n_features: int | None = None,
+    label: str | None = None,
+    seed: int = 0,
+    max_bytes: int | None = None,
+) -> tuple[Stream, Source]:
+    """Data to be labelled, for a model that knows none yet.
+
+    As `open_source`, but the columns of a CSV file are all features, except one that is called
+    "label" or is named here.
+    """
+    file = find_file(data, max_bytes)
+    if file is None or file_format(file) != "csv":
+        stream = open_stream(
+            file or data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes
+        )
+        return stream, Source(stream.n_features)
+    columns = csv_columns(file)
+    label = "label" if label is None and "label" in columns else label
+    stream = UnlabelledCsv(file) if label is None else open_stream(file, label=label)
+    if n_features not in (None, stream.n_features):
+        raise InputError(f"{file.path}: expected {n_features} features, found {stream.n_features}")
+    return stream, Source(
+        stream.n_features, features=[name for name in columns if name != label], label=label
+    )
 
 
 def open_like(

@@ -1,17 +1,16 @@
-"""What the commands share: options, checks of paths, messages, results and progress."""
+"""What the commands write: messages, results, and progress while they work."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from kernbrook.errors import InputError, printable
+from kernbrook.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -19,93 +18,11 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.warming import Compiling, Tell
 
 COMPILING = "compiling, once for this machine"
-MOST_SEED = 2**32 - 1  # that NumPy's older generators take
-MOST_FEATURES = 2**31 - 1  # that a sparse matrix has columns for
-
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="A file (svmlight, CSV; plain, .gz, .bz2, .xz), - for standard input, or a name: see "
-        "`data`."
-    ),
-]
-MaxBytes = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        metavar="BYTES",
-        help="The most text to read; else the limits are 256 MiB unpacked, or 100 times the file, "
-        "and 16 GiB from a pipe.",
-    ),
-]
-Json = Annotated[
-    Path | None, typer.Option("--json", help="Write the result as JSON; - for standard output.")
-]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; one a core by default.")]
-Orders = Annotated[
-    Path | None,
-    typer.Option(help="The orders themselves: .npz of integer arrays (p, n), by data name."),
-]
-Report = Annotated[Path | None, typer.Option(help="Write a page with figures to this .html file.")]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe; repeatable."),
-]
-Seed = Annotated[
-    int,
-    typer.Option(min=0, max=MOST_SEED, help="Seed of the orders and of the recipes' draws."),
-]
 
 
 def say(text: str) -> None:
     """A message, in a line on standard error; names in it cannot command the terminal."""
     typer.echo(printable(text), err=True)
-
-
-def check_targets(target: Path | None, report: Path | None = None) -> None:
-    """Refuse now what would fail after the work: a folder that is not there, a page's odd name."""
-    if report is not None and report.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"--report: expected a name that ends in .html, got {report}")
-    for path in (target, report):
-        if path is not None and str(path) != "-" and not path.absolute().parent.is_dir():
-            raise InputError(f"cannot write {path}: there is no folder {path.absolute().parent}")
-
-
-def check_not_read(option: str, target: Path, source: str) -> None:
-    if (
-        source != "-"
-        and target.exists()
-        and os.path.exists(source)
-        and os.path.samefile(target, source)
-    ):
-        raise InputError(f"{option}: {target} is read by this command, and would be replaced")
-
-
-def parameters(given: list[str] | None, budget: int | None = None) -> dict[str, Any]:
-    """A recipe's parameters out of --set and --budget."""
-    settings: dict[str, Any] = {}
-    for text in given or []:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (name and equals):
-            raise InputError(f"--set: expected NAME=VALUE, got {text!r}")
-        if name == "random_state":
-            raise InputError("--set random_state: use --seed")
-        settings[name] = _value(value)
-    if budget is not None:
-        settings["budget"] = budget
-    return settings
-
-
-def _value(text: str) -> Any:
-    """None, a truth value or a number where it is written like one, else the text."""
-    if text.lower() in ("none", "true", "false"):
-        return {"none": None, "true": True, "false": False}[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def show_result(
@@ -145,11 +62,13 @@ class Progress(NamedTuple):
     """What a command shows on standard error while it works.
 
     announce : a name and a number of rounds in, what is called as they are done out
+    reading : called with how to say how far a reading is, rows done, and rows in all or None
     compiling : called with how far compiling is, and with None where it has stopped
     show : shows a table above the bar, in place of the last one, where that is a terminal
     """
 
     announce: Callable[[str, int], Callable[[int], None]]
+    reading: Callable[[Callable[[], str], int, int | None], None]
     compiling: Tell
     show: Callable[[Callable[[int], RenderableType]], None]
 
@@ -175,8 +94,14 @@ def how_far(state: Compiling) -> str:
 
 
 @contextmanager
-def progress() -> Iterator[Progress]:
-    """A bar on standard error, and more, where that is a terminal; nothing but lines otherwise."""
+def progress(data: str | None = None, hidden: bool = False) -> Iterator[Progress]:
+    """A bar on standard error, and more, where that is a terminal; nothing but lines otherwise.
+
+    Parameters
+    ----------
+    data : what is read, where the bar is one of `reading`
+    hidden : whether to show nothing but lines on a terminal too
+    """
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
     from rich.progress import Progress as Bar
     from rich.progress import TimeRemainingColumn as Remaining
@@ -192,12 +117,19 @@ def progress() -> Iterator[Progress]:
 
     bar = Shown(
         TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
-        Remaining(), console=console, disable=not console.is_terminal, transient=True,
+        Remaining(), console=console, disable=hidden or not console.is_terminal, transient=True,
     )  # fmt: skip
+    if data is not None:
+        bar.add_task(printable(f"reading {data}"), total=None)
 
     def announce(name: str, rounds: int) -> Callable[[int], None]:
         task = bar.add_task(printable(f"{name}: rounds"), total=rounds or None)
         return lambda done: bar.advance(task, done)
+
+    def reading(text: Callable[[], str], done: int, rows: int | None) -> None:
+        if not bar.disable:
+            task = bar.task_ids[0]
+            bar.update(task, description=printable(text()), completed=done, total=rows)
 
     def show(table: Callable[[int], RenderableType]) -> None:
         if not bar.disable:
@@ -207,4 +139,4 @@ def progress() -> Iterator[Progress]:
         compiling[:] = [line] if line else []
 
     with bar:
-        yield Progress(announce, telling(None if bar.disable else say_so), show)
+        yield Progress(announce, reading, telling(None if bar.disable else say_so), show)
