@@ -16,7 +16,7 @@ from kernbrook.evaluation.checkpoints import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import as_label, named_classes
 from kernbrook.evaluation.labelling import label, with_policy
 from kernbrook.evaluation.sessions import Quit
-from kernbrook.evaluation.sources import Source, open_unlabelled
+from kernbrook.evaluation.sources import Source, open_like
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3)).round(3)
@@ -612,17 +612,22 @@ def test_a_policy_for_who_asks_for_all(model, policy):
     assert type(with_policy(model).labels) is policy
 
 
+def opened(*arguments, **options):
+    stream = open_like(None, *arguments, **options)
+    return stream, Source.of_stream(stream)
+
+
 def test_data_without_labels(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a,b\n1,2\n3,4\n")
-    data, source = open_unlabelled(str(path))
+    data, source = opened(str(path))
     assert (data.read()[0].tolist(), source) == ([[1, 2], [3, 4]], Source(2, None, ["a", "b"]))
-    data, source = open_unlabelled(str(path), label="a")
+    data, source = opened(str(path), label="a")
     assert (data.read()[0].tolist(), source) == ([[2], [4]], Source(1, None, ["b"], "a"))
     path.write_text("a,label,b\n1,x,2\n3,y,4\n")
-    data, source = open_unlabelled(str(path), n_features=2)
+    data, source = opened(str(path), n_features=2)
     assert (data.n_features, source) == (2, Source(2, None, ["a", "b"], "label"))
-    with pytest.raises(InputError, match="expected 3 features, found 2"):
-        open_unlabelled(str(path), n_features=3)
+    with pytest.raises(DataFileError, match="expected 3 features, found 2"):
+        opened(str(path), n_features=3)
     (tmp_path / "data.svm").write_text("0 2:1\n")
-    assert open_unlabelled(str(tmp_path / "data.svm"), n_features=5)[1] == Source(5)
+    assert opened(str(tmp_path / "data.svm"), n_features=5)[1] == Source(5)

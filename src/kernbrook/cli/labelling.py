@@ -36,6 +36,14 @@ if TYPE_CHECKING:
     from kernbrook.streams import Stream
 
 
+Questions = Annotated[
+    Path | None, typer.Option(help="Ask here, a JSON object a line, and not in the terminal.")
+]
+Answers = Annotated[
+    Path | None, typer.Option(help="Take the answers from this file, which others write.")
+]
+
+
 def label_data(
     model: Annotated[
         Path, typer.Argument(help="The model's file; new with --classes or --recipe.")
@@ -56,12 +64,8 @@ def label_data(
     ] = None,
     n_features: Features = None,
     max_bytes: MaxBytes = None,
-    questions: Annotated[
-        Path | None, typer.Option(help="Ask here, a JSON object a line, and not in the terminal.")
-    ] = None,
-    answers: Annotated[
-        Path | None, typer.Option(help="Take the answers from this file, which others write.")
-    ] = None,
+    questions: Questions = None,
+    answers: Answers = None,
 ) -> None:
     """Give a model the labels that it asks for, and no others.
 
@@ -78,18 +82,10 @@ def label_data(
     from kernbrook.cli.person import Person
     from kernbrook.evaluation.classes import as_label, named_classes
     from kernbrook.evaluation.labelling import label as run
-    from kernbrook.evaluation.sessions import Quit
+    from kernbrook.evaluation.sources import Source, open_like
     from kernbrook.evaluation.tasks import OURS
 
-    check_targets(questions)
-    check_targets(answers)
-    if (questions is None) != (answers is None):
-        raise InputError("--questions, --answers: one needs the other")
-    if data == "-" and answers is None:
-        raise InputError("standard input has the answers: give a file, or --questions, --answers")
-    for option, path in (("MODEL", model), ("--questions", questions), ("--answers", answers)):
-        if path is not None:
-            check_not_read(option, path, data)
+    _check(model, data, questions, answers)
     chosen = {**parameters(settings, budget), "random_state": seed}
     if recipe is None and classes is not None and (len(chosen) > 1 or not model.exists()):
         recipe = OURS["classification"]
@@ -99,7 +95,12 @@ def label_data(
     with stopping.on_signals("kernbrook: stopped; the same command goes on"):
         estimator, source, checkpoint = _model(model, recipe, chosen)
         known = named_classes(estimator, names(classes))
-        stream, source = _opened(data, source, label, n_features, seed, max_bytes)
+        if source is not None and n_features not in (None, source.n_features):
+            raise InputError(f"--n-features: the model has {source.n_features}, got {n_features}")
+        stream = open_like(
+            source, data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes
+        )
+        source = source or Source.of_stream(stream)
         person = Person(terminal(stderr=True), stream, source, known)
         if questions is None or answers is None:
             ask = person.ask
@@ -110,25 +111,12 @@ def label_data(
             ask = partial(_through, JSONLines(questions, answers), source, known, read)
             say(f"asking in {questions}, waiting for answers in {answers}")
 
-        def asked(question: Question, state: Labelling) -> Any:
-            try:
-                with stopping.at_once():
-                    return ask(question, state)
-            except KeyboardInterrupt:  # is like `q`
-                raise Quit from None
-
         state = run(
-            stream,
-            estimator,
-            model,
-            asked,
-            source=source,
-            checkpoint=checkpoint,
-            classes=names(classes),
-            progress=person.passing,
+            stream, estimator, model, _until_stopped(ask, stopping), source=source,
+            checkpoint=checkpoint, classes=names(classes), progress=person.passing,
             compiling=telling(person.compiling if person.console.is_terminal else None),
             stop=stopping.wanted,
-        )
+        )  # fmt: skip
     person.clear()
     for line in _summary(state, stream, known):
         typer.echo(printable(line))
@@ -136,6 +124,35 @@ def label_data(
         say(f"{model} is saved; the same command goes on")
         if stopping.number:
             raise typer.Exit(stopping.code)
+
+
+def _check(model: Path, data: str, questions: Path | None, answers: Path | None) -> None:
+    """InputError where the paths do not go together."""
+    check_targets(questions)
+    check_targets(answers)
+    if (questions is None) != (answers is None):
+        raise InputError("--questions, --answers: one needs the other")
+    if data == "-" and answers is None:
+        raise InputError("standard input has the answers: give a file, or --questions, --answers")
+    for option, path in (("MODEL", model), ("--questions", questions), ("--answers", answers)):
+        if path is not None:
+            check_not_read(option, path, data)
+
+
+def _until_stopped(
+    ask: Callable[[Question, Labelling], Any], stopping: Stopping
+) -> Callable[[Question, Labelling], Any]:
+    """The same questions; a signal is like `q`."""
+    from kernbrook.evaluation.sessions import Quit
+
+    def asked(question: Question, state: Labelling) -> Any:
+        try:
+            with stopping.at_once():
+                return ask(question, state)
+        except KeyboardInterrupt:
+            raise Quit from None
+
+    return asked
 
 
 def _model(
@@ -165,26 +182,6 @@ def _model(
         return estimator, checkpoint.source, checkpoint
     source = Source.of_model(estimator)
     return estimator, None if source.n_features is None else source, None
-
-
-def _opened(
-    data: str,
-    source: Source | None,
-    label: str | None,
-    n_features: int | None,
-    seed: int,
-    max_bytes: int | None,
-) -> tuple[Stream, Source]:
-    """Data as the model knows them; where it is new, a CSV file needs no label."""
-    from kernbrook.evaluation.sources import open_like, open_unlabelled
-
-    if source is None:
-        return open_unlabelled(
-            data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes
-        )
-    if n_features not in (None, source.n_features):
-        raise InputError(f"--n-features: the model has {source.n_features}, got {n_features}")
-    return open_like(source, data, label=label, seed=seed, max_bytes=max_bytes), source
 
 
 def _summary(state: Labelling, stream: Stream, classes: NDArray[Any] | None) -> list[str]:

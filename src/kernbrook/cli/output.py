@@ -62,13 +62,13 @@ class Progress(NamedTuple):
     """What a command shows on standard error while it works.
 
     announce : a name and a number of rounds in, what is called as they are done out
-    reading : called with how to say how far a reading is, rows done, and rows in all or None
+    reading : called with a text or what makes it, rows done, and rows in all or None
     compiling : called with how far compiling is, and with None where it has stopped
     show : shows a table above the bar, in place of the last one, where that is a terminal
     """
 
     announce: Callable[[str, int], Callable[[int], None]]
-    reading: Callable[[Callable[[], str], int, int | None], None]
+    reading: Callable[[str | Callable[[], str], int, int | None], None]
     compiling: Tell
     show: Callable[[Callable[[int], RenderableType]], None]
 
@@ -126,10 +126,10 @@ def progress(data: str | None = None, hidden: bool = False) -> Iterator[Progress
         task = bar.add_task(printable(f"{name}: rounds"), total=rounds or None)
         return lambda done: bar.advance(task, done)
 
-    def reading(text: Callable[[], str], done: int, rows: int | None) -> None:
+    def reading(text: str | Callable[[], str], done: int, rows: int | None) -> None:
         if not bar.disable:
-            task = bar.task_ids[0]
-            bar.update(task, description=printable(text()), completed=done, total=rows)
+            line = printable(text if isinstance(text, str) else text())
+            bar.update(bar.task_ids[0], description=line, completed=done, total=rows)
 
     def show(table: Callable[[int], RenderableType]) -> None:
         if not bar.disable:

@@ -68,10 +68,6 @@ def predict(
     written = printable if to_terminal else _in_a_line
     with progress(data, hidden=to_terminal) as shown:
         stream = open_like(source, data, label=label, seed=seed, max_bytes=max_bytes)
-
-        def told() -> str:
-            return f"{stream.name}: {rows:,} rows"
-
         tally = Tally(getattr(machine, "classes_", None), source.positive)
         with _written(output) as file:
             if scores:
@@ -84,7 +80,7 @@ def predict(
                 if not isinstance(stream, UnlabelledCsv):
                     tally.add(labels, y)
                 rows += len(y)
-                shown.reading(told, rows, stream.n_rows)
+                shown.reading(f"{stream.name}: {rows:,} rows", rows, stream.n_rows)
     if to_file:
         say(f"wrote {rows:,} predictions to {output}")
     if tally.error is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +31,17 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.training import Training
 
 
+Every = Annotated[
+    float, typer.Option(min=0, metavar="SECONDS", help="Time from checkpoint to checkpoint.")
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on from the model's file, if it is there.")
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace the model's file, if it is there.")
+]
+
+
 def train(
     data: Data,
     model: Annotated[Path, typer.Option(help="The file to write the model to.")],
@@ -46,15 +58,9 @@ def train(
     label: Label = None,
     n_features: Features = None,
     max_bytes: MaxBytes = None,
-    checkpoint_every: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="Time from checkpoint to checkpoint.")
-    ] = 60.0,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the model's file, if it is there.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the model's file, if it is there.")
-    ] = False,
+    checkpoint_every: Every = 60.0,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
     json: Json = None,
 ) -> None:
     """Learn from data of any size in one pass, and save the model.
@@ -86,31 +92,20 @@ def train(
     told = "kernbrook: stopped at once, with no further checkpoint"
     with stopping.on_signals(told), progress(data) as shown:
         stream, source = open_source(
-            data,
-            n_features=n_features,
-            label=label,
-            positive=positive,
-            seed=seed,
+            data, n_features=n_features, label=label, positive=positive, seed=seed,
             max_bytes=max_bytes,
-        )
+        )  # fmt: skip
         if recipe is None:
             recipe = OURS[task_of_labels(stream)]
             estimator = _made(recipe, chosen, classes)
         result = run(
-            stream,
-            estimator,
-            model,
-            source=source,
-            classes=names(classes),
-            resume=resume,
-            overwrite=overwrite,
-            every=checkpoint_every,
-            progress=lambda state: shown.reading(
-                lambda: _so_far(stream.name, state), state.rows_read, stream.n_rows
-            ),
-            stop=stopping.wanted,
+            stream, estimator, model, source=source, classes=names(classes), resume=resume,
+            overwrite=overwrite, every=checkpoint_every, stop=stopping.wanted,
             compiling=shown.compiling,
-        )
+            progress=lambda state: shown.reading(
+                partial(_so_far, stream.name, state), state.rows_read, stream.n_rows
+            ),
+        )  # fmt: skip
     if not result.finished:
         say(f"kernbrook: stopped; {model} has learned {result.rows:,} of {stream.n_rows:,} rows.")
         say("To go on, give the same command with --resume.")

@@ -48,7 +48,7 @@ def named_classes(
         if known is None and kind is None:
             raise InputError("classes: expected all labels (--classes), because the model is new")
         return None if known is None else np.asarray(known)
-    classes = np.unique(np.array(_numbers(named)) if kind is None else _like(kind, named))
+    classes = np.unique(_read(named, kind))
     if known is not None and not np.array_equal(classes, known):
         raise InputError(f"classes were {listed(known)} and are {listed(classes)}")
     if kind is None and len(classes) < 2:
@@ -92,38 +92,33 @@ def listed(labels: NDArray[Any]) -> str:
     return ", ".join(map(str, labels[:10].tolist())) + (", ..." if len(labels) > 10 else "")
 
 
-def _numbers(names: Sequence[Any]) -> list[Any]:
+def _read(names: Sequence[Any], kind: np.dtype[Any] | None) -> NDArray[Any]:
+    """Names like labels of a kind; where it is None as integers, else as numbers, else as text."""
+    found = _numbers(names) if kind is None or kind.kind != "U" else np.array(list(map(str, names)))
+    if kind is None or kind.kind == "U":
+        return found
+    text = found.dtype.kind == "U"
+    if text or (found != found.astype(kind)).any():
+        whole = "integers" if kind.kind in "iu" and not text else "numbers"
+        raise InputError(f"classes: the labels are {whole}, got {', '.join(map(str, names)):.200}")
+    return found.astype(kind)
+
+
+def _numbers(names: Sequence[Any]) -> NDArray[Any]:
     """Names as integers if all are, else as numbers if all are, else as text."""
     try:
-        numbers = [float(name) for name in names]
+        numbers = np.array([float(name) for name in names])
     except OverflowError:
-        numbers = [math.inf]
+        numbers = np.array([math.inf])
     except (TypeError, ValueError):
-        return [str(name) for name in names]
-    if not all(abs(number) < EXACT for number in numbers):
+        return np.array([str(name) for name in names])
+    if not (np.abs(numbers) < EXACT).all():
         shown = ", ".join(map(str, names))
         raise InputError(f"classes: expected words, or numbers below 2^53, got {shown:.100}")
     try:
-        return [int(str(name)) for name in names]
+        return np.array([int(str(name)) for name in names])
     except ValueError:
         return numbers
-
-
-def _like(kind: np.dtype[Any], named: Sequence[Any]) -> NDArray[Any]:
-    """The labels named, as the data have them."""
-    if kind.kind == "U":
-        return np.array([str(label) for label in named])
-    shown = ", ".join(map(str, named))
-    try:
-        numbers = np.array([float(label) for label in named])
-    except (OverflowError, TypeError, ValueError):
-        raise InputError(f"classes: the labels are numbers, got {shown:.200}") from None
-    with np.errstate(invalid="ignore"):
-        classes = numbers.astype(kind)
-    if (classes != numbers).any():
-        whole = "integers" if kind.kind in "iu" else "finite numbers"
-        raise InputError(f"classes: the labels are {whole}, got {shown:.200}")
-    return classes
 
 
 def _number(value: Any) -> float | None:

@@ -186,13 +186,17 @@ def label(
     with locked(path):
         log = _log(model, path, begun, names)
         source = source or Source(stream.n_features)
-        usual = Moments(stream.n_features)
-        session = _Session(model, path, source, checkpoint, begun, names, log, ask, usual)
+        state = Labelling(model, log.path, rows=begun.rounds - log.begun.rounds)
+        session = _Session(
+            model, state, path, source, checkpoint, False, names, log, ask,
+            Moments(stream.n_features),
+        )  # fmt: skip
+        session.check(begun)
         X, _ = next(stream.chunks(ROWS))
         some = np.arange(X.shape[0]) if names is None else np.resize(names, X.shape[0])
         watched(partial(try_out, model, X, some, names), compiling)
         session.run(stream, every, progress, stop)
-    return session.state
+    return state
 
 
 def _log(
@@ -228,35 +232,24 @@ def with_policy(model: Any) -> Any:
     return model
 
 
+@dataclass
 class _Session(Session):
     """One call of `label`."""
 
     step = 1
 
-    def __init__(
-        self,
-        model: Any,
-        path: str | PathLike[str],
-        source: Source,
-        known: Checkpoint | None,
-        now: Begun,
-        classes: NDArray[Any] | None,
-        log: AnswerLog,
-        ask: Callable[[Question, Labelling], Any],
-        usual: Moments,
-    ):
-        self.state = Labelling(model, log.path)
-        self._classes, self._log, self._ask, self._usual = classes, log, ask, usual
-        super().__init__(model, self.state, path, source, known, now.rounds - log.begun.rounds)
-        self._check(now)
+    classes: NDArray[Any] | None
+    log: AnswerLog
+    ask: Callable[[Question, Labelling], Any]
+    usual: Moments  # of the rows read
 
-    def _check(self, now: Begun) -> None:
+    def check(self, now: Begun) -> None:
         """Whether the model in the file goes with the answers; counts those that it learned."""
-        rows, begun = self.state.rows, self._log.begun
+        rows, begun = self.state.rows, self.log.begun
         same = now.digest == begun.digest or rows > 0
         if rows < 0 or now.classes != begun.classes or not same:
             raise self.other("the model was not the same when they were given")
-        for answer in self._log.answers.values():
+        for answer in self.log.answers.values():
             if answer.row <= rows:
                 self.state.count(answer)
         labels = now.labels - begun.labels
@@ -267,46 +260,46 @@ class _Session(Session):
 
     def look_at(self, X: Features, y: Labels) -> None:
         super().look_at(X, np.zeros(len(y)))
-        self._usual.add(X)
+        self.usual.add(X)
 
     def meet(self, X: Features, y: Labels) -> None:
         """Learn one row, with its label if the model wants it."""
         row, asked = self.state.rows + 1, self.state.asked
         self._x = X
-        told = {} if self._classes is None else {"classes": self._classes}
+        told = {} if self.classes is None else {"classes": self.classes}
         try:
-            self._model.learn(X, self._answer, **told)
+            self.model.learn(X, self._answer, **told)
         except _OtherError:
             raise
         except InputError as error:
             raise InputError(f"row {row}: {error}") from error
-        if row in self._log.answers and self.state.asked == asked:
+        if row in self.log.answers and self.state.asked == asked:
             raise self.other(f"row {row} was answered, and the model does not want its label")
 
     def finish(self) -> None:
-        if self._log.last > self.state.rows:
-            raise self.other(f"row {self._log.last} was answered, here are {self.state.rows} rows")
+        if self.log.last > self.state.rows:
+            raise self.other(f"row {self.log.last} was answered, here are {self.state.rows} rows")
         super().finish()
 
     def other(self, problem: str) -> InputError:
         return _OtherError(
-            f"{self._path} does not go with the answers in {self._log.path}: {problem}. Give its "
+            f"{self.path} does not go with the answers in {self.log.path}: {problem}. Give its "
             "own model and data, or move the answers away to begin anew"
         )
 
     def _answer(self, _: Any) -> Any:
         """The oracle of the row that is met: from the log, else by asking."""
         row, digest = self.state.rows + 1, self.digest.hexdigest()
-        answer = self._log.answers.get(row)
+        answer = self.log.answers.get(row)
         if answer is None:
-            if row < self._log.last:
+            if row < self.log.last:
                 raise self.other(f"the model wants the label of row {row}, which has no answer")
             predicted, votes = self._belief()
-            usual = self._usual.means(), self._usual.deviations()
-            label = self._ask(Question(row, self._x, predicted, votes, *usual), self.state)
-            label = None if label is None else as_label(label, self._classes)
+            usual = self.usual.means(), self.usual.deviations()
+            label = self.ask(Question(row, self._x, predicted, votes, *usual), self.state)
+            label = None if label is None else as_label(label, self.classes)
             answer = Answer(row, label, predicted, digest)
-            self._log.append(answer)
+            self.log.append(answer)
         elif answer.digest != digest:
             raise self.other(f"the rows up to row {row} are not those that were answered")
         self.state.count(answer)
@@ -316,7 +309,7 @@ class _Session(Session):
         model = self.state.model
         if model.labels_asked_ == 0:
             return None, None
-        labels, decisions = predict(model, self._x, scores=self._classes is not None)
+        labels, decisions = predict(model, self._x, scores=self.classes is not None)
         predicted = labels[0].item() if isinstance(labels[0], np.generic) else labels[0]
         if decisions is None:
             return predicted, None

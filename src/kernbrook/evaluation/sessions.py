@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError
@@ -44,41 +44,33 @@ class Stretch:
     finished: bool = False
 
 
+@dataclass
 class Session(ABC):
-    """One stretch of a model's way through a stream; the file says how far it has come.
+    """One stretch of a model's way through a stream; a subclass writes `meet`.
 
-    A subclass writes `meet`.
-
-    Parameters
+    Attributes
     ----------
     model : what learns
-    state : what is told of it as it goes on
-    path : the model's file
-    source : of the rows
+    state : what is told of it, a `Stretch`; `rows` are those that the model in the file has met
+    path, source : the model's file, and what is written down about the data
     known : the checkpoint in the file; None where there is none
-    begin : rows of the stream that the model in the file has met
     new : whether a file that is there at the first writing is somebody else's
     """
 
-    step: int | None = None  # rows met at a time; all of a chunk where None
+    step: ClassVar[int | None] = None  # rows met at a time; all of a chunk where None
 
-    def __init__(
-        self,
-        model: Any,
-        state: Stretch,
-        path: str | PathLike[str],
-        source: Source,
-        known: Checkpoint | None,
-        begin: int,
-        new: bool = False,
-    ):
+    model: Any
+    state: Any
+    path: str | PathLike[str]
+    source: Source
+    known: Checkpoint | None
+    new: bool
+
+    def __post_init__(self) -> None:
         self.digest = RowDigest()  # of the rows read; `_met` that of the rows met
-        self._model, self._path, self._source, self._new = model, path, source, new
-        self._met = "" if known is None else known.digest
-        self._whole = known is not None and known.finished  # what the file says
-        self._written = begin
-        state.rows = state.resumed_at = begin
-        self._state = state
+        self._met = "" if self.known is None else self.known.digest
+        self._whole = self.known is not None and self.known.finished  # what the file says
+        self._written = self.state.resumed_at = self.state.rows
 
     @abstractmethod
     def meet(self, X: Features, y: Labels) -> None:
@@ -90,14 +82,12 @@ class Session(ABC):
 
     def reached(self) -> Checkpoint:
         """What is written beside the model."""
-        state = self._state
-        return Checkpoint(
-            self._source, self._model.n_rounds_, state.loss, self._met, state.finished
-        )
+        state, rows = self.state, self.model.n_rounds_
+        return Checkpoint(self.source, rows, state.loss, self._met, state.finished)
 
     def other(self, problem: str) -> InputError:
         """The rows are not those of the file."""
-        return InputError(f"{self._path} comes from other data: {problem}")
+        return InputError(f"{self.path} comes from other data: {problem}")
 
     def run(
         self,
@@ -107,7 +97,7 @@ class Session(ABC):
         stop: Callable[[], bool] | None,
     ) -> None:
         """Meet the new rows, and write the model every so many seconds and at the end."""
-        state = self._state
+        state = self.state
         last = time.monotonic()
         for X, y in self._new_rows(stream, progress):
             try:
@@ -129,20 +119,20 @@ class Session(ABC):
 
     def finish(self) -> None:
         """Called where no row is left."""
-        self._state.finished = True
+        self.state.finished = True
 
     def save(self) -> None:
         """Write the model, where the file does not say the same."""
-        rows, whole = self._state.rows, self._state.finished
+        rows, whole = self.state.rows, self.state.finished
         if rows == self._written and self._whole >= whole:
             return
-        if self._new and self._written == 0 and check_writable(self._path).exists():
+        if self.new and self._written == 0 and check_writable(self.path).exists():
             raise InputError(
-                f"{self._path} was written by something else meanwhile, and is left as it is: "
+                f"{self.path} was written by something else meanwhile, and is left as it is: "
                 "take another file, or overwrite (--overwrite)"
             )
         try:
-            save_checkpoint(self._model, self.reached(), self._path)
+            save_checkpoint(self.model, self.reached(), self.path)
         except InputError as error:
             kept = f"; the checkpoint after {self._written} rows is still there"
             kept = kept if self._written else ""
@@ -151,7 +141,7 @@ class Session(ABC):
 
     def _new_rows(self, stream: Stream, progress: Callable[[Any], None] | None) -> Iterator[Piece]:
         """The rows that the model has not met; the ones before must be those that it has."""
-        state, begin, digest = self._state, self._state.resumed_at, self._met
+        state, begin, digest = self.state, self.state.resumed_at, self._met
         for X, y in stream.chunks(CHUNK):
             again = min(begin - state.rows_read, len(y)) if state.rows_read < begin else 0
             if again:

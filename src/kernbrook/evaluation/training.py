@@ -138,9 +138,14 @@ def train(
         elif labels is None:
             labels = classes_of(stream)
         watched(partial(warm_up, estimator, X, y, labels), compiling)
-        session = _Session(estimator, path, source, known, not overwrite, labels)
+        state = Training(estimator)
+        if known is not None:
+            state.rows = state.saved = known.rows
+            state.loss, state.seconds = known.loss, known.seconds
+        new = known is None and not overwrite
+        session = _Session(estimator, state, path, source, known, new, labels)
         session.run(stream, every, progress, stop)
-        return session.state
+        return state
 
 
 def check_target(path: str | PathLike[str], resume: bool, overwrite: bool) -> bool:
@@ -159,40 +164,26 @@ def check_target(path: str | PathLike[str], resume: bool, overwrite: bool) -> bo
     return there and resume
 
 
+@dataclass
 class _Session(Session):
     """One call of `train`; labels is None where they are numbers."""
 
-    def __init__(
-        self,
-        estimator: Any,
-        path: str | PathLike[str],
-        source: Source,
-        known: Checkpoint | None,
-        fresh: bool,
-        labels: NDArray[Any] | None,
-    ):
-        self.state = Training(estimator)
-        begin = 0
-        if known is not None:
-            begin, self.state.loss, self.state.seconds = known.rows, known.loss, known.seconds
-        super().__init__(estimator, self.state, path, source, known, begin, fresh and known is None)
-        self.state.saved = begin
-        self._labels = labels
+    labels: NDArray[Any] | None
 
     def meet(self, X: Features, y: Labels) -> None:
-        state, labels = self.state, {}
-        if self._labels is not None:
-            labels["classes"] = self._labels
-            unknown = ~np.isin(y, self._labels)
+        state, told = self.state, {}
+        if self.labels is not None:
+            told["classes"] = self.labels
+            unknown = ~np.isin(y, self.labels)
             if unknown.any():
                 first = int(unknown.argmax())
                 raise InputError(
                     f"row {state.rows + first + 1}: expected one of the labels "
-                    f"{listed(self._labels)}, found {y[first]}"
+                    f"{listed(self.labels)}, found {y[first]}"
                 )
         start = time.perf_counter()
         try:
-            predicted, _ = state.estimator.learn(X, y, **labels)
+            predicted, _ = state.estimator.learn(X, y, **told)
         except InputError as error:
             if state.rows == 0:
                 raise

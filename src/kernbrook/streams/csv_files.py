@@ -91,9 +91,12 @@ class CsvStream(Stream):
             warnings.warn(DataFileWarning(path, told, line), stacklevel=1)
         self._label = self._label_place(label)
         self._label_is_known = label is not None or "label" in self._columns
-        self.n_features = len(self._columns) - (self._label is not None)
+        self.feature_names, and_label = list(self._columns), ""
+        if self._label is not None:
+            self.label_name, and_label = self.feature_names.pop(self._label), " and the label"
+        self.n_features = len(self.feature_names)
         if n_features is not None and n_features != self.n_features:
-            problem = f"expected {n_features} features, found {self.n_features} and the label"
+            problem = f"expected {n_features} features, found {self.n_features}{and_label}"
             raise DataFileError(path, problem, line)
         rows = longest = 0
         numeric = integral = True
