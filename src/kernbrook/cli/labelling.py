@@ -36,6 +36,17 @@ if TYPE_CHECKING:
     from kernbrook.streams import Stream
 
 
+Model = Annotated[Path, typer.Argument(help="The model's file; new with --classes or --recipe.")]
+Recipe = Annotated[
+    str | None,
+    typer.Option(help="Begin a new model: one of `kernbrook recipes`; for classes else ours."),
+]
+Classes = Annotated[
+    str | None, typer.Option(help="All labels of a new model, with commas; none for numbers.")
+]
+Unread = Annotated[
+    str | None, typer.Option(help="A CSV file's label column, which is not looked at.")
+]
 Questions = Annotated[
     Path | None, typer.Option(help="Ask here, a JSON object a line, and not in the terminal.")
 ]
@@ -45,23 +56,14 @@ Answers = Annotated[
 
 
 def label_data(
-    model: Annotated[
-        Path, typer.Argument(help="The model's file; new with --classes or --recipe.")
-    ],
+    model: Model,
     data: Data,
-    recipe: Annotated[
-        str | None,
-        typer.Option(help="Begin a new model: one of `kernbrook recipes`; for classes else ours."),
-    ] = None,
-    classes: Annotated[
-        str | None, typer.Option(help="All labels of a new model, with commas; none for numbers.")
-    ] = None,
+    recipe: Recipe = None,
+    classes: Classes = None,
     settings: Settings = None,
     budget: Budget = None,
     seed: Seed = 0,
-    label: Annotated[
-        str | None, typer.Option(help="A CSV file's label column, which is not looked at.")
-    ] = None,
+    label: Unread = None,
     n_features: Features = None,
     max_bytes: MaxBytes = None,
     questions: Questions = None,

@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.training import Training
 
 
+Recipe = Annotated[
+    str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
+]
+Classes = Annotated[
+    str | None, typer.Option(help="The labels, with commas; else the data are read for them.")
+]
 Every = Annotated[
     float, typer.Option(min=0, metavar="SECONDS", help="Time from checkpoint to checkpoint.")
 ]
@@ -41,20 +47,18 @@ Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace the model's file, if it is there.")
 ]
 
+AT_ONCE = "kernbrook: stopped at once, with no further checkpoint"
+
 
 def train(
     data: Data,
     model: Annotated[Path, typer.Option(help="The file to write the model to.")],
-    recipe: Annotated[
-        str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
-    ] = None,
+    recipe: Recipe = None,
     settings: Settings = None,
     budget: Budget = None,
     seed: Seed = 0,
     positive: Positive = None,
-    classes: Annotated[
-        str | None, typer.Option(help="The labels, with commas; else the data are read for them.")
-    ] = None,
+    classes: Classes = None,
     label: Label = None,
     n_features: Features = None,
     max_bytes: MaxBytes = None,
@@ -89,8 +93,7 @@ def train(
     if recipe is not None:  # before anything is read
         estimator = _made(recipe, chosen, classes)
     stopping = Stopping()
-    told = "kernbrook: stopped at once, with no further checkpoint"
-    with stopping.on_signals(told), progress(data) as shown:
+    with stopping.on_signals(AT_ONCE), progress(data) as shown:
         stream, source = open_source(
             data, n_features=n_features, label=label, positive=positive, seed=seed,
             max_bytes=max_bytes,

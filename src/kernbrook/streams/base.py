@@ -46,6 +46,10 @@ class Stream(ABC):
     feature_names: list[str] | None = None
     label_name: str | None = None
 
+    def classes(self) -> Labels | None:
+        """The labels, each once and sorted; None where that takes a reading."""
+        return None
+
     @abstractmethod
     def _pieces(self) -> Iterator[Piece]:
         """All rows from the first on, as non-empty (X, y) of any length."""
@@ -115,6 +119,13 @@ class PositiveView(Stream):
         self.feature_names, self.label_name = stream.feature_names, stream.label_name
         self._stream = stream
         self._positive = positive
+
+    def classes(self) -> Labels | None:
+        known = self._stream.classes()
+        if known is None:
+            return None
+        here = known == self._comparable(known)
+        return np.unique(np.where(here, 1, -1)) if here.any() else None
 
     def _pieces(self) -> Iterator[Piece]:
         found = False
