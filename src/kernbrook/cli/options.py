@@ -41,7 +41,11 @@ Orders = Annotated[
 Report = Annotated[Path | None, typer.Option(help="Write a page with figures to this .html file.")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe; repeatable."),
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the recipe, as JSON or text; repeatable.",
+    ),
 ]
 Budget = Annotated[
     int | None,

@@ -115,9 +115,10 @@ def progress(data: str | None = None, hidden: bool = False) -> Iterator[Progress
             yield from (*above, *compiling)
             yield from super().get_renderables()
 
+    share = [] if data else [TaskProgressColumn()]  # for which a line about rows has no room
     bar = Shown(
-        TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
-        Remaining(), console=console, disable=hidden or not console.is_terminal, transient=True,
+        TextColumn("{task.description}", markup=False), BarColumn(), *share, Remaining(),
+        console=console, disable=hidden or not console.is_terminal, transient=True,
     )  # fmt: skip
     if data is not None:
         bar.add_task(printable(f"reading {data}"), total=None)
