@@ -19,6 +19,13 @@ class JSONLog:
     ----------
     path : the file
 
+    Raises
+    ------
+    InputError
+        The file cannot be written, or has become shorter.
+    DataFileError
+        A line is not a JSON object; it is named.
+
     Examples
     --------
     >>> import tempfile
@@ -35,13 +42,7 @@ class JSONLog:
         self._line = 0
 
     def drop_half_line(self) -> None:
-        """Remove what a writer that was killed in its last line left of it.
-
-        Raises
-        ------
-        InputError
-            The file is there and cannot be written.
-        """
+        """Remove what a writer that was killed in its last line left of it."""
         try:
             with open(self.path, "r+b") as file:
                 file.truncate(file.read().rfind(b"\n") + 1)
@@ -51,13 +52,7 @@ class JSONLog:
             raise self._unwritten(error) from error
 
     def append(self, values: dict[str, Any]) -> None:
-        """Add a line; it is on the disk when this returns.
-
-        Raises
-        ------
-        InputError
-            The file cannot be written.
-        """
+        """Add a line; it is on the disk when this returns."""
         line = json.dumps(values, allow_nan=False, ensure_ascii=False).encode() + b"\n"
         try:
             with open(self.path, "ab") as file:
@@ -71,13 +66,6 @@ class JSONLog:
         """The objects on the lines that were completed since, with the numbers of the lines.
 
         A line at which the caller stops comes again.
-
-        Raises
-        ------
-        InputError
-            The file has become shorter.
-        DataFileError
-            A line is not a JSON object.
         """
         try:
             with open(self.path, "rb") as file:
