@@ -17,8 +17,8 @@ from numpy._core._exceptions import _ArrayMemoryError
 import kernbrook as kb
 from kernbrook import recipes
 from kernbrook.cli import main
-from kernbrook.cli.common import parameters
 from kernbrook.cli.main import run
+from kernbrook.cli.options import parameters
 from kernbrook.errors import KernbrookError, KernbrookWarning
 from kernbrook.evaluation.tasks import check_settings, make_online, recipes_for
 
@@ -45,6 +45,35 @@ def kernbrook(monkeypatch, capsys, tmp_path):
         return end.value.code or 0, said.out, said.err
 
     return call
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[0.1,0.01]", [0.1, 0.01]),
+        ('{"a": [1, null]}', {"a": [1, None]}),
+        ("7", 7),
+        ("-2.5e3", -2500.0),
+        (".5", 0.5),
+        ("+1", 1.0),
+        ("None", None),
+        ("TRUE", True),
+        ("amkl17", "amkl17"),
+        ("[0.1", "[0.1"),
+        ("", ""),
+        ("9" * 5000, float("inf")),
+        ("[" * 100_000, "[" * 100_000),
+    ],
+)
+def test_values_of_settings(text, value):
+    (found,) = parameters([f"name = {text}"]).values()
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_settings_and_a_budget():
+    found = parameters(["a=1", "b=x=y"], budget=9)
+    assert found == {"a": 1, "b": "x=y", "budget": 9}
 
 
 def parameters_of(recipe):
@@ -81,7 +110,7 @@ def test_settings_are_refused_in_a_line_or_work(recipe):
         (["--recipe", "bpas", "--budget", 2**63], 1, f"{BPAS_BUDGET}, got 9223"),
         (["--budget", 50], 1, "kernbrook-classification: no parameter 'budget'; it has kernels"),
         (["--recipe", "spa", "--set", "unit_diagonal="], 1, "must be True or False, got ''"),
-        (["--recipe", "spa", "--set", "unit_diagonal=[]"], 1, "must be True or False, got '[]'"),
+        (["--recipe", "spa", "--set", "unit_diagonal=[]"], 1, "must be True or False, got []"),
         (["--recipe", "ahpatron", "--set", "budget=none"], 1, "Ahpatron: budget must be"),
         (["--recipe", "pegasos", "--set", "regularization=1e-320"], 1, "of a size from 1e-100"),
         (["--recipe", "ada-raker", "--set", "n_components=0"], 1, "RandomFeatures: n_components"),

@@ -10,11 +10,13 @@ from scipy.sparse import csr_array
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError
-from kernbrook.evaluation import labelling
-from kernbrook.evaluation.answers import answers_beside, as_label, named_classes
+from kernbrook.evaluation import labelling, sessions
+from kernbrook.evaluation.answers import answers_beside
 from kernbrook.evaluation.checkpoints import load_checkpoint, save_checkpoint
-from kernbrook.evaluation.labelling import Quit, label, open_unlabelled, with_policy
-from kernbrook.evaluation.sources import Source
+from kernbrook.evaluation.classes import as_label, named_classes
+from kernbrook.evaluation.labelling import label, with_policy
+from kernbrook.evaluation.sessions import Quit
+from kernbrook.evaluation.sources import Source, open_like
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3)).round(3)
@@ -280,7 +282,7 @@ def test_killed_at_every_answer(tmp_path, monkeypatch, whole, moment, every):
         struck_at("saved")
 
     monkeypatch.setattr(labelling.AnswerLog, "append", appended)
-    monkeypatch.setattr(labelling, "save_checkpoint", saved)
+    monkeypatch.setattr(sessions, "save_checkpoint", saved)
     truth = Person(skip=(9, 40))
 
     def person(question, state):
@@ -424,7 +426,7 @@ def test_other_data_are_refused(tmp_path):
     assert reached < last
     before = path.read_bytes(), answers_beside(path).read_bytes()
     for row, said in (
-        (reached - 1, f"the first {reached} rows here are not those it has met"),
+        (reached - 1, f"the first {reached} rows here are not those that it has seen"),
         (reached, f"the rows up to row {person.rows[0]} are not those that were answered"),
     ):
         other = X.copy()
@@ -432,7 +434,7 @@ def test_other_data_are_refused(tmp_path):
         with pytest.raises(InputError, match=f"does not go with the answers in .*: {said}"):
             go(path, killed, rows=other)
     for rows, said in (
-        (reached - 1, f"it has met {reached} rows, here are {reached - 1}"),
+        (reached - 1, f"it has seen {reached} rows, here are {reached - 1}"),
         (last - 1, f"row {last} was answered, here are {last - 1} rows"),
     ):
         with pytest.raises(InputError, match=said):
@@ -486,7 +488,7 @@ def test_answers_that_the_model_does_not_want(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("oops", "line 3: not a line that `label` writes: 'oops'"),
+        ("oops", "line 3: expected a JSON object, found 'oops'"),
         ('{"row": 3}', "line 3: not a line"),
         (
             '{"row": 3, "label": "maybe", "predicted": "no", "digest": ""}',
@@ -507,7 +509,7 @@ def test_bad_lines_are_named(tmp_path, line, said):
     answers.write_text("\n".join([*kept[:2], line, *kept[2:]]) + "\n")
     with pytest.raises(DataFileError, match=f"m.labels.jsonl, {said}"):
         go(path, Person())
-    for first in ("{}", "[]", '{"rounds": 1, "labels": "0", "digest": "", "classes": null}'):
+    for first in ("{}", '{"rounds": 1, "labels": "0", "digest": "", "classes": null}'):
         answers.write_text("\n".join([first, *kept[1:]]) + "\n")
         with pytest.raises(DataFileError, match=r"m.labels.jsonl, line 1: not a line"):
             go(path, Person())
@@ -580,10 +582,14 @@ def test_names_of_classes():
         (["10", "9"], [9, 10]),
         (["1", "0.5"], [0.5, 1.0]),
         (["1", "x"], ["1", "x"]),
-        (["1", "9" * 400], ["1", "9" * 400]),
-        (["1", str(2**53 + 1)], ["1", str(2**53 + 1)]),
+        (["1", "9" * 400, "x"], ["1", "9" * 400, "x"]),
+        ([0.5, 1.5], [0.5, 1.5]),
     ):
         assert named_classes(machine(), names).tolist() == expected
+    for large in ("9" * 400, "9" * 5000, 10**400, str(2**53 + 1), "nan", "-inf"):
+        with pytest.raises(InputError, match=r"words, or numbers below 2\^53, got 1, ") as told:
+            named_classes(machine(), ["1", large])
+        assert len(str(told.value)) < 200
     assert named_classes(regressor(), None) is None
     assert named_classes(machine().fit(X, Y), None).tolist() == ["no", "yes"]
 
@@ -606,17 +612,22 @@ def test_a_policy_for_who_asks_for_all(model, policy):
     assert type(with_policy(model).labels) is policy
 
 
+def opened(*arguments, **options):
+    stream = open_like(None, *arguments, **options)
+    return stream, Source.of_stream(stream)
+
+
 def test_data_without_labels(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a,b\n1,2\n3,4\n")
-    data, source = open_unlabelled(str(path))
+    data, source = opened(str(path))
     assert (data.read()[0].tolist(), source) == ([[1, 2], [3, 4]], Source(2, None, ["a", "b"]))
-    data, source = open_unlabelled(str(path), label="a")
+    data, source = opened(str(path), label="a")
     assert (data.read()[0].tolist(), source) == ([[2], [4]], Source(1, None, ["b"], "a"))
     path.write_text("a,label,b\n1,x,2\n3,y,4\n")
-    data, source = open_unlabelled(str(path), n_features=2)
+    data, source = opened(str(path), n_features=2)
     assert (data.n_features, source) == (2, Source(2, None, ["a", "b"], "label"))
-    with pytest.raises(InputError, match="expected 3 features, found 2"):
-        open_unlabelled(str(path), n_features=3)
+    with pytest.raises(DataFileError, match="expected 3 features, found 2"):
+        opened(str(path), n_features=3)
     (tmp_path / "data.svm").write_text("0 2:1\n")
-    assert open_unlabelled(str(tmp_path / "data.svm"), n_features=5)[1] == Source(5)
+    assert opened(str(tmp_path / "data.svm"), n_features=5)[1] == Source(5)

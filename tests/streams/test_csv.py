@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbrook.errors import DataFileError, InputError, UnknownNameError
-from kernbrook.streams import open_stream
+from kernbrook.streams import data_files, open_stream
 
 
 def test_label_column(write):
@@ -37,11 +37,61 @@ def test_label_column(write):
 )
 def test_label_types(write, monkeypatch, labels, dtype, expected):
     path = write("l.csv", "x,label\n" + "".join(f"0,{label}\n" for label in labels))
-    for block_bytes in (1 << 20, 5):
+    for block_bytes, kept in ((1 << 20, 1 << 20), (5, 1 << 20), (5, 0), (5, 20)):
         monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
+        monkeypatch.setattr("kernbrook.streams.csv_files._KEPT_BYTES", kept)
         stream = open_stream(path)
         assert stream.read()[1].tolist() == expected
         assert {y.dtype for _, y in stream.chunks(1)} == {np.dtype(dtype)}
+        found = stream.classes()
+        assert (found.dtype, found.tolist()) == (np.dtype(dtype), sorted(expected))
+
+
+def read(monkeypatch):
+    """A list of the lengths of all blocks that are read from now on."""
+    lengths, blocks = [], data_files.DataFile.blocks
+
+    def counted(self):
+        for block in blocks(self):
+            lengths.append(len(block))
+            yield block
+
+    monkeypatch.setattr(data_files.DataFile, "blocks", counted)
+    return lengths
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_how_often_a_file_is_read(write, monkeypatch, kept):
+    """Once if it is short, else once more for each pass; and a block more for the header."""
+    if not kept:
+        monkeypatch.setattr("kernbrook.streams.csv_files._KEPT_BYTES", 0)
+    monkeypatch.setattr(data_files, "BLOCK_BYTES", 100)
+    path = write("rows.csv", "a,b,label\n" + "1,2,x\n3,4,y\n" * 500)
+    lengths = read(monkeypatch)
+    stream = open_stream(path)
+    for _ in range(2):
+        stream.read()
+    assert stream.classes().tolist() == ["x", "y"]
+    size = path.stat().st_size
+    assert sum(lengths) - size * (1 if kept else 3) in range(1, 201)
+
+
+def test_who_writes_to_a_chunk_does_not_change_the_stream(write):
+    stream = open_stream(write("mine.csv", "a,label\n1,x\n2,y\n"))
+    for _ in range(2):
+        X, y = stream.read()
+        assert (X.tolist(), y.tolist()) == ([[1], [2]], ["x", "y"])
+        X[:], y[:] = 7, "z"
+
+
+def test_classes_that_are_known_without_a_reading(write, monkeypatch):
+    path = write("some.csv", "a,label\n" + "".join(f"1,{i}\n" for i in (7, 8, 7, 9)))
+    assert open_stream(path).classes().tolist() == [7, 8, 9]
+    assert open_stream(path, positive="8").classes().tolist() == [-1, 1]
+    assert open_stream(path, positive="5").classes() is None  # a reading says what is wrong
+    monkeypatch.setattr("kernbrook.streams.csv_files._MOST_CLASSES", 2)
+    assert open_stream(path).classes() is None
+    assert open_stream("wdbc").classes() is None
 
 
 def test_what_the_format_allows(write, assert_chunks_agree):
@@ -82,6 +132,7 @@ def test_what_python_writes_comes_back(tmp_path_factory, rows, block_bytes):
 
 
 def test_slow_and_fast_reading_agree(write, monkeypatch):
+    monkeypatch.setattr("kernbrook.streams.csv_files._KEPT_BYTES", 0)
     stream = open_stream(write("both.csv", "a,b,label\n1,2.5,x\n\n-3e4, 4 ,long\n"))
     fast = stream.read()
     monkeypatch.setattr(type(stream), "_rows", type(stream)._read_slowly)
@@ -193,14 +244,16 @@ def test_wrong_width(write):
 
 
 @pytest.mark.parametrize("now", ["1,7\n", "1,7\n2,8.5\n", "1,7\n2,x\n"])
-def test_a_file_changed_between_readings(write, now):
+def test_a_file_changed_between_readings(write, monkeypatch, now):
+    monkeypatch.setattr("kernbrook.streams.csv_files._KEPT_BYTES", 0)
     stream = open_stream(write("moving.csv", "a,label\n1,7\n2,8\n"))
     write("moving.csv", "a,label\n" + now)
     with pytest.raises(DataFileError, match="changed after it was opened"):
         stream.read()
 
 
-def test_a_longer_label_after_opening(write):
+def test_a_longer_label_after_opening(write, monkeypatch):
+    monkeypatch.setattr("kernbrook.streams.csv_files._KEPT_BYTES", 0)
     stream = open_stream(write("moving.csv", "a,label\n1,x\n2,y\n"))
     write("moving.csv", "a,label\n1,x\n2,long\n")
     with pytest.raises(DataFileError, match="changed after it was opened"):

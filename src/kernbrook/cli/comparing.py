@@ -7,20 +7,22 @@ from typing import Annotated
 
 import typer
 
-from kernbrook.cli.common import (
+from kernbrook.cli.options import (
     Data,
+    Features,
     Jobs,
     Json,
+    Label,
     MaxBytes,
     Orders,
+    Positive,
     Report,
     Seed,
     Settings,
     check_targets,
     parameters,
-    progress,
-    show_result,
 )
+from kernbrook.cli.output import progress, show_result
 
 
 def compare(
@@ -54,15 +56,9 @@ def compare(
     ] = False,
     json: Json = None,
     report: Report = None,
-    positive: Annotated[
-        str | None, typer.Option(help="This label against the rest, for data of many classes.")
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="A CSV file's label column; else 'label', else the last.")
-    ] = None,
-    n_features: Annotated[
-        int | None, typer.Option(min=1, help="Features of a svmlight file; else it is scanned.")
-    ] = None,
+    positive: Positive = None,
+    label: Label = None,
+    n_features: Features = None,
     max_bytes: MaxBytes = None,
     jobs: Jobs = None,
 ) -> None:

@@ -3,68 +3,71 @@
 from __future__ import annotations
 
 import math
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kernbrook.cli.common import (
-    MOST_FEATURES,
-    MOST_SEED,
+from kernbrook.cli.options import (
+    Budget,
     Data,
+    Features,
     MaxBytes,
+    Seed,
+    Settings,
     check_not_read,
     check_targets,
-    say,
-    telling,
-    terminal,
+    names,
+    parameters,
 )
+from kernbrook.cli.output import say, telling, terminal
+from kernbrook.cli.signals import Stopping
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from kernbrook.evaluation.checkpoints import Checkpoint
     from kernbrook.evaluation.labelling import Labelling, Question
     from kernbrook.evaluation.sources import Source
     from kernbrook.labels import JSONLines
     from kernbrook.streams import Stream
 
 
+Model = Annotated[Path, typer.Argument(help="The model's file; new with --classes or --recipe.")]
+Recipe = Annotated[
+    str | None,
+    typer.Option(help="Begin a new model: one of `kernbrook recipes`; for classes else ours."),
+]
+Classes = Annotated[
+    str | None, typer.Option(help="All labels of a new model, with commas; none for numbers.")
+]
+Unread = Annotated[
+    str | None, typer.Option(help="A CSV file's label column, which is not looked at.")
+]
+Questions = Annotated[
+    Path | None, typer.Option(help="Ask here, a JSON object a line, and not in the terminal.")
+]
+Answers = Annotated[
+    Path | None, typer.Option(help="Take the answers from this file, which others write.")
+]
+
+
 def label_data(
-    model: Annotated[
-        Path, typer.Argument(help="The model's file; new with --classes or --recipe.")
-    ],
+    model: Model,
     data: Data,
-    recipe: Annotated[
-        str | None,
-        typer.Option(help="Begin a new model: one of `kernbrook recipes`; for classes else ours."),
-    ] = None,
-    classes: Annotated[
-        str | None, typer.Option(help="All labels of a new model, with commas; none for numbers.")
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=MOST_SEED, help="Seed of a new model, and of drawn data.")
-    ] = 0,
-    label: Annotated[
-        str | None, typer.Option(help="A CSV file's label column, which is not looked at.")
-    ] = None,
-    n_features: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=MOST_FEATURES, help="Features of a svmlight file, for a new model."
-        ),
-    ] = None,
+    recipe: Recipe = None,
+    classes: Classes = None,
+    settings: Settings = None,
+    budget: Budget = None,
+    seed: Seed = 0,
+    label: Unread = None,
+    n_features: Features = None,
     max_bytes: MaxBytes = None,
-    questions: Annotated[
-        Path | None, typer.Option(help="Ask here, a JSON object a line, and not in the terminal.")
-    ] = None,
-    answers: Annotated[
-        Path | None, typer.Option(help="Take the answers from this file, which others write.")
-    ] = None,
+    questions: Questions = None,
+    answers: Answers = None,
 ) -> None:
     """Give a model the labels that it asks for, and no others.
 
@@ -79,27 +82,27 @@ def label_data(
     for numbers, for a quarter of the labels at most.
     """
     from kernbrook.cli.person import Person
-    from kernbrook.evaluation.answers import as_label, named_classes
+    from kernbrook.evaluation.classes import as_label, named_classes
     from kernbrook.evaluation.labelling import label as run
+    from kernbrook.evaluation.sources import Source, open_like
     from kernbrook.evaluation.tasks import OURS
 
-    check_targets(questions)
-    check_targets(answers)
-    if (questions is None) != (answers is None):
-        raise InputError("--questions, --answers: one needs the other")
-    if data == "-" and answers is None:
-        raise InputError("standard input has the answers: give a file, or --questions, --answers")
-    for option, path in (("MODEL", model), ("--questions", questions), ("--answers", answers)):
-        if path is not None:
-            check_not_read(option, path, data)
-    stopping = _Stopping()
-    with stopping.on_signals():
-        if recipe is None and classes is not None and not model.exists():
-            recipe = OURS["classification"]
-        estimator, source, checkpoint = _model(model, recipe, seed)
-        names = None if classes is None else [name.strip() for name in classes.split(",")]
-        known = named_classes(estimator, names)
-        stream, source = _opened(data, source, label, n_features, seed, max_bytes)
+    _check(model, data, questions, answers)
+    chosen = {**parameters(settings, budget), "random_state": seed}
+    if recipe is None and classes is not None and (len(chosen) > 1 or not model.exists()):
+        recipe = OURS["classification"]
+    if recipe is None and len(chosen) > 1:
+        raise InputError("--set, --budget: expected a --recipe too, or --classes")
+    stopping = Stopping()
+    with stopping.on_signals("kernbrook: stopped; the same command goes on"):
+        estimator, source, checkpoint = _model(model, recipe, chosen)
+        known = named_classes(estimator, names(classes))
+        if source is not None and n_features not in (None, source.n_features):
+            raise InputError(f"--n-features: the model has {source.n_features}, got {n_features}")
+        stream = open_like(
+            source, data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes
+        )
+        source = source or Source.of_stream(stream)
         person = Person(terminal(stderr=True), stream, source, known)
         if questions is None or answers is None:
             ask = person.ask
@@ -109,35 +112,64 @@ def label_data(
             read = partial(as_label, classes=known)
             ask = partial(_through, JSONLines(questions, answers), source, known, read)
             say(f"asking in {questions}, waiting for answers in {answers}")
+
         state = run(
-            stream,
-            estimator,
-            model,
-            stopping.while_asking(ask),
-            source=source,
-            checkpoint=checkpoint,
-            classes=names,
-            progress=person.passing,
+            stream, estimator, model, _until_stopped(ask, stopping), source=source,
+            checkpoint=checkpoint, classes=names(classes), progress=person.passing,
             compiling=telling(person.compiling if person.console.is_terminal else None),
             stop=stopping.wanted,
-        )
+        )  # fmt: skip
     person.clear()
     for line in _summary(state, stream, known):
         typer.echo(printable(line))
     if not state.finished:
         say(f"{model} is saved; the same command goes on")
         if stopping.number:
-            raise typer.Exit(128 + stopping.number)
+            raise typer.Exit(stopping.code)
 
 
-def _model(path: Path, recipe: str | None, seed: int) -> tuple[Any, Source | None, Any]:
+def _check(model: Path, data: str, questions: Path | None, answers: Path | None) -> None:
+    """InputError where the paths do not go together."""
+    check_targets(questions)
+    check_targets(answers)
+    if (questions is None) != (answers is None):
+        raise InputError("--questions, --answers: one needs the other")
+    if data == "-" and answers is None:
+        raise InputError("standard input has the answers: give a file, or --questions, --answers")
+    for option, path in (("MODEL", model), ("--questions", questions), ("--answers", answers)):
+        if path is not None:
+            check_not_read(option, path, data)
+
+
+def _until_stopped(
+    ask: Callable[[Question, Labelling], Any], stopping: Stopping
+) -> Callable[[Question, Labelling], Any]:
+    """The same questions; a signal is like `q`."""
+    from kernbrook.evaluation.sessions import Quit
+
+    def asked(question: Question, state: Labelling) -> Any:
+        try:
+            with stopping.at_once():
+                return ask(question, state)
+        except KeyboardInterrupt:
+            raise Quit from None
+
+    return asked
+
+
+def _model(
+    path: Path, recipe: str | None, chosen: dict[str, Any]
+) -> tuple[Any, Source | None, Checkpoint | None]:
     """The model in the file, or a new one; what is known of its data; its checkpoint."""
     from kernbrook.evaluation.checkpoints import load_checkpoint
-    from kernbrook.evaluation.labelling import check_same_settings, with_policy
+    from kernbrook.evaluation.labelling import with_policy
+    from kernbrook.evaluation.sessions import check_same_settings
     from kernbrook.evaluation.sources import Source
-    from kernbrook.evaluation.tasks import make_online
+    from kernbrook.evaluation.tasks import check_settings, make_online
 
-    made = None if recipe is None else with_policy(make_online(recipe, random_state=seed))
+    made = None if recipe is None else with_policy(make_online(recipe, **chosen))
+    if made is not None:
+        check_settings(made)
     if not path.exists():
         if made is None:
             raise InputError(
@@ -147,85 +179,11 @@ def _model(path: Path, recipe: str | None, seed: int) -> tuple[Any, Source | Non
         return made, None, None
     estimator, checkpoint = load_checkpoint(path)
     if made is not None:
-        check_same_settings(path, estimator, made)
+        check_same_settings(path, (estimator, None), (made, None))
     if checkpoint is not None:
         return estimator, checkpoint.source, checkpoint
-    width, names = (
-        getattr(estimator, f"{what}_in_", None) for what in ("n_features", "feature_names")
-    )
-    if width is None:
-        return estimator, None, None
-    return estimator, Source(width, features=None if names is None else names.tolist()), None
-
-
-def _opened(
-    data: str,
-    source: Source | None,
-    label: str | None,
-    n_features: int | None,
-    seed: int,
-    max_bytes: int | None,
-) -> tuple[Stream, Source]:
-    """Data as the model knows them; where it is new, a CSV file needs no label."""
-    from kernbrook.evaluation.labelling import open_unlabelled
-    from kernbrook.evaluation.sources import open_like
-
-    if source is None:
-        return open_unlabelled(
-            data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes
-        )
-    if n_features not in (None, source.n_features):
-        raise InputError(f"--n-features: the model has {source.n_features}, got {n_features}")
-    return open_like(source, data, label=label, seed=seed, max_bytes=max_bytes), source
-
-
-class _Stopping:
-    """Ctrl-C or a polite kill: at once while a question is open, else after the row in work."""
-
-    def __init__(self) -> None:
-        self.number = 0
-        self._idle = True  # nothing is half done
-
-    def wanted(self) -> bool:
-        """Asked after each row."""
-        self._idle = False
-        return self.number != 0
-
-    def while_asking(
-        self, ask: Callable[[Question, Labelling], Any]
-    ) -> Callable[[Question, Labelling], Any]:
-        """The same questions; a signal is like `q`."""
-        from kernbrook.evaluation.labelling import Quit
-
-        def asked(question: Question, state: Labelling) -> Any:
-            try:
-                self._idle = True
-                if self.number:
-                    raise KeyboardInterrupt
-                return ask(question, state)
-            except KeyboardInterrupt:
-                raise Quit from None
-            finally:
-                self._idle = False
-
-        return asked
-
-    @contextmanager
-    def on_signals(self) -> Iterator[None]:
-        def receive(number: int, frame: object) -> None:
-            again, self.number = self.number != 0, number
-            if self._idle or again:
-                raise KeyboardInterrupt
-
-        before = {name: signal.signal(name, receive) for name in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        except KeyboardInterrupt:
-            say("kernbrook: stopped; the same command goes on")
-            raise typer.Exit(128 + self.number) from None
-        finally:
-            for name, handler in before.items():
-                signal.signal(name, handler)
+    source = Source.of_model(estimator)
+    return estimator, None if source.n_features is None else source, None
 
 
 def _summary(state: Labelling, stream: Stream, classes: NDArray[Any] | None) -> list[str]:

@@ -14,10 +14,12 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from kernbrook.cli.common import Jobs, progress, say
 from kernbrook.cli.comparing import compare, reproduce
 from kernbrook.cli.labelling import label_data
-from kernbrook.cli.training import predict, train
+from kernbrook.cli.options import Jobs
+from kernbrook.cli.output import progress, say
+from kernbrook.cli.predicting import predict
+from kernbrook.cli.training import train
 from kernbrook.errors import KernbrookError, KernbrookWarning
 
 
@@ -97,9 +99,9 @@ def warm(
     from kernbrook.evaluation.ahead import compile_ahead
 
     begin = time.monotonic()
-    names = recipes if recipes == "all" else [name.strip() for name in recipes.split(",")]
+    wanted = recipes if recipes == "all" else [name.strip() for name in recipes.split(",")]
     with progress() as shown:
-        functions = compile_ahead(names, jobs, shown.compiling)
+        functions = compile_ahead(wanted, jobs, shown.compiling)
     if functions == 0:
         typer.echo("nothing to compile")
     else:

@@ -44,7 +44,7 @@ class Person:
 
     def ask(self, question: Question, state: Labelling) -> Any:
         """The label that a person gives, or None for a skip; Quit where they stop."""
-        from kernbrook.evaluation.labelling import Quit
+        from kernbrook.evaluation.sessions import Quit
 
         self.clear()
         self._say("")
@@ -73,7 +73,7 @@ class Person:
     def passing(self, state: Labelling) -> None:
         """Show in a terminal that rows are passed by, a few times a second."""
         if self.console.is_terminal and time.monotonic() - self._shown > 0.2:
-            self._show(f"{self._place(state.rows)}, {state.saved:,} saved")
+            self._show(f"{self._place(state.rows_read)}, {state.saved:,} saved")
 
     def compiling(self, line: str) -> None:
         """Show in a terminal how far compiling is; "" where it has stopped."""
@@ -139,7 +139,7 @@ class Person:
 
     def _understood(self, text: str) -> tuple[str, Any]:
         """A word and a label: ("label", it), ("skip", None), ("quit", None) or ("help", None)."""
-        from kernbrook.evaluation.answers import as_label
+        from kernbrook.evaluation.classes import as_label
 
         if text in ("", "?"):
             return "help", None

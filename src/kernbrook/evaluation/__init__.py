@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
     from kernbrook.evaluation.comparing import compare
-    from kernbrook.evaluation.labelling import Labelling, Question, Quit, label
+    from kernbrook.evaluation.labelling import Labelling, Question, label
     from kernbrook.evaluation.oracles import best_fixed, best_shifting
     from kernbrook.evaluation.predicting import predict
     from kernbrook.evaluation.records import Comparison, Record
+    from kernbrook.evaluation.sessions import Quit
     from kernbrook.evaluation.sources import Source, open_like, open_source
     from kernbrook.evaluation.training import Training, train
 
@@ -28,7 +29,7 @@ _HOMES = {
     "Comparison": "records",
     "Labelling": "labelling",
     "Question": "labelling",
-    "Quit": "labelling",
+    "Quit": "sessions",
     "Record": "records",
     "Source": "sources",
     "Training": "training",

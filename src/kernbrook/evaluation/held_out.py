@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.evaluation.moments import Floats, Moments
 from kernbrook.evaluation.warming import ROWS, warm_up
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.base import Features, Labels, Piece
@@ -22,7 +23,6 @@ GENERATORS: dict[str, type[GeneratedStream]] = {
     "checkerboard": Checkerboard,
     "waveform": Waveform,
 }
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Parts = Callable[[int], tuple[Stream, Stream]]
 
@@ -108,17 +108,12 @@ def standardised(train: Stream, test: Stream) -> Split:
     >>> split.classes
     array([0, 1, 2])
     """
-    n, mean, squares = 0, np.zeros(train.n_features), np.zeros(train.n_features)
+    moments = Moments(train.n_features)
     classes: set[Any] = set()
     for X, y in train.chunks(CHUNK):
-        X = _dense(X)
         classes.update(np.unique(y).tolist())
-        here = X.mean(axis=0)
-        apart = here - mean
-        squares += ((X - here) ** 2).sum(axis=0) + apart**2 * (n * len(y) / (n + len(y)))
-        n += len(y)
-        mean += apart * (len(y) / n)
-    deviation = np.sqrt(squares / n)
+        moments.add(_dense(X))
+    mean, deviation = moments.means(), moments.deviations()
     deviation[deviation <= 1e-12 * np.abs(mean)] = 1.0
     return Split(
         Standardised(train, mean, deviation),

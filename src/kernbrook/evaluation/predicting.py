@@ -36,11 +36,8 @@ def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | N
         check_is_fitted(model)
     except NotFittedError as error:
         raise ModelFileError(path, "a model that has not learned anything") from error
-    if checkpoint is not None:
-        return model, checkpoint.source, checkpoint
-    names = getattr(model, "feature_names_in_", None)
-    features = None if names is None else names.tolist()
-    return model, Source(getattr(model, "n_features_in_", None), features=features), None
+    source = Source.of_model(model) if checkpoint is None else checkpoint.source
+    return model, source, checkpoint
 
 
 def predict(

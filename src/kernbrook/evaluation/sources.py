@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from kernbrook.errors import DataFileError, UnknownNameError
 from kernbrook.streams import Stream, open_stream
@@ -28,38 +29,29 @@ class Source:
     features: list[str] | None = None
     label: str | None = None
 
+    @classmethod
+    def of_stream(cls, stream: Stream, positive: str | None = None) -> Source:
+        return cls(stream.n_features, positive, stream.feature_names, stream.label_name)
 
-def open_source(
-    data: str,
-    *,
-    n_features: int | None = None,
-    label: str | None = None,
-    positive: str | None = None,
-    seed: int = 0,
-    max_bytes: int | None = None,
-) -> tuple[Stream, Source]:
+    @classmethod
+    def of_model(cls, model: Any) -> Source:
+        """What a model says of its data where nothing else was written down."""
+        names = getattr(model, "feature_names_in_", None)
+        features = None if names is None else names.tolist()
+        return cls(getattr(model, "n_features_in_", None), features=features)
+
+
+def open_source(data: str, *, positive: str | None = None, **options: Any) -> tuple[Stream, Source]:
     """`open_stream`, with what has to be known to open other data alike."""
-    file = find_file(data, max_bytes)
-    stream = open_stream(
-        file or data,
-        n_features=n_features,
-        label=label,
-        positive=positive,
-        seed=seed,
-        max_bytes=max_bytes,
-    )
-    features = None
-    if file is not None and file_format(file) == "csv":
-        columns = csv_columns(file)
-        label = label or ("label" if "label" in columns else columns[-1])
-        features = [name for name in columns if name != label]
-    return stream, Source(stream.n_features, positive, features, label)
+    stream = open_stream(data, positive=positive, **options)
+    return stream, Source.of_stream(stream, positive)
 
 
 def open_like(
-    source: Source,
+    source: Source | None,
     data: str,
     *,
+    n_features: int | None = None,
     label: str | None = None,
     seed: int = 0,
     max_bytes: int | None = None,
@@ -68,8 +60,10 @@ def open_like(
 
     Parameters
     ----------
-    source : of the data that the model learned
+    source : of the data that the model learned; None for a new model, whose CSV file has a label
+        only in a column that is named here or called "label"
     data : a path or a name, see `open_stream`
+    n_features : of a new model's data, see `open_stream`
     label : a CSV file's column with the label; None for the one that the model learned
     seed : of a generator
     max_bytes : see `open_stream`
@@ -87,7 +81,8 @@ def open_like(
     InputError
         The data have other features.
     """
-    width = source.n_features
+    known = source or Source(n_features)
+    width = known.n_features
     file = find_file(data, max_bytes)
     if file is None or file_format(file) != "csv":
         return open_stream(
@@ -96,12 +91,14 @@ def open_like(
     columns = csv_columns(file)
     if label is not None and label not in columns:
         raise UnknownNameError("column", label, columns)
-    if source.features is None:  # by their number alone
-        if label is None and len(columns) == width:
-            return UnlabelledCsv(file)
+    if known.features is None:  # by their number alone
+        if source is None and label is None and "label" in columns:
+            label = "label"
+        if label is None and (source is None or len(columns) == width):
+            return UnlabelledCsv(file, width)
         return open_stream(file, n_features=width, label=label)
-    label = source.label if label is None else label
-    if problem := _difference(source.features, [name for name in columns if name != label]):
+    label = known.label if label is None else label
+    if problem := _difference(known.features, [name for name in columns if name != label]):
         raise DataFileError(
             file.path, f"the model's features are not the columns here: {problem}", 1
         )

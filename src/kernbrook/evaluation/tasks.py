@@ -44,13 +44,17 @@ def added(total: float, more: NDArray[Any]) -> float:
 
 
 def classes_of(stream: Stream) -> NDArray[Any]:
-    """The labels of a stream, each once and sorted; one reading.
+    """The labels of a stream, each once and sorted; one reading where the stream has to be asked.
 
     Raises
     ------
     InputError
         A label is a number with a fraction.
     """
+    known = stream.classes()
+    if known is not None:
+        check_no_fraction(known)
+        return known
     found: set[Any] = set()
     for _, y in stream.chunks(CHUNK):
         check_no_fraction(y)

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from kernbrook.atomic import check_writable
 from kernbrook.errors import DataFileError, InputError
+from kernbrook.json_lines import JSONLog
 
 WAIT = 0.05  # seconds between two looks at the answers
 
@@ -74,13 +75,14 @@ class JSONLines:
             raise InputError(f"timeout: expected None or seconds from 0, got {timeout!r}")
         self.timeout = timeout
         check_writable(questions)
-        _drop_half_line(self.questions)
+        self._log = JSONLog(questions)
+        self._log.drop_half_line()
         self._asked: dict[int, str] = {}
-        for line, found in _Tail(self.questions).new():
+        for line, found in self._log.new():
             x = _of(self.questions, line, found, "x")
             self._asked[_id(self.questions, line, found)] = json.dumps(x)
         self._open = dict(self._asked)  # asked before, and not by this object since
-        self._tail = _Tail(self.answers)
+        self._tail = JSONLog(answers)
         self._labels: dict[int, tuple[int, Any]] = {}  # with the line that each came from
 
     def __call__(self, x: Any) -> Any:
@@ -105,11 +107,7 @@ class JSONLines:
         text = json.dumps(x)
         self._open.pop(number, None)
         if number not in self._asked:
-            line = json.dumps({"id": number, "x": x, **more}, allow_nan=False, ensure_ascii=False)
-            with open(self.questions, "ab") as file:
-                file.write(line.encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
+            self._log.append({"id": number, "x": x, **more})
             self._asked[number] = text
         elif self._asked[number] != text:
             raise InputError(
@@ -146,46 +144,6 @@ class JSONLines:
             self._labels.setdefault(number, (line, label))
 
 
-class _Tail:
-    """A file of JSON objects, a line each, to which others add; each line is read once."""
-
-    def __init__(self, path: Path):
-        self.path = path
-        self._place = 0
-        self._line = 0
-
-    def new(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The objects on the lines that were completed since, with the numbers of the lines.
-
-        A line at which the caller stops comes again.
-        """
-        try:
-            with open(self.path, "rb") as file:
-                size = os.stat(file.fileno()).st_size
-                if size < self._place:
-                    raise InputError(f"{self.path} has become shorter; lines can only be added")
-                file.seek(self._place)
-                text = file.read()
-        except FileNotFoundError:
-            return
-        for line in text.split(b"\n")[:-1]:  # what follows the last line end is half a line
-            if line.strip():
-                yield self._line + 1, _parsed(self.path, self._line + 1, line)
-            self._line += 1
-            self._place += len(line) + 1
-
-
-def _parsed(path: Path, line: int, text: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:  # JSON or UTF-8
-        found = None
-    if not isinstance(found, dict):
-        shown = text.decode(errors="replace").strip()
-        raise DataFileError(path, f"expected a JSON object, found {shown!r:.60}", line)
-    return found
-
-
 def _of(path: Path, line: int, found: dict[str, Any], name: str) -> Any:
     if name not in found:
         raise DataFileError(
@@ -207,12 +165,3 @@ def _as_json(x: Any) -> list[float] | dict[str, float]:
         return {str(j): v for j, v in zip(row.coords[-1].tolist(), row.data.tolist(), strict=True)}
     values: list[float] = np.asarray(x, dtype=np.float64).ravel().tolist()
     return values
-
-
-def _drop_half_line(path: Path) -> None:
-    """What a writer that was killed in the middle of its last line left of it."""
-    if not path.exists():
-        return
-    with open(path, "r+b") as file:
-        text = file.read()
-        file.truncate(text.rfind(b"\n") + 1)

@@ -31,6 +31,8 @@ class Stream(ABC):
     name : what to call it in a table
     n_features : d, the width of every chunk
     n_rows : n, or None where it is unknown without reading
+    feature_names : (d,) of the columns, or None where they have no names
+    label_name : of the column with the label, likewise
 
     Notes
     -----
@@ -41,6 +43,12 @@ class Stream(ABC):
     name: str
     n_features: int
     n_rows: int | None
+    feature_names: list[str] | None = None
+    label_name: str | None = None
+
+    def classes(self) -> Labels | None:
+        """The labels, each once and sorted; None where that takes a reading."""
+        return None
 
     @abstractmethod
     def _pieces(self) -> Iterator[Piece]:
@@ -108,8 +116,16 @@ class PositiveView(Stream):
         self.name = stream.name
         self.n_features = stream.n_features
         self.n_rows = stream.n_rows
+        self.feature_names, self.label_name = stream.feature_names, stream.label_name
         self._stream = stream
         self._positive = positive
+
+    def classes(self) -> Labels | None:
+        known = self._stream.classes()
+        if known is None:
+            return None
+        here = known == self._comparable(known)
+        return np.unique(np.where(here, 1, -1)) if here.any() else None
 
     def _pieces(self) -> Iterator[Piece]:
         found = False
@@ -154,6 +170,7 @@ class FirstRows(Stream):
         self.name = f"{stream.name}:{rows}"
         self.n_features = stream.n_features
         self.n_rows = rows
+        self.feature_names, self.label_name = stream.feature_names, stream.label_name
         self._stream = stream
         self._rows = rows
 

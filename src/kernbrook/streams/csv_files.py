@@ -27,6 +27,8 @@ from kernbrook.streams.csv_header import MISSING, OPEN_QUOTE, is_number, quoted,
 from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.text_files import line_blocks, stem
 
+_KEPT_BYTES = 1 << 24  # of rows: a file of no more is read once
+_MOST_CLASSES = 1000  # that the first reading remembers
 _SLAB_BYTES = 1 << 24  # of labels as NumPy has them: each as long as the longest
 _EXACT_INTEGERS = 2.0**53
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -46,13 +48,18 @@ class _Rows(NamedTuple):
     numbers: NDArray[np.float64] | None
     longest: int = 0
 
+    @property
+    def nbytes(self) -> int:
+        parts = [part for part in self[:3] if part is not None]
+        return sum(part.nbytes for part in parts)
+
 
 class CsvStream(Stream):
     """A CSV file, plain or compressed: UTF-8, commas, a header row.
 
-    The file is read once when opened and again by each pass, 1 MiB at a time. The first reading
-    checks every line and finds the type of the labels: int64 where all are integers, float64 where
-    all are numbers, else text.
+    The file is read once when opened, 1 MiB at a time, and again by each pass where its rows take
+    over 16 MiB. The first reading checks every line and finds the type of the labels: int64 where
+    all are integers, float64 where all are numbers, else text.
 
     Parameters
     ----------
@@ -92,16 +99,29 @@ class CsvStream(Stream):
             warnings.warn(DataFileWarning(path, told, line), stacklevel=1)
         self._label = self._label_place(label)
         self._label_is_known = label is not None or "label" in self._columns
-        self.n_features = len(self._columns) - (self._label is not None)
+        self.feature_names, and_label = list(self._columns), ""
+        if self._label is not None:
+            self.label_name, and_label = self.feature_names.pop(self._label), " and the label"
+        self.n_features = len(self.feature_names)
         if n_features is not None and n_features != self.n_features:
-            problem = f"expected {n_features} features, found {self.n_features} and the label"
+            problem = f"expected {n_features} features, found {self.n_features}{and_label}"
             raise DataFileError(path, problem, line)
-        rows = longest = 0
+        rows = longest = kept_bytes = 0
         numeric = integral = True
+        self._kept: list[_Rows] | None = []
+        found: set[str] | None = None if self._label is None else set()
         index = self._label != 0 and self._columns[0] in ("", "Unnamed: 0")
         for block in self._blocks():
             rows += len(block.X)
             longest = max(longest, block.longest)
+            kept_bytes += block.nbytes
+            if kept_bytes > _KEPT_BYTES:
+                self._kept = None
+            if self._kept is not None:
+                self._kept.append(block)
+            if found is not None:
+                found.update(block.text.unique().to_pylist())
+                found = found if len(found) <= _MOST_CLASSES else None
             if block.numbers is None:
                 numeric = False
             else:
@@ -118,6 +138,14 @@ class CsvStream(Stream):
         self.n_rows = rows
         kind = (np.int64 if integral else np.float64) if numeric else f"<U{longest}"
         self._label_type: np.dtype[Any] = np.dtype(kind)
+        self._classes = None
+        if found is not None:
+            names = np.array(sorted(found))
+            labels = names.astype(np.float64) if numeric else names
+            self._classes = np.unique(labels.astype(kind))
+
+    def classes(self) -> Labels | None:
+        return self._classes
 
     def _label_place(self, label: str | None) -> int | None:
         """Where the label's column is; None where there is none."""
@@ -152,11 +180,13 @@ class CsvStream(Stream):
         # A block of short rows, and one long label somewhere, would be many bytes at once.
         slab = max(1, _SLAB_BYTES // self._label_type.itemsize)
         rows = 0
-        for block in self._blocks():
+        for block in self._kept or self._blocks():
             rows += len(block.X)
             for start in range(0, len(block.X), slab):
                 taken = slice(start, start + slab)
-                yield block.X[taken], self._labels(block, taken)
+                X = block.X[taken]
+                # A copy, so that who writes to a chunk does not write to the rows kept.
+                yield X.copy() if self._kept else X, self._labels(block, taken)
         if rows != self.n_rows:
             raise self._changed()
 

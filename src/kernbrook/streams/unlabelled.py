@@ -20,11 +20,12 @@ class UnlabelledCsv(CsvStream):
     Parameters
     ----------
     path : the file, or its name
+    n_features : d, for a check; None to take what the header says
 
     Raises
     ------
     DataFileError
-        The file cannot be read, or a value is not a number or is missing.
+        The file cannot be read, it has other columns, or a value is not a number or is missing.
 
     Warns
     -----
@@ -32,8 +33,8 @@ class UnlabelledCsv(CsvStream):
         As `CsvStream`.
     """
 
-    def __init__(self, path: DataFile | Path):
-        super().__init__(path)
+    def __init__(self, path: DataFile | Path, n_features: int | None = None):
+        super().__init__(path, n_features)
 
     def _label_place(self, label: str | None) -> None:
         return None

@@ -1,0 +1,119 @@
+"""The options that commands share, and what is wrong with them before any work."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kernbrook.errors import InputError
+
+MOST_SEED = 2**32 - 1  # that NumPy's older generators take
+MOST_FEATURES = 2**31 - 1  # that a sparse matrix has columns for
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="A file (svmlight, CSV; plain, .gz, .bz2, .xz), - for standard input, or a name: see "
+        "`data`."
+    ),
+]
+MaxBytes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="BYTES",
+        help="The most text to read; else the limits are 256 MiB unpacked, or 100 times the file, "
+        "and 16 GiB from a pipe.",
+    ),
+]
+Json = Annotated[
+    Path | None, typer.Option("--json", help="Write the result as JSON; - for standard output.")
+]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; one a core by default.")]
+Orders = Annotated[
+    Path | None,
+    typer.Option(help="The orders themselves: .npz of integer arrays (p, n), by data name."),
+]
+Report = Annotated[Path | None, typer.Option(help="Write a page with figures to this .html file.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the recipe, as JSON or text; repeatable.",
+    ),
+]
+Budget = Annotated[
+    int | None,
+    typer.Option(min=1, help="Support vectors a kernel, for recipes with a budget."),
+]
+Seed = Annotated[
+    int,
+    typer.Option(min=0, max=MOST_SEED, help="Seed of all that is drawn: orders, recipes, data."),
+]
+Positive = Annotated[
+    str | None, typer.Option(help="This label against the rest, for data of many classes.")
+]
+Label = Annotated[
+    str | None, typer.Option(help="A CSV file's label column; else 'label', else the last.")
+]
+Features = Annotated[
+    int | None,
+    typer.Option(min=1, max=MOST_FEATURES, help="Features of a svmlight file; else it is scanned."),
+]
+
+
+def check_targets(target: Path | None, report: Path | None = None) -> None:
+    """Refuse now what would fail after the work: a folder that is not there, a page's odd name."""
+    if report is not None and report.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--report: expected a name that ends in .html, got {report}")
+    for path in (target, report):
+        if path is not None and str(path) != "-" and not path.absolute().parent.is_dir():
+            raise InputError(f"cannot write {path}: there is no folder {path.absolute().parent}")
+
+
+def check_not_read(option: str, target: Path, source: str) -> None:
+    if (
+        source != "-"
+        and target.exists()
+        and os.path.exists(source)
+        and os.path.samefile(target, source)
+    ):
+        raise InputError(f"{option}: {target} is read by this command, and would be replaced")
+
+
+def names(text: str | None) -> list[str] | None:
+    """Names with commas between them."""
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def parameters(given: list[str] | None, budget: int | None = None) -> dict[str, Any]:
+    """A recipe's parameters out of --set and --budget."""
+    settings: dict[str, Any] = {}
+    for text in given or []:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals):
+            raise InputError(f"--set: expected NAME=VALUE, got {text!r}")
+        if name == "random_state":
+            raise InputError("--set random_state: use --seed")
+        settings[name] = _value(value)
+    if budget is not None:
+        settings["budget"] = budget
+    return settings
+
+
+def _value(text: str) -> Any:
+    """A JSON value, a number or None where it is written like one, else the text."""
+    word = text.lower()
+    if word in ("none", "true", "false"):
+        return {"none": None, "true": True, "false": False}[word]
+    for reading in (json.loads, float):
+        try:
+            return reading(text)
+        except (ValueError, RecursionError):
+            continue
+    return text

@@ -1,0 +1,138 @@
+"""`kernbrook predict`: what a model says of each row of data of any size."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+from kernbrook.cli.options import Data, MaxBytes, Seed, check_not_read
+from kernbrook.cli.output import progress, say
+from kernbrook.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A file that `train` or kb.save wrote.")],
+    data: Data,
+    output: Annotated[
+        Path, typer.Option(help="The file to write to; - for standard output.")
+    ] = Path("-"),
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Write CSV: each prediction with its score.")
+    ] = False,
+    label: Annotated[
+        str | None, typer.Option(help="A CSV file's label column; else the one that was learned.")
+    ] = None,
+    seed: Seed = 0,
+    max_bytes: MaxBytes = None,
+) -> None:
+    """Predict the label of each row, one line each.
+
+    A CSV file may have the label's column or not; a svmlight file has some number in its place.
+    Where the data have labels that the model knows, or numbers that are not all the same for a
+    model of numbers, the error goes to standard error.
+
+    A score is the combined vote. Of two labels, from 0 on, the prediction is the second in sorted
+    order; more labels have one score each, and the greatest wins.
+    """
+    from kernbrook.atomic import check_writable
+    from kernbrook.estimators.tasks import task_of
+    from kernbrook.evaluation.predicting import Tally, check_scores, load_learned
+    from kernbrook.evaluation.predicting import predict as run
+    from kernbrook.evaluation.sources import open_like
+    from kernbrook.evaluation.warming import watched
+    from kernbrook.reports.words import ERROR_NAMES, error_value
+    from kernbrook.streams.unlabelled import UnlabelledCsv
+
+    to_file = str(output) != "-"
+    if to_file:
+        check_writable(output)
+        for path in (data, str(model)):
+            check_not_read("--output", output, path)
+    machine, source, checkpoint = load_learned(model)
+    if scores:
+        check_scores(machine)
+    if checkpoint is not None and not checkpoint.finished:
+        say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
+    rows = 0
+    to_terminal = not to_file and sys.stdout.isatty()
+    written = printable if to_terminal else _in_a_line
+    with progress(data, hidden=to_terminal) as shown:
+        stream = open_like(source, data, label=label, seed=seed, max_bytes=max_bytes)
+        tally = Tally(getattr(machine, "classes_", None), source.positive)
+        with _written(output) as file:
+            if scores:
+                file.write(_header(machine.classes_, written).encode())
+            for X, y in stream.chunks():
+                if rows == 0:
+                    watched(partial(run, machine, X[:1], scores), shown.compiling)
+                labels, decisions = run(machine, X, scores)
+                file.write(_lines(labels, decisions, written).encode())
+                if not isinstance(stream, UnlabelledCsv):
+                    tally.add(labels, y)
+                rows += len(y)
+                shown.reading(f"{stream.name}: {rows:,} rows", rows, stream.n_rows)
+    if to_file:
+        say(f"wrote {rows:,} predictions to {output}")
+    if tally.error is not None:
+        task = task_of(machine)
+        error = f"{ERROR_NAMES[task]} {error_value(tally.error, task)}"
+        say(f"{error} on {tally.known:,} labelled rows")
+
+
+@contextmanager
+def _written(output: Path) -> Iterator[BinaryIO]:
+    """A file that is replaced at the end, or standard output."""
+    from kernbrook.atomic import replacing
+
+    if str(output) != "-":
+        with replacing(output) as file:
+            yield file
+        return
+    try:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What could not be written must not be tried again at the end of the process.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise InputError(f"cannot write standard output: {error.strerror}") from error
+
+
+def _in_a_line(label: str) -> str:
+    """A label as a file or another program gets it: as it is, but for the ends of lines."""
+    return label.replace("\r", "\\r").replace("\n", "\\n")
+
+
+def _header(classes: NDArray[Any], written: Callable[[str], str]) -> str:
+    names = ["score"] if len(classes) == 2 else [f"score of {label}" for label in classes.tolist()]
+    return _csv([["prediction", *map(written, names)]])
+
+
+def _lines(labels: NDArray[Any], scores: NDArray[Any] | None, written: Callable[[str], str]) -> str:
+    names: list[Any] = labels.tolist()
+    if labels.dtype.kind in "UO":
+        names = [written(str(name)) for name in names]
+    if scores is None:
+        return "".join(f"{name}\n" for name in names)
+    columns = scores[:, None] if scores.ndim == 1 else scores
+    return _csv([name, *row] for name, row in zip(names, columns.tolist(), strict=True))
+
+
+def _csv(rows: Iterable[list[Any]]) -> str:
+    import csv
+    import io
+
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
