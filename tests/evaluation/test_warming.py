@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 import threading
 from functools import partial
 
@@ -11,7 +12,6 @@ import pytest
 from joblib import Parallel, delayed
 
 import kernbrook as kb
-from kernbrook.evaluation import prequential as timed
 from kernbrook.evaluation import warming
 from kernbrook.evaluation.processes import Call, run_all
 from kernbrook.evaluation.warming import family, few_rows, next_family, trials_of, warm_up
@@ -32,7 +32,9 @@ def test_seconds_count_no_loading(monkeypatch, name, as_stream):
         return (scored or learn)(self, X, y, *rest, **labels)
 
     monkeypatch.setattr(kind, "learn" if scored is None else "_learn_scored", loading)
-    monkeypatch.setattr(timed, "_clocks", lambda: (now[0], now[0]))
+    monkeypatch.setattr(
+        sys.modules["kernbrook.evaluation.prequential"], "_clocks", lambda: (now[0], now[0])
+    )
     X, y = hard_streams.gaussian_clouds(50)
     y = y.astype(float)
     record = (
