@@ -1,5 +1,6 @@
 """Every task of the project: `nox -l` lists them, `nox -s NAME` runs one."""
 
+import os
 import tempfile
 
 import nox
@@ -39,7 +40,13 @@ def quick(session: nox.Session) -> None:
 def fuzz(session: nox.Session) -> None:
     """The attack on files, models, parameters and programs: `nox -s fuzz -- --minutes 60`."""
     _install(session)
-    session.run("python", "-m", "fuzz", *session.posargs, env={"PYTHONPATH": "tests"})
+    session.run(
+        "python",
+        "-m",
+        "fuzz",
+        *session.posargs,
+        env={"PYTHONPATH": os.pathsep.join(["tests", "tests/support"])},
+    )
 
 
 # Twins, rows one by one, mixed pools and files: wherever compiled code counts places.

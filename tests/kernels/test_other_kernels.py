@@ -130,7 +130,8 @@ def test_the_cache_on_disk_serves_who_cannot_import_them(tmp_path):
     cache = tmp_path / "cache"
 
     def run(program, *folders):
-        paths = [str(Path(kb.__file__).parents[1]), str(Path(__file__).parents[1]), *folders]
+        support = str(Path(hard_streams.__file__).parent)
+        paths = [str(Path(kb.__file__).parents[1]), support, *folders]
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM + program],
             env=os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(paths)},
