@@ -21,6 +21,7 @@ def beside_the_tests(name):
     return ROOT / name
 
 
+@pytest.mark.slow
 def test_voted_strings():
     pytest.importorskip("rapidfuzz")
     done = subprocess.run(
@@ -80,6 +81,7 @@ def test_the_page_on_voted_kernels(run):
     assert kb.load("words.kb").predict(["kennel"]).tolist() == ["kernel"]
 
 
+@pytest.mark.slow
 def test_the_page_on_watching_and_comparing(run):
     said = run("docs/watching.md")[0].split("\n")
     assert 0.9 < float(said[0]) < 1
@@ -135,6 +137,36 @@ def test_every_page_with_code_is_run_or_is_of_the_package():
             code = line.split("  #")[0].strip()
             assert code in written or "..." in code, code
         assert use.startswith("model = kb.OnlineMKClassifier(learner=MyLearner")
+
+
+FEW_ROWS = {
+    "block_sizes": "--rows 60",
+    "budgets": "--rows 60",
+    "combiners": "--rows 60 --seeds 1 --data wdbc",
+    "endless": "--rows 4000",
+    "features": "--rows 200 --repeats 1",
+    "labels": "--rows 200 --permutations 1",
+    "omkc_a9a": "--rows 200",
+    "sureness": "--rows 1002",
+    "svmlight": "--rows 100",
+    "upkeeps": "--rows 60 --budgets 10",
+    "voted": "--only large --rows 100",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("name", FEW_ROWS)
+def test_a_benchmark_on_few_rows(name, tmp_path):
+    """It runs, and prints a table; what it finds on so few rows means nothing."""
+    script = beside_the_tests(f"benchmarks/{name}.py")
+    done = subprocess.run(
+        [sys.executable, script, *FEW_ROWS[name].split()],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "machine:" in done.stdout
+    assert len(re.findall(r"\d\.\d", done.stdout)) > 3
 
 
 def test_the_voted_benchmark_takes_the_papers_classes(monkeypatch):

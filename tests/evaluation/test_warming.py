@@ -133,6 +133,7 @@ def test_one_trial_a_family(monkeypatch):
 A, B = frozenset("ab"), frozenset("c")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_calls_wait_for_the_trial_of_their_family(tmp_path, jobs):
     trials = {one: partial((tmp_path / name).touch) for one, name in ((A, "a"), (B, "b"))}
@@ -200,6 +201,7 @@ def a_function():
     return compiling  # a local function goes to other processes whole
 
 
+@pytest.mark.slow
 def test_what_another_process_compiles_is_heard():
     trials = {A: a_function(), B: a_function()}
     assert dict(run_all(trials, [], 2, lambda state: None)) == {A: 1, B: 1}
