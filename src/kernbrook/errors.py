@@ -15,13 +15,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from os import PathLike
-
-# Control characters, line ends, and what turns the direction of text or is no character.
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _MOST_NAMES = 50  # in a message
 
@@ -132,7 +128,7 @@ def printable(text: str) -> str:
     >>> print(printable("a\\x1b[2Jb\\n"))
     a\\x1b[2Jb\\n
     """
-    return _UNSEEN.sub(lambda found: repr(found[0])[1:-1], text)
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _located(path: str | PathLike[str], problem: str, line: int | None) -> str:

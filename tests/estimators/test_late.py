@@ -289,6 +289,7 @@ DISHONEST = [
     (put("keys", [1, 2, 3]), "scores_lengths: expected int64 of shape .3,."),
     (put("keys", [1, 2, 3, None]), "keys: expected numbers or text, got None"),
     (put("names", ["a"]), "expected names where the model has named columns"),
+    (put("names", 1e100), "expected names where the model has named columns"),
     (put("waiting.X", np.zeros((3, 4))), "waiting.X: expected float64 of shape .4, 4."),
     (put("waiting.X", np.zeros((4, 3))), "rows of 3 features, which the model does not have"),
     (put("waiting.X", np.full((4, 4), np.nan)), "waiting: NaN or infinity"),

@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits
 
 import kernbrook as kb
 from kernbrook.estimators.calibration import Calibration
+from kernbrook.numerics.calibration import CELLS, cell_of
 
 X, y = gaussian_clouds(400)
 THREE = X[:, 0].round().clip(-1, 1).astype(int)
@@ -177,3 +178,9 @@ def test_many_classes(said):
     late = slice(500, None)  # it learns faster than its probabilities follow
     sure, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == labels
     assert calibration_error(sure[late], right[late]) < 0.06
+
+
+@pytest.mark.parametrize("p", [0.0, 0.01, 0.5, 1.0, 2.0, -1.0, np.nan, np.inf, -np.inf, 1e300])
+def test_every_number_has_a_cell(p):
+    cell, following, _ = cell_of(p)
+    assert 0 <= cell <= following < CELLS

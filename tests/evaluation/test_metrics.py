@@ -224,7 +224,7 @@ BAD = [
     (lambda r: r.metric(lambda y, p: 0.0, decay=3), InputError, "takes no sample_weight"),
     (lambda r: run(3).metric("f1"), InputError, "metric f1_score: Target is multiclass"),
     (lambda r: run(0).metric("roc_auc"), InputError, "roc_auc_score is for classes, and th"),
-    (lambda r: run(0).confusion(), InputError, "expected a record of classification, found one of"),
+    (lambda r: run(0).confusion(), InputError, "expected a record of classes, found one of"),
     (lambda r: r.drift(3), InputError, "detector: expected one of river.drift, got 3"),
     (
         lambda r: run(model=kb.recipes.make("majority")).metric("log_loss"), InputError,

@@ -124,9 +124,12 @@ def flipped(rng: np.random.Generator, folder: Path) -> str:
     path = folder / "model"
     path.write_bytes(data)
     with said_in_a_line() as refused:
-        kb.load(path)
-    assert refused or data == whole
-    return REFUSED if refused else ACCEPTED
+        model = kb.load(path)
+    if refused:
+        return REFUSED
+    kb.save(model, path)  # a changed digit may stand for the same number
+    assert path.read_bytes() == whole
+    return ACCEPTED
 
 
 def crafted(rng: np.random.Generator, folder: Path) -> str:

@@ -25,6 +25,7 @@ FAR = 3.0  # of numbers: differences count up to it, in deviations
 MEMORY = 0.999  # of the deviation, a label's factor
 FREER = 10.0  # how much less the coefficient of the vote is held to 0 than those of the experts
 FLATTEST = 1e-3  # least curvature of a logistic loss
+GREATEST = 1e120  # of coefficients and of the matrix: what a file's have to be below
 N_MEASURED = 4  # labels so far, their decayed count, sum of squared errors, greatest label
 
 
@@ -120,9 +121,12 @@ class Stack(BaseEstimator):
         own = len(state) - _own_size(n_experts)
         if hasattr(self._base, "check_state"):
             self._base.check_state(state[:own], n_experts)
-        measured, matrix = state[own : own + N_MEASURED], state[own + N_MEASURED + n_experts + 1 :]
+        measured, learned = state[own : own + N_MEASURED], state[own + N_MEASURED :]
+        matrix = learned[n_experts + 1 :]
         if (measured < 0).any() or (matrix[:: n_experts + 2] < 0).any():
             raise InputError("progress.state: expected counts, and squares, from 0")
+        if (np.abs(learned) > GREATEST).any() or measured[2] / 1e300 > measured[1]:
+            raise InputError("progress.state: greater than learning can make it")
 
     def rule(self) -> Stacking:
         """The parameters as compiled code reads them."""

@@ -22,6 +22,8 @@ from kernbrook.numerics.calibration import (
     learn_scores,
 )
 
+GREATEST = 1e120  # of what is learned: what a file's has to be below
+
 
 class Calibration:
     """Probabilities of classes from scores s, sigmoid(a s + b) or softmax(a s_k + b_k).
@@ -132,6 +134,10 @@ class Calibration:
         positive = known.slope[1] > 0 and known.curvatures.min() > 0
         if not (positive and known.slope[2:].min() >= 0 and known.counts.min() >= 0):
             raise InputError("slope, curvatures, counts: expected positive numbers")
+        if max(np.abs(array).max() for array in known[:4]) > GREATEST:
+            raise InputError("slope, intercepts, cross, curvatures: greater than they can be")
+        if (known.cross**2 > 2 * known.slope[1] * known.curvatures).any():  # up to rounding: half
+            raise InputError("cross: more than the curvatures can have")
         sizes, most = np.abs(known.errors[0]), known.errors[1] * (1 + 1e-9)
         if not (known.errors[1].min() >= 0 and (sizes <= most).all()):
             raise InputError("errors: more than the labels can have")

@@ -72,9 +72,9 @@ def probabilities_of(known, scores, out):
 
 @njit(cache=True, nogil=True)
 def cell_of(p):
-    """(cell, the next one, the share of the next one) of a probability."""
+    """(cell, the next one, the share of the next one) of a probability; cells also for NaN."""
     at = p * CELLS - 0.5
-    cell = math.floor(at)
+    cell = min(max(math.floor(at), -1), CELLS - 1)
     return max(cell, 0), min(cell + 1, CELLS - 1), at - cell
 
 

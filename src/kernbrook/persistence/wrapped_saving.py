@@ -86,7 +86,7 @@ def _rows(late: LateLabels, held: dict[str, Any], n: int) -> list[Any]:
     """The rows that wait, as they were before."""
     names = held["names"]
     named = isinstance(late.model, NamedColumns)
-    if named != isinstance(names, list):
+    if not isinstance(names, list if named else type(None)):
         raise InputError("waiting.names: expected names where the model has named columns")
     if "X" in held:
         X = held["X"]

@@ -12,6 +12,7 @@ import math
 import re
 import shlex
 import warnings
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -188,11 +189,13 @@ class CsvStream(Stream):
         types = dict.fromkeys(self._columns, pa.float64())
         if self._label is not None:
             types[self._columns[self._label]] = pa.string()
+        # At the start pyarrow would skip a mark of the byte order, which has no meaning here.
+        text = b"\n" + block if block.startswith(BOM_UTF8) else block
         try:
             table = arrow_csv.read_csv(
-                pa.BufferReader(block),
+                pa.BufferReader(text),
                 read_options=arrow_csv.ReadOptions(
-                    column_names=self._columns, use_threads=False, block_size=len(block) + 1
+                    column_names=self._columns, use_threads=False, block_size=len(text) + 1
                 ),
                 convert_options=arrow_csv.ConvertOptions(
                     column_types=types, null_values=list(MISSING)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,7 +105,7 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
             line += data.count(b"\n", 0, data.index(b"\0"))
             raise DataFileError(file.path, "binary data where text was expected", line)
         if line == 1 and not held:
-            data = data.removeprefix(b"\xef\xbb\xbf")
+            data = data.removeprefix(BOM_UTF8)
         end = data.rfind(b"\n") + 1
         if end == 0:
             held.append(data)
