@@ -1,5 +1,6 @@
 """Every task of the project: `nox -l` lists them, `nox -s NAME` runs one."""
 
+import os
 import tempfile
 
 import nox
@@ -18,12 +19,13 @@ def tests(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", "-n", "2", *session.posargs)
 
 
-# Tests that take less than a minute together, on two cores and a warm cache.
+# With the markers below, these take about a minute together, on two cores and a warm cache.
 QUICK = [
     "tests/kernels", "tests/labels", "tests/streams", "tests/reports", "tests/test_atomic.py",
-    "tests/test_package.py", "tests/engine/test_twins.py", "tests/estimators/test_parameters.py",
-    "tests/estimators/test_recipes.py", "tests/evaluation/test_choosing.py",
-    "tests/evaluation/test_oracles.py", "tests/evaluation/test_warming.py",
+    "tests/test_examples.py", "tests/test_package.py", "tests/engine/test_twins.py",
+    "tests/estimators/test_parameters.py", "tests/estimators/test_recipes.py",
+    "tests/evaluation/test_choosing.py", "tests/evaluation/test_oracles.py",
+    "tests/evaluation/test_predicting.py", "tests/evaluation/test_warming.py",
     "tests/voted/test_penalties.py", "tests/voted/test_saving.py",
 ]  # fmt: skip
 
@@ -32,14 +34,21 @@ QUICK = [
 def quick(session: nox.Session) -> None:
     """Lint, and the tests that need little time."""
     lint(session)
-    session.run("python", "-m", "pytest", "-n", "2", *QUICK, *session.posargs)
+    chosen = ["-m", "not slow and not data", *QUICK]
+    session.run("python", "-m", "pytest", "-n", "2", *chosen, *session.posargs)
 
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
     """The attack on files, models, parameters and programs: `nox -s fuzz -- --minutes 60`."""
     _install(session)
-    session.run("python", "-m", "fuzz", *session.posargs, env={"PYTHONPATH": "tests"})
+    session.run(
+        "python",
+        "-m",
+        "fuzz",
+        *session.posargs,
+        env={"PYTHONPATH": os.pathsep.join(["tests", "tests/support"])},
+    )
 
 
 # Twins, rows one by one, mixed pools and files: wherever compiled code counts places.

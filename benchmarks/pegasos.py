@@ -29,10 +29,10 @@ from typing import Any, NamedTuple
 
 import machine
 import numpy as np
+from kernbrook.evaluation.published import PUBLISHED
 
 import kernbrook as kb
 from kernbrook.evaluation.held_out import GENERATORS, Permuted, Split, standardised
-from kernbrook.evaluation.published import PUBLISHED
 from kernbrook.learners.pegasos import AFRESH
 
 ROWS = {"checkerboard": 10_000_000, "waveform": 2_000_000, "covtype": 581_012}

@@ -132,8 +132,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=ROWS)
     rows = parser.parse_args().rows
-    if rows < WINDOW:
-        parser.error(f"--rows: at least a window of {WINDOW}, found {rows}")
+    if rows < WINDOW + 2:  # two are learned first
+        parser.error(f"--rows: at least a window of {WINDOW} and two, found {rows}")
     sure, numbers, few = map(machine.present, (SURE, NUMBERS, RARE))
     tables = {
         ("stream", "model", "mistakes %", "log loss", "calibration error"): probabilities(

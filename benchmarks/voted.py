@@ -19,10 +19,10 @@ from typing import Any
 
 import machine
 import numpy as np
+from kernbrook.evaluation.voted_tables import waveform01
 
 import kernbrook as kb
 from kernbrook.estimators.voted_grid import paper_folds, settings_of, solve_grid
-from kernbrook.evaluation.voted_tables import waveform01
 from kernbrook.recipes.vkr import POWERS
 from kernbrook.voted import Columns, Examples, Program, complexities, penalties
 

@@ -1,5 +1,6 @@
-"""What the suite runs on is compiled once, before processes share the work."""
+"""What the suite runs on is compiled once; tests are marked as slow, or as readers of data."""
 
+import hard_streams
 import pytest
 
 
@@ -17,3 +18,16 @@ def pytest_sessionstart(session):
         print("compiling what the tests run on, once")
         compile_ahead()
         compile_pools()
+
+
+def pytest_itemcollected(item):
+    """Tables of papers and kills of processes are marked here, everything else beside the test."""
+    printed = item.path.name.startswith("test_printed_")
+    if printed or "kill" in item.name:
+        item.add_marker("slow")
+    if printed or "data_folder" in getattr(item, "fixturenames", ()):
+        item.add_marker("data")
+
+
+def pytest_runtest_setup(item):
+    hard_streams.READS_DATA = item.get_closest_marker("data") is not None

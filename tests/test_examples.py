@@ -1,4 +1,4 @@
-"""The examples run and show what they say; so does code of the README."""
+"""The examples run and show what they say; so does code of the README and of the pages."""
 
 import importlib.util
 import re
@@ -21,6 +21,7 @@ def beside_the_tests(name):
     return ROOT / name
 
 
+@pytest.mark.slow
 def test_voted_strings():
     pytest.importorskip("rapidfuzz")
     done = subprocess.run(
@@ -41,25 +42,48 @@ def test_voted_strings():
     assert re.search(r"^  arrow .*arr", done.stdout, re.MULTILINE)
 
 
-def test_the_readme_on_voted_kernels(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("rapidfuzz")
-    text = beside_the_tests("README.md").read_text()
-    code = re.search(r"```python\n(from sklearn[^`]*?edit_similarity.*?)```", text, re.DOTALL)[1]
+def blocks(page):
+    return re.findall(
+        r"^```python\n(.*?)^```", beside_the_tests(page).read_text("utf-8"), re.M | re.S
+    )
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Runs the Python code of a page, from top to bottom: what it prints, and its names."""
     monkeypatch.chdir(tmp_path)
-    names = {"kb": kb}
-    exec(code, names)
-    score, stored, gap = capsys.readouterr().out.split()[:3]
+
+    def run(page):
+        names = {"kb": kb}
+        assert blocks(page)
+        for code in blocks(page):
+            exec(code, names)
+        return capsys.readouterr().out, names
+
+    return run
+
+
+def test_the_readme(run):
+    said, names = run("README.md")
+    error, stored, score = map(float, said.split()[:3])
+    assert 0.01 < error < 0.06
+    assert stored > 0
+    assert score > 0.9
+    assert names["model"].n_support_stored_ <= 300
+
+
+def test_the_page_on_voted_kernels(run):
+    pytest.importorskip("rapidfuzz")
+    score, stored, gap = run("docs/voted.md")[0].split()[:3]
     assert float(score) > 0.9
     assert int(stored) < 20
     assert float(gap) < 1e-6
     assert kb.load("words.kb").predict(["kennel"]).tolist() == ["kernel"]
 
 
-def test_the_readme_on_watching_and_comparing(capsys):
-    text = beside_the_tests("README.md").read_text()
-    code = re.search(r"```python\n(from sklearn[^`]*?record\.confusion.*?)```", text, re.DOTALL)[1]
-    exec(code, {"kb": kb})
-    said = capsys.readouterr().out.split("\n")
+@pytest.mark.slow
+def test_the_page_on_watching_and_comparing(run):
+    said = run("docs/watching.md")[0].split("\n")
     assert 0.9 < float(said[0]) < 1
     assert 0.9 < float(said[1]) <= 1
     assert 0 < float(said[2]) < 0.7
@@ -68,16 +92,81 @@ def test_the_readme_on_watching_and_comparing(capsys):
     assert errors["mine"] == min(errors.values())
 
 
-def test_the_readme_on_late_labels(capsys):
-    text = beside_the_tests("README.md").read_text()
-    code = re.search(r"```python\n([^`]*?LateLabels.*?)```", text, re.DOTALL)[1]
-    names = {"kb": kb}
-    exec(code, names)
-    said, waiting = capsys.readouterr().out.strip().split(" ", 1)
+def test_the_page_on_streams(run):
+    text, names = run("docs/streams.md")
+    said, waiting = text.strip().split(" ", 1)
     assert said in ("['no']", "['yes']")
     assert waiting == "['b', 'd']"
     assert names["said"].tolist() == ["yes", "yes"]  # before anything was learned
     assert names["model"].names_ == ["age", "size"]
+
+
+def test_the_page_on_training(run):
+    said = run("docs/training.md")[0].split("\n")
+    assert said == ["3000 True", "1024 1024", "976 976", ""]
+
+
+def test_the_page_on_labels(run):
+    _, names = run("docs/labels.md")
+    assert 0 < names["asked"].sum() < len(names["asked"]) == 269
+
+
+def test_the_page_on_probabilities(run):
+    said, names = run("docs/probabilities.md")
+    assert said.count("[") > 4
+    low, high = np.transpose(names["numbers"].predict_interval(names["X"][402:], coverage=0.9))
+    assert (low < high).all()
+
+
+def test_the_page_on_choices(run):
+    assert len(run("docs/choices.md")[1]["model"].learner) == 4
+
+
+def test_every_page_with_code_is_run_or_is_of_the_package():
+    """What the page on learners shows is code of the package, but for the use of another's."""
+    pages = [f"docs/{path.name}" for path in beside_the_tests("docs").glob("*.md")]
+    source = Path(__file__).read_text("utf-8")
+    learners = Path(kb.learners.__file__).parent.glob("*.py")
+    written = {line.strip() for path in learners for line in path.read_text("utf-8").splitlines()}
+    for page in filter(blocks, pages):
+        if page != "docs/adding_a_learner.md":
+            assert f'run("{page}")' in source
+            continue
+        *shown, use = blocks(page)
+        for line in "".join(shown).splitlines():
+            code = line.split("  #")[0].strip()
+            assert code in written or "..." in code, code
+        assert use.startswith("model = kb.OnlineMKClassifier(learner=MyLearner")
+
+
+FEW_ROWS = {
+    "block_sizes": "--rows 60",
+    "budgets": "--rows 60",
+    "combiners": "--rows 60 --seeds 1 --data wdbc",
+    "endless": "--rows 4000",
+    "features": "--rows 200 --repeats 1",
+    "labels": "--rows 200 --permutations 1",
+    "omkc_a9a": "--rows 200",
+    "sureness": "--rows 1002",
+    "svmlight": "--rows 100",
+    "upkeeps": "--rows 60 --budgets 10",
+    "voted": "--only large --rows 100",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("name", FEW_ROWS)
+def test_a_benchmark_on_few_rows(name, tmp_path):
+    """It runs, and prints a table; what it finds on so few rows means nothing."""
+    script = beside_the_tests(f"benchmarks/{name}.py")
+    done = subprocess.run(
+        [sys.executable, script, *FEW_ROWS[name].split()],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "machine:" in done.stdout
+    assert len(re.findall(r"\d\.\d", done.stdout)) > 3
 
 
 def test_the_voted_benchmark_takes_the_papers_classes(monkeypatch):

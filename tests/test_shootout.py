@@ -39,6 +39,7 @@ def stream(classes, rows=150):
     return X, (np.digitize(score, [-0.5, 0.7][: classes - 1]) if classes else score)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of libraries that are not ours
 @pytest.mark.parametrize("classes", [0, 2, 3])
 def test_predictions_come_before_labels_and_chunks_do_not_matter(benchmark, classes):
@@ -108,6 +109,7 @@ def test_z_values(benchmark):
     assert shootout.z_value(one, one, 1) == 0
 
 
+@pytest.mark.slow
 def test_the_script_from_end_to_end(tmp_path):
     """A cell that is kept is not run again, and errors are those of the library."""
     script = FOLDER / "shootout.py"

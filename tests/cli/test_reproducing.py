@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernbrook.evaluation.published import PUBLISHED
 from typer.testing import CliRunner
 
 import kernbrook as kb
@@ -16,7 +17,6 @@ from kernbrook.cli.main import app
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.evaluation import reproducing
 from kernbrook.evaluation.comparing import orders_of
-from kernbrook.evaluation.published import PUBLISHED
 from kernbrook.kernels import resolve
 
 Folder = Callable[..., Path]

@@ -4,6 +4,7 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
+from driving import says, seed_of, waves
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import progress_of, state_of, theta_of
@@ -22,18 +23,7 @@ WAVES = kb.RandomFeatures(6)
 POOL = [kb.Gaussian(sigma=1.5), kb.Laplacian(sigma=3), kb.Cauchy(sigma=1)]
 
 
-def seed_of(random_state):
-    """The seed of the draws that an estimator's random_state stands for."""
-    return int(np.random.RandomState(random_state).randint(2**31 - 1))
-
-
 # -- streams -----------------------------------------------------------------------------------
-
-
-def waves(n=120, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    return X, np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.normal(size=n)
 
 
 def drifting(n=150, d=3, seed=1):
@@ -67,22 +57,6 @@ def learners(levels, step=1.0, carried=False, features=WAVES, **others):
 def make(combiner, pool, selection=None, numbers=True, kernels=POOL, **others):
     kind = plain.regressor if numbers else plain.classifier
     return kind(kernels, pool, combiner, selection, random_state=SEED, **others)
-
-
-def learn(model, X, y, C=None, size=None, importance=None):
-    """Predictions, chunk by chunk."""
-    named = {} if C is None else {"classes": np.arange(C)}
-    size = len(y) if size is None else size
-    parts = [slice(start, start + size) for start in range(0, len(y), size)]
-    return np.concatenate(
-        [
-            model.learn(
-                X[part], y[part],
-                sample_weight=None if importance is None else importance[part], **named,
-            )[0]
-            for part in parts
-        ]
-    )  # fmt: skip
 
 
 def features_of(X, kernels=POOL, features=WAVES, seed=SEED):
@@ -163,7 +137,7 @@ def test_restarts(name, restart, selection):
     expected = restarting_twin(X, y, restart, importance=importance, selection=own, **parameters)
     learner = kb.GradientDescent(features=WAVES, restart=restart, **parameters)
     model = make(kb.EXP(), learner, chosen)
-    said = learn(model, X, y, size=40, importance=importance)
+    said = says(model, X, y, size=40, importance=importance)
     np.testing.assert_allclose(said, expected.predictions, rtol=0, atol=1e-9)
     theta = np.concatenate([expert.learner.theta.ravel() for expert in expected.experts])
     np.testing.assert_allclose(theta_of(model), theta, rtol=0, atol=1e-8)
@@ -178,7 +152,7 @@ def test_restarts_of_classes(loss, C):
     expected = restarting_twin(X, y, 9, C, "logistic", step=0.5, loss=loss)
     learner = kb.GradientDescent(0.5, loss=loss, features=WAVES, restart=9)
     model = make(kb.EXP(loss="logistic"), learner, numbers=False)
-    np.testing.assert_array_equal(learn(model, X, y, C, 41), expected.predictions)
+    np.testing.assert_array_equal(says(model, X, y, C, 41), expected.predictions)
     np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-9)
 
 
@@ -195,7 +169,7 @@ def test_numbers(stream, levels, fresh):
     restart, carried = FRESH[fresh]
     expected = twin(X, y, "squared", levels, restart=restart, carried=carried)
     model = make(kb.AdaRaker(levels, restart=restart), learners(levels, carried=carried))
-    assert_same(model, learn(model, X, y, size=64), expected, y)
+    assert_same(model, says(model, X, y, size=64), expected, y)
 
 
 @pytest.mark.parametrize("fresh", FRESH)
@@ -211,7 +185,7 @@ def test_steps_losses_weights_and_caps(loss, fresh):
     )  # fmt: skip
     combiner = kb.AdaRaker(4, 0.3, restart, loss, cap=2.0)
     model = make(combiner, learners(4, 0.3, carried, regularization=0.02))
-    assert_same(model, learn(model, X, y, size=50, importance=importance), expected, y)
+    assert_same(model, says(model, X, y, size=50, importance=importance), expected, y)
 
 
 @pytest.mark.parametrize("fresh", FRESH)
@@ -224,7 +198,7 @@ def test_classes(loss, C, fresh):
     expected = twin(X, y, loss, 5, C, restart=restart, carried=carried, descent={"loss": loss})
     combiner = kb.AdaRaker(5, restart=restart, loss=loss)
     model = make(combiner, learners(5, carried=carried, loss=loss), numbers=False)
-    assert_same(model, learn(model, X, y, C, 50), expected, y, C)
+    assert_same(model, says(model, X, y, C, 50), expected, y, C)
 
 
 @pytest.mark.parametrize("fresh", FRESH)
@@ -241,7 +215,7 @@ def test_selections(selection, own, fresh):
     restart, carried = FRESH[fresh]
     expected = twin(X, y, "squared", 5, restart=restart, carried=carried, **own)
     model = make(kb.AdaRaker(5, restart=restart), learners(5, carried=carried), selection)
-    assert_same(model, learn(model, X, y, size=33), expected, y)
+    assert_same(model, says(model, X, y, size=33), expected, y)
 
 
 @settings(max_examples=40, deadline=None)
@@ -267,9 +241,10 @@ def test_random_streams(levels, step, fresh, C, n, size, seed):
     )  # fmt: skip
     combiner = kb.AdaRaker(levels, step, restart, loss)
     model = make(combiner, learners(levels, step, carried, loss=loss), numbers=C is None)
-    assert_same(model, learn(model, X, y, C, size, importance), expected, y, C, rtol=1e-8)
+    assert_same(model, says(model, X, y, C, size, importance), expected, y, C, rtol=1e-8)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("restart", [False, True])
 def test_the_recipe_on_energy(restart):
     X, y = hard_streams.real("energy", 800)
@@ -284,7 +259,7 @@ def test_the_recipe_on_energy(restart):
         y, Zs, learner, "squared", levels, 0.5, restart, not restart, seed=seed_of(0)
     )
     model = kb.recipes.make("ada-raker", kernels=kernels, restart=restart, random_state=0)
-    assert_same(model, learn(model, X, y, size=300), expected, y)
+    assert_same(model, says(model, X, y, size=300), expected, y)
 
 
 # -- blocks, labels, files ---------------------------------------------------------------------
@@ -303,10 +278,10 @@ def test_chunks_change_nothing(C, selection):
         )
 
     whole = fresh()
-    said = learn(whole, X, y, C)
+    said = says(whole, X, y, C)
     for size in (1, 7, 256):
         model = fresh()
-        np.testing.assert_array_equal(learn(model, X, y, C, size), said)
+        np.testing.assert_array_equal(says(model, X, y, C, size), said)
         assert state_of(model) == state_of(whole)
         np.testing.assert_array_equal(model.predict(X), whole.predict(X))
 
@@ -317,7 +292,7 @@ def test_learning_alone_is_learning_together():
     alone, together = (
         make(kb.AdaRaker(8), learners(8), labels=labels) for labels in ("all", kb.RandomLabels(1.0))
     )
-    np.testing.assert_array_equal(learn(alone, X, y), learn(together, X, y))
+    np.testing.assert_array_equal(says(alone, X, y), says(together, X, y))
     assert state_of(alone) == state_of(together)
 
 
@@ -340,7 +315,7 @@ def test_a_file_in_the_middle_of_an_interval(tmp_path):
     model = make(kb.AdaRaker(5), learners(5)).partial_fit(X[:45], y[:45])
     kb.save(model, tmp_path / "model")
     loaded = kb.load(tmp_path / "model")
-    np.testing.assert_array_equal(learn(loaded, X[45:], y[45:]), learn(model, X[45:], y[45:]))
+    np.testing.assert_array_equal(says(loaded, X[45:], y[45:]), says(model, X[45:], y[45:]))
     assert state_of(loaded) == state_of(model)
 
 
@@ -349,7 +324,7 @@ def test_losses_of_a_million():
     y = 1e3 * y
     expected = twin(X, y, "squared", 6)
     model = make(kb.AdaRaker(6), learners(6))
-    assert_same(model, learn(model, X, y), expected, y, rtol=1e-8)
+    assert_same(model, says(model, X, y), expected, y, rtol=1e-8)
     assert not np.isnan(progress_of(model).log_weights).any()
 
 
@@ -364,7 +339,7 @@ def test_it_follows_a_change_faster_than_raker(restart):
     errors = []
     for name, own in (("ada-raker", {"restart": restart}), ("raker", {})):
         model = kb.recipes.make(name, mode="library", random_state=0, **own)
-        errors.append((learn(model, X, y) - y) ** 2)
+        errors.append((says(model, X, y) - y) ** 2)
     after = slice(3000, 3200)
     adaptive, static = (error[after].mean() for error in errors)
     assert adaptive < 0.7 * static
@@ -381,7 +356,7 @@ def test_it_follows_a_change_faster_than_raker(restart):
         (kb.AdaRaker(2, step=0.0), "step must be a positive number, got 0.0"),
         (kb.AdaRaker(2, restart=1), "restart must be True or False, got 1"),
         (kb.AdaRaker(2, loss="linearized"), "one of squared, absolute, hinge, logistic, got 'lin"),
-        (kb.AdaRaker(2, loss="hinge"), "for numbers expected a loss"),
+        (kb.AdaRaker(2, loss="hinge"), "for regression expected a loss"),
         (kb.AdaRaker(4), "needs as many learners as levels"),
     ],
 )

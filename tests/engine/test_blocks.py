@@ -107,6 +107,7 @@ def test_duplicates_with_both_labels(seed, d):
                 assert_equal_runs(run(form, y, size, tie=tie), whole)
 
 
+@pytest.mark.data
 def test_a3a():
     """Binary features: many scores cancel exactly."""
     X, y = hard_streams.real("a3a")

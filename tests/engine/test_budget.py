@@ -7,6 +7,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from driving import SIGNS, says, seed_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import compiled, slots_of
@@ -71,10 +72,6 @@ SELECTIONS = {
 }
 
 
-def seed_of(random_state):
-    return int(np.random.RandomState(random_state).randint(2**31 - 1))
-
-
 def make(learner, budget, combiner="hinge", selection="all", kernels="omkc16", seed=SEED):
     return plain.classifier(
         kernels,
@@ -93,15 +90,6 @@ def twin(
     return naive.run(
         X, y, twins, step, budget, tie, seed=seed_of(seed), importance=importance, **settings_
     )
-
-
-def learn(model, X, y, size, importance=None):
-    said = []
-    for start in range(0, len(y), size):
-        part = slice(start, start + size)
-        weight = None if importance is None else importance[part]
-        said.append(model.learn(X[part], y[part], [-1, 1], weight)[0])
-    return np.concatenate(said)
 
 
 def assert_same(model, predictions, expected, X, rtol=1e-9):
@@ -154,7 +142,7 @@ def test_against_the_twin(learner, combiner, selection):
     pool, twins = pools(learner)
     expected = twin(X, y, twins, learner, 9, combiner, selection)
     model = make(learner, 9, combiner, selection, pool)
-    assert_same(model, learn(model, X, y, 133), expected, X)
+    assert_same(model, says(model, X, y, SIGNS, 133), expected, X)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +162,7 @@ def test_hard_streams(stream, learner):
     afar = learner.startswith("forgetron") and stream == "duplicates_afar"
     expected = twin(X, y, twins, learner, 8, "mistakes")
     model = make(learner, 8, "mistakes", kernels=pool)
-    assert_same(model, learn(model, X, y, 50), expected, X, 1e-4 if afar else 1e-9)
+    assert_same(model, says(model, X, y, SIGNS, 50), expected, X, 1e-4 if afar else 1e-9)
 
 
 @pytest.mark.parametrize("stream", STREAMS)
@@ -233,7 +221,7 @@ def test_random_streams(learner, combiner, selection, budget, n, size, seed):
     arguments = (learner, budget, combiner, selection)
     expected = twin(X, y, twins, *arguments, importance=importance, seed=seed)
     model = make(*arguments, pool, seed)
-    assert_same(model, learn(model, X, y, size, importance), expected, X)
+    assert_same(model, says(model, X, y, SIGNS, size, importance), expected, X)
 
 
 MATRIX = naive_kernels.gaussian(0.3)
@@ -266,7 +254,7 @@ def test_every_kernel(learner):
         twins.append(naive_kernels.sigmoid(0.1, -0.2))
     expected = twin(X, y, twins, learner, 6)
     model = make(learner, 6, kernels=pool)
-    assert_same(model, learn(model, X, y, 70), expected, X)
+    assert_same(model, says(model, X, y, SIGNS, 70), expected, X)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -276,7 +264,7 @@ def test_a_precomputed_kernel(learner):
     lookup = lambda Z, x: GRAM[Z[:, 0].astype(int), int(x[0])]  # noqa: E731
     expected = twin(X, y, [lookup], learner, 6)
     model = make(learner, 6, kernels=[kb.Precomputed(GRAM)])
-    assert_same(model, learn(model, X, y, 70), expected, X)
+    assert_same(model, says(model, X, y, SIGNS, 70), expected, X)
 
 
 def state(model, predictions):
@@ -297,7 +285,7 @@ def test_chunks_and_sparsity(stream, learner, combiner):
     for form in (X, sp.csr_matrix(X)):
         for size in (1, 7, 64, 160):
             model = make(learner, 15, combiner, "drawn")
-            found = state(model, learn(model, form, y, size))
+            found = state(model, says(model, form, y, SIGNS, size))
             wanted = wanted or found
             assert found == wanted, (size, type(form))
 
@@ -359,7 +347,7 @@ def test_a_budget_that_is_never_full(budgeted, free):
     for learner in (budgeted, free):
         combiner = kb.Hedge(loss="hinge", cap=20.0)
         model = plain.classifier(pool, learner, combiner, random_state=SEED)
-        runs.append((model, learn(model, X, y, 300)))
+        runs.append((model, says(model, X, y, SIGNS, 300)))
     (first, said), (second, wanted) = runs
     np.testing.assert_array_equal(said, wanted)
     np.testing.assert_array_equal(first.support_vectors_, second.support_vectors_)

@@ -7,6 +7,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from driving import SIGNS, says, seed_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import Combining
@@ -289,11 +290,7 @@ def test_fixed_share_tracks_where_hedge_does_not():
 
 def learned(combiner, learner, X, y, size, selection=None):
     model = plain.classifier("omkc16", learner, combiner, selection, random_state=SEED)
-    predicted = [
-        model.learn(X[i : i + size], y[i : i + size], classes=[-1, 1])[0]
-        for i in range(0, len(y), size)
-    ]
-    return model, np.concatenate(predicted)
+    return model, says(model, X, y, SIGNS, size)
 
 
 @pytest.mark.parametrize("loss", ["mistakes", "hinge"])
@@ -308,7 +305,7 @@ def test_the_machine_equals_its_twin(name, vote, update, loss):
     combiner = type(choice)(**(choice.get_params() | {"loss": loss}))
     selection = kb.Selection(update=update, vote=vote, smoothing=0.05)
     model, predictions = learned(combiner, kb.Perceptron("label"), X, y, 50, selection)
-    seed = int(np.random.RandomState(SEED).randint(2**31 - 1))
+    seed = seed_of(SEED)
     expected = naive.machine(
         *(X, y, naive_kernels.omkc16(), twin(16), loss, 0.05, update, vote, seed)
     )

@@ -7,6 +7,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from driving import SIGNS, says, seed_of
 from naive import budget, combiners, compositions, projecting
 from naive import kernels as naive_kernels
 
@@ -75,20 +76,15 @@ def make(name):
     return plain.classifier(POOL, learner, combiner, selection, random_state=SEED)
 
 
-def learn(model, X, y, size):
-    parts = [slice(start, start + size) for start in range(0, len(y), size)]
-    return np.concatenate([model.learn(X[part], y[part], [-1, 1])[0] for part in parts])
-
-
 @pytest.mark.parametrize("stream", STREAMS)
 @pytest.mark.parametrize("name", COMPOSITIONS)
 def test_against_the_twin(name, stream):
     X, y = STREAMS[stream]()
     step, slots, combiner, settings = COMPOSITIONS[name][1]
-    seed = int(np.random.RandomState(SEED).randint(2**31 - 1))
+    seed = seed_of(SEED)
     expected = compositions.run(X, y, TWINS, step, slots, combiner(), seed=seed, **settings)
     model = make(name)
-    np.testing.assert_array_equal(learn(model, X, y, 160), expected.predictions)
+    np.testing.assert_array_equal(says(model, X, y, SIGNS, 160), expected.predictions)
     np.testing.assert_array_equal(model.expert_mistakes_, expected.mistakes)
     weights = np.exp(expected.log_weights)
     np.testing.assert_allclose(model.kernel_weights_, weights / weights.sum(), atol=1e-9)
@@ -105,10 +101,10 @@ def test_against_the_twin(name, stream):
 def test_chunks_and_sparsity(name):
     X, y = hard_streams.gaussian_clouds(300)
     whole = make(name)
-    said = learn(whole, X, y, 300)
+    said = says(whole, X, y, SIGNS, 300)
     for size in (1, 7, 129):
         for rows in (X, sp.csr_matrix(X)):
             model = make(name)
-            np.testing.assert_array_equal(learn(model, rows, y, size), said)
+            np.testing.assert_array_equal(says(model, rows, y, SIGNS, size), said)
             assert model.dual_coef_.tobytes() == whole.dual_coef_.tobytes()
             assert model.kernel_weights_.tobytes() == whole.kernel_weights_.tobytes()

@@ -11,6 +11,7 @@ import kernbrook as kb
 ROUNDS = 200_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["spa", "bpas"])
 def test_memory_is_constant(recipe):
     """The model's bytes, and all that Python holds, are the same after a fifth and at the end."""

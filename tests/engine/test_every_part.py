@@ -6,8 +6,9 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
+from driving import seed_of
 from every_combiner import COMBINERS, SELECTIONS
-from every_learner import LEARNERS, SEED, kernels_of, seed_of, with_twins
+from every_learner import LEARNERS, SEED, kernels_of, with_twins
 from every_policy import POLICIES, fresh
 from naive import combiners, policies, rounds
 

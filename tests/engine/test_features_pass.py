@@ -5,6 +5,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from driving import learn, seed_of, waves
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import Combining, extra_of, pool_of, progress_of, state_of, theta_of
@@ -19,11 +20,6 @@ from kernbrook.features.pools import draw
 SEED = 3
 WAVES = kb.RandomFeatures(6)
 POOL = [kb.Gaussian(sigma=1.5), kb.Laplacian(sigma=3), kb.Cauchy(sigma=1)]
-
-
-def seed_of(random_state):
-    """The seed of the draws that an estimator's random_state stands for."""
-    return int(np.random.RandomState(random_state).randint(2**31 - 1))
 
 
 def descent(**parameters):
@@ -102,12 +98,6 @@ SELECTIONS = {
 # -- streams -----------------------------------------------------------------------------------
 
 
-def waves(n=120, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    return X, np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.normal(size=n)
-
-
 def drifting(n=120, d=3, seed=1):
     """The sign of the target changes half way."""
     X, y = waves(n, d, seed)
@@ -143,21 +133,6 @@ def make(choices, combiner, selection=None, numbers=True, features=WAVES, kernel
     kind = plain.regressor if numbers else plain.classifier
     learners = [own(features=features, **parameters) for own, _, parameters in choices]
     return kind(kernels, learners, combiner, selection, random_state=SEED, **others)
-
-
-def learn(model, X, y, C=None, size=None, importance=None):
-    """Predictions and asked, chunk by chunk."""
-    named = {} if C is None else {"classes": np.arange(C)}
-    size = len(y) if size is None else size
-    parts = [slice(start, start + size) for start in range(0, len(y), size)]
-    said = [
-        model.learn(
-            X[part], y[part], sample_weight=None if importance is None else importance[part],
-            **named,
-        )
-        for part in parts
-    ]  # fmt: skip
-    return tuple(np.concatenate(column) for column in zip(*said, strict=True))
 
 
 def features_of(kernel, X, index, features=WAVES):
@@ -261,6 +236,7 @@ def test_classes_of_real_streams(stream, name):
     assert_same(model, learn(model, X, y, C, 41), expected, y, C)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", ["root", "adagrad", "ridge", "ridge, forgetting"])
 @pytest.mark.parametrize("stream", REAL)
 def test_numbers_of_real_streams(stream, name):

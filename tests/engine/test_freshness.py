@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import kernbrook
 from kernbrook.numerics.freshness import STAMP, digest_of, discard_stale
 
@@ -48,6 +50,7 @@ def test_the_digest_is_of_folders_with_compiled_code(tmp_path):
     assert digests[4] == digests[3]
 
 
+@pytest.mark.slow
 def test_code_beside_a_kernel_goes_with_a_change_elsewhere(tmp_path):
     """In the folders of all sources: here what `Monomials` compiles, after a change of `pairs`."""
     package = tmp_path / "kernbrook"

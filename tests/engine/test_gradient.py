@@ -5,6 +5,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from driving import says, seed_of, waves
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import counts_of, progress_of, scale_of, state_of
@@ -51,32 +52,10 @@ CLASSES = {
 }
 
 
-def seed_of(random_state):
-    """The seed of the draws that an estimator's random_state stands for."""
-    return int(np.random.RandomState(random_state).randint(2**31 - 1))
-
-
-def waves(n=140, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    return X, np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.normal(size=n)
-
-
 def make(learners, combiner, numbers=True, selection=None, kernels=POOL, **others):
     kind = plain.regressor if numbers else plain.classifier
     pool = [kb.GradientDescent(features=None, **parameters) for parameters in learners]
     return kind(kernels, pool, combiner, selection, random_state=SEED, **others)
-
-
-def learn(model, X, y, C=None, size=None, importance=None):
-    named = {} if C is None else {"classes": np.arange(C)}
-    size = len(y) if size is None else size
-    said = []
-    for start in range(0, len(y), size):
-        part = slice(start, start + size)
-        weight = None if importance is None else importance[part]
-        said.append(model.learn(X[part], y[part], sample_weight=weight, **named)[0])
-    return np.concatenate(said)
 
 
 def twin(X, y, learners, combiner, loss, C=None, twins=TWINS, **others):
@@ -128,21 +107,21 @@ def assert_same(model, predictions, expected, X, y, C=None, rtol=1e-9):
 @pytest.mark.parametrize("combiner", ["EXP", "AdaHedge"])
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers(name, combiner):
-    X, y = waves()
+    X, y = waves(140)
     of_twin = {"EXP": regression.EXP, "AdaHedge": naive_combiners.AdaHedge}[combiner]
     expected = twin(X, y, [NUMBERS[name]], of_twin, "squared")
     model = make([NUMBERS[name]], getattr(kb, combiner)(loss="squared"))
-    assert_same(model, learn(model, X, y, size=60), expected, X, y)
+    assert_same(model, says(model, X, y, size=60), expected, X, y)
 
 
 @pytest.mark.parametrize("C", [2, 4])
 @pytest.mark.parametrize("name", CLASSES)
 def test_classes(name, C):
-    X, y = waves()
+    X, y = waves(140)
     y = hard_streams.classes_of(X, C)
     expected = twin(X, y, [CLASSES[name]], lambda m: naive_combiners.Hedge(m, 0.9), "hinge", C)
     model = make([CLASSES[name]], kb.Hedge(0.9, "hinge"), numbers=False)
-    assert_same(model, learn(model, X, y, C, 60), expected, X, y, C)
+    assert_same(model, says(model, X, y, C, 60), expected, X, y, C)
 
 
 @pytest.mark.parametrize("name", [name for name in CLASSES if not name.startswith("logistic")])
@@ -155,7 +134,7 @@ def test_hard_streams(stream, C, name):
     kernels, twins = POOL[:2], TWINS[:2]
     expected = twin(X, y, [CLASSES[name]], regression.Uniform, "mistakes", C, twins)
     model = make([CLASSES[name]], kb.Uniform(), numbers=False, kernels=kernels)
-    assert_same(model, learn(model, X, y, C, 50), expected, X, y, C, 1e-8)
+    assert_same(model, says(model, X, y, C, 50), expected, X, y, C, 1e-8)
 
 
 def test_real_numbers():
@@ -164,9 +143,10 @@ def test_real_numbers():
     chosen = [NUMBERS["root, horizon"], NUMBERS["epsilon"]]
     expected = twin(X, y, chosen, naive_combiners.MLPoly, "absolute")
     model = make(chosen, kb.MLPoly("absolute"))
-    assert_same(model, learn(model, X, y, size=77), expected, X, y)
+    assert_same(model, says(model, X, y, size=77), expected, X, y)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", ["energy", "tomshardware"])
 def test_files(name):
     X, y = hard_streams.real(name, 150)
@@ -174,7 +154,7 @@ def test_files(name):
     chosen = [NUMBERS["constant"], {"step": 0.05, "schedule": "constant"}]
     expected = twin(X, y, chosen, naive_combiners.AdaHedge, "squared")
     model = make(chosen, kb.AdaHedge("squared"))
-    assert_same(model, learn(model, X, y, size=77), expected, X, y)
+    assert_same(model, says(model, X, y, size=77), expected, X, y)
 
 
 @settings(max_examples=40, deadline=None)
@@ -200,7 +180,7 @@ def test_random_streams(name, C, update, n, size, seed):
     )  # fmt: skip
     selection = kb.Selection(update=update, smoothing=0.3)
     model = make(chosen, kb.AdaHedge(loss), C is None, selection)
-    said = learn(model, X, y, C, size, importance)
+    said = says(model, X, y, C, size, importance)
     assert_same(model, said, expected, X, y, C, 1e-7)
 
 
@@ -210,7 +190,7 @@ def test_an_example_whose_margin_is_met_is_not_added_again():
     X = np.ones((30, 2))
     parameters = {"step": 0.1, "schedule": "constant", "loss": "hinge"}
     model = make([parameters], kb.Uniform(), numbers=False, kernels=[kb.Gaussian(sigma=1)])
-    learn(model, X, np.ones(30, dtype=int), 2)
+    says(model, X, np.ones(30, dtype=int), 2)
     assert model.n_support_stored_ == 10
 
 
@@ -234,7 +214,7 @@ def test_a_scale_that_shrinks_for_ever(shrink, C):
     coefficients = coefficients_of(expected, len(y))
     for size in (1, 530):
         model = make(chosen, kb.EXP(loss=loss), C is None, kernels=kernels)
-        predictions = learn(model, X, y, C, size)
+        predictions = says(model, X, y, C, size)
         if C is None:
             np.testing.assert_allclose(predictions, expected.predictions, rtol=0, atol=1e-9)
         else:
@@ -262,10 +242,10 @@ def test_chunks_change_nothing(C, update):
         return make(chosen, kb.AdaHedge(loss), C is None, selection, POOL[:2])
 
     whole = fresh()
-    said = learn(whole, X, y, C)
+    said = says(whole, X, y, C)
     for size in (1, 7, 256):
         model = fresh()
-        np.testing.assert_array_equal(learn(model, X, y, C, size), said)
+        np.testing.assert_array_equal(says(model, X, y, C, size), said)
         assert state_of(model) == state_of(whole)
 
 
@@ -276,7 +256,7 @@ def test_sparse_rows_change_nothing(C):
     chosen = [{"step": 0.05, "regularization": 2.0}]
     loss = "squared" if C is None else "logistic"
     dense, sparse = (make(chosen, kb.AdaHedge(loss), C is None, kernels=POOL) for _ in range(2))
-    np.testing.assert_array_equal(learn(dense, X, y, C), learn(sparse, sp.csr_matrix(X), y, C, 70))
+    np.testing.assert_array_equal(says(dense, X, y, C), says(sparse, sp.csr_matrix(X), y, C, 70))
     assert dense.dual_coef_.tobytes() == sparse.dual_coef_.tobytes()
     np.testing.assert_array_equal(dense.predict(X), sparse.predict(sp.csr_matrix(X)))
 
@@ -340,7 +320,7 @@ def test_budgets(budget, C, policy):
     labels = "all" if policy is None else kb.RandomLabels(0.6)
     combiner = kb.AdaHedge(learned)
     model = make(chosen, combiner, C is None, kernels=kernels, labels=labels)
-    said = learn(model, X, y, C, 150, importance)
+    said = says(model, X, y, C, 150, importance)
     assert_same_window(model, said, expected, X, y, C)
 
 
@@ -353,7 +333,7 @@ def test_a_budget_whose_scale_shrinks_for_ever(shrink):
     expected = twin(X, y, chosen, regression.EXP, "squared", None, TWINS[1:3])
     for size in (1, 300):
         model = make(chosen, kb.EXP(), kernels=POOL[1:3])
-        assert_same_window(model, learn(model, X, y, size=size), expected, X, y, None)
+        assert_same_window(model, says(model, X, y, size=size), expected, X, y, None)
         assert ((scale_of(model) >= SMALL) & (scale_of(model) <= 1)).all()
 
 
@@ -369,12 +349,12 @@ def test_chunks_and_sparsity_change_nothing_under_a_budget(C):
         return make(chosen, combiner, C is None, kernels=POOL, labels=labels)
 
     whole = fresh()
-    said = learn(whole, X, y, C)
+    said = says(whole, X, y, C)
     assert 50 < whole.labels_asked_ < 400
     for size in (1, 7, 256):
         for rows in (X, sp.csr_matrix(X)):
             model = fresh()
-            np.testing.assert_array_equal(learn(model, rows, y, C, size), said)
+            np.testing.assert_array_equal(says(model, rows, y, C, size), said)
             assert model.dual_coef_.tobytes() == whole.dual_coef_.tobytes()
             assert model.support_vectors_.tobytes() == whole.support_vectors_.tobytes()
             np.testing.assert_array_equal(model.predict(rows), whole.predict(X))
@@ -424,11 +404,11 @@ def test_a_step_that_diverges(size, budget):
     X, y = waves(120)
     parameters = {"step": 3.0, "schedule": "constant", "budget": budget}
     model = make([parameters], kb.Uniform(), kernels=POOL[:1])
-    learn(model, X[:3], y[:3])
+    says(model, X[:3], y[:3])
     for _ in range(100):
         state, rounds_ = state_of(model), model.n_rounds_
         try:
-            learn(model, 1e3 * X[:size], y[:size])
+            says(model, 1e3 * X[:size], y[:size])
         except NonFiniteError as error:
             message = str(error)
             break

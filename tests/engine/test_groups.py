@@ -4,6 +4,7 @@ import hard_streams
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from driving import says
 from sklearn.base import clone
 
 import kernbrook as kb
@@ -22,14 +23,6 @@ def stream(n=300):
 
 def machine(learner, **choices):
     return kb.OnlineMKClassifier(KERNELS, learner, kb.AdaHedge("hinge"), random_state=3, **choices)
-
-
-def learned(model, X, y, size=300):
-    told = [
-        model.learn(X[a : a + size], y[a : a + size], classes=[0, 1])[0]
-        for a in range(0, len(y), size)
-    ]
-    return np.concatenate(told)
 
 
 def scores(model, X):
@@ -51,10 +44,10 @@ def scores(model, X):
 def test_a_group_learns_as_a_machine_of_its_own(learner, scaling):
     X, y = stream()
     model = machine([kb.BPAS(7), kb.Group(learner, OWN, scaling), kb.LastLabel()])
-    learned(model, X, y)
+    says(model, X, y, 2)
     own = OnlineScaler(scaling or "moments", 4)
     alone = kb.OnlineMKClassifier(OWN, learner, random_state=3, scaling=None)
-    learned(alone, own.learn(X), y)
+    says(alone, own.learn(X), y, 2)
     expected = scores(alone, own.transform(X[:20]))
     np.testing.assert_allclose(scores(model, X[:20])[:, 2:4], expected, rtol=1e-9, atol=1e-9)
     assert [str(k) for k in model.kernels_] == [str(k) for k in [*KERNELS, kb.Linear()]]
@@ -75,21 +68,21 @@ def pool():
 def test_any_chunks_dense_and_sparse(choices):
     X, y = stream()
     model = machine(pool(), **choices)
-    told = learned(model, X, y)
+    told = says(model, X, y, 2)
     for rows, size in ((X, 1), (X, 7), (sp.csr_matrix(X), 50)):
         other = clone(model)
-        np.testing.assert_array_equal(learned(other, rows, y, size), told)
+        np.testing.assert_array_equal(says(other, rows, y, 2, size), told)
         np.testing.assert_allclose(other.decision_function(X), model.decision_function(X))
 
 
 def test_a_file_goes_on(tmp_path):
     X, y = stream()
     model = machine(pool())
-    learned(model, X[:150], y[:150])
+    says(model, X[:150], y[:150], 2)
     kb.save(model, tmp_path / "model.kb")
     loaded = kb.load(tmp_path / "model.kb")
     np.testing.assert_array_equal(
-        learned(loaded, X[150:], y[150:]), learned(model, X[150:], y[150:])
+        says(loaded, X[150:], y[150:], 2), says(model, X[150:], y[150:], 2)
     )
 
 
@@ -104,7 +97,7 @@ def test_one_row_at_a_time():
     one, many = machine(pool()), machine(pool())
     told = [one.learn_one(X[0], y[0], classes=[0, 1])]
     told += [one.learn_one(x, label) for x, label in zip(X[1:], y[1:], strict=True)]
-    np.testing.assert_array_equal(told, learned(many, X, y, 1))
+    np.testing.assert_array_equal(told, says(many, X, y, 2, 1))
     assert one.predict_one(X[0]) == many.predict(X[:1])[0]
 
 

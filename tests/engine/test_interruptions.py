@@ -123,6 +123,7 @@ def interrupted_at(line: int, where: str = OURS) -> Iterator[list[tuple[str, int
         sys.settrace(None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", STORES)
 def test_before_any_line(store):
     """Interrupted at lines of a first call and of a later one.

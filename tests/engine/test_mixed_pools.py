@@ -7,6 +7,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from driving import SIGNS, says, seed_of
 from every_learner import (
     SEED,
     SHIFTING,
@@ -15,7 +16,6 @@ from every_learner import (
     of_features,
     of_gradients,
     of_steps,
-    seed_of,
 )
 from inside import arrays_of, progress_of
 from naive import budget, combiners, multiclass, policies, regression, rounds
@@ -57,9 +57,7 @@ def make(learners, numbers, **choices):
 
 
 def learn(model, X, y, size):
-    of = {} if isinstance(model, kb.OnlineMKRegressor) else {"classes": [-1, 1]}
-    parts = [slice(start, start + size) for start in range(0, len(y), size)]
-    return np.concatenate([model.learn(X[part], y[part], **of)[0] for part in parts])
+    return says(model, X, y, None if isinstance(model, kb.OnlineMKRegressor) else SIGNS, size)
 
 
 @pytest.mark.parametrize("name", POOLS)
@@ -274,6 +272,7 @@ def losses_and_weights(name, combiner, rows=1200):
     return np.diff(mistakes, axis=0), np.array(weights)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("combiner", BOUNDED)
 @pytest.mark.parametrize("name", ORDERS)
 def test_the_pool_is_within_its_bound_of_the_best(name, combiner):

@@ -5,6 +5,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from driving import learn
 from inside import state_of
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
@@ -40,12 +41,6 @@ def stream(C, n=N):
 def make(learner, C, **choices):
     kind = plain.regressor if C is None else plain.classifier
     return kind(KERNELS, learner, random_state=0, **choices)
-
-
-def learn(model, X, y, C, size=N):
-    more = {} if C is None else {"classes": np.arange(C)}
-    told = [model.learn(X[a : a + size], y[a : a + size], **more) for a in range(0, len(y), size)]
-    return tuple(np.concatenate(column) for column in zip(*told, strict=True))
 
 
 def scores_by_loop(model, every, window, C, X, y, asked):

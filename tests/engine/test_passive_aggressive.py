@@ -7,6 +7,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from driving import SIGNS, says, seed_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import progress_of
@@ -29,11 +30,6 @@ LEARNERS = {
 }
 
 
-def seed_of(random_state):
-    """The seed of the draws that an estimator's random_state stands for."""
-    return int(np.random.RandomState(random_state).randint(2**31 - 1))
-
-
 def twin_of(learner):
     if isinstance(learner, SparsePA):
         return naive.sparse_pa(learner.step, learner.cap, learner.divisor)
@@ -49,18 +45,6 @@ def spa_machine(learner, kernels="omkc16", random_state=SEED):
         kb.Selection(update="drawn", smoothing=0.001, spread=False),
         random_state=random_state,
     )
-
-
-def in_chunks(model, X, y, size, importance=None):
-    """Predictions of one pass in chunks."""
-    importance = np.ones(len(y)) if importance is None else importance
-    predicted = []
-    for start in range(0, len(y), size):
-        part = slice(start, start + size)
-        predicted.append(
-            model.learn(X[part], y[part], classes=[-1, 1], sample_weight=importance[part])[0]
-        )
-    return np.concatenate(predicted)
 
 
 def one_by_one(model, X, y, importance=None):
@@ -141,7 +125,7 @@ def test_twins_on_wdbc(name, size):
     """Raw features, no duplicates: support vectors agree exactly, whatever the learner."""
     X, y = hard_streams.wdbc()
     expected, model = wdbc_by_the_twin(name), spa_machine(LEARNERS[name])
-    np.testing.assert_array_equal(in_chunks(model, X, y, size), expected.predictions)
+    np.testing.assert_array_equal(says(model, X, y, SIGNS, size), expected.predictions)
     kept = expected.coefficients.any(axis=1)
     np.testing.assert_array_equal(model.support_vectors_, X[kept])
     coefficients = np.zeros_like(expected.coefficients)
@@ -230,7 +214,7 @@ def test_twins_on_random_streams(
     predictions, coefficients = one_by_one(model, X, y, importance)
     squares = squares_of(X, TWINS, learner) / np.where(importance, importance, 1)[:, None]
     assert_same(model, predictions, coefficients, expected, squares, learner)
-    np.testing.assert_array_equal(in_chunks(chunked, X, y, size, importance), predictions)
+    np.testing.assert_array_equal(says(chunked, X, y, SIGNS, size, importance), predictions)
     np.testing.assert_array_equal(chunked.dual_coef_, model.dual_coef_)
     np.testing.assert_array_equal(chunked.support_vectors_, model.support_vectors_)
     np.testing.assert_array_equal(chunked.kernel_weights_, model.kernel_weights_)
@@ -246,7 +230,7 @@ def test_chunks_and_sparsity(stream, name):
 
     def run(form, size):
         model = spa_machine(LEARNERS[name])
-        predictions = in_chunks(model, form, y, size)
+        predictions = says(model, form, y, SIGNS, size)
         active = np.array(model.n_support_active_)
         return predictions, model.support_vectors_, model.dual_coef_, active, model.kernel_weights_
 
@@ -260,15 +244,16 @@ def test_chunks_and_sparsity(stream, name):
             np.testing.assert_allclose(found_weights, weights, atol=1e-9)
 
 
+@pytest.mark.data
 def test_a3a():
     """Binary features: many scores cancel exactly."""
     X, y = hard_streams.real("a3a")
     X, y = X[:600], y[:600]
     whole = spa_machine(SparsePA(unit_diagonal=True))
-    predictions = in_chunks(whole, X, y, 600)
+    predictions = says(whole, X, y, SIGNS, 600)
     for form, size in ((X, 7), (X.toarray(), 1), (X.toarray(), 600)):
         model = spa_machine(SparsePA(unit_diagonal=True))
-        np.testing.assert_array_equal(in_chunks(model, form, y, size), predictions)
+        np.testing.assert_array_equal(says(model, form, y, SIGNS, size), predictions)
         np.testing.assert_array_equal(model.dual_coef_, whole.dual_coef_)
 
 
@@ -359,7 +344,7 @@ def test_huge_losses():
     expected = wdbc_by_the_twin("SPA, unit")
     assert expected.rounding.max() > 1e15  # SPA adds without regard to k(x, x)
     model = spa_machine(LEARNERS["SPA, unit"])
-    in_chunks(model, X, y, 100)
+    says(model, X, y, SIGNS, 100)
     assert model.kernel_weights_[2] == 0
     assert model.kernel_weights_.sum() == pytest.approx(1, abs=1e-12)
     assert expected.log_weights.min() < -1e6  # far below any float
@@ -375,7 +360,7 @@ def test_a_cap_bounds_what_a_round_takes():
     model = spa_machine(SparsePA(unit_diagonal=True)).set_params(
         combiner=kb.Hedge(discount=0.99, loss="hinge", cap=1.0)
     )
-    in_chunks(model, X, y, 100)
+    says(model, X, y, SIGNS, 100)
     relative = model.kernel_weights_ / model.kernel_weights_.max()
     assert (relative >= 0.99**T * (1 - 1e-9)).all()
     assert relative[2] < 0.5

@@ -8,6 +8,7 @@ import plain
 import pytest
 import scipy.sparse as sp
 from covering import pairwise
+from driving import says, seed_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from inside import expert_slots, filled_of, slots_of, threads_of
@@ -33,11 +34,6 @@ UPKEEPS = {
 ALL = {"free": ({}, None)} | UPKEEPS
 
 
-def seed_of(random_state):
-    """The seed of the draws that an estimator's random_state stands for."""
-    return int(np.random.RandomState(random_state).randint(2**31 - 1))
-
-
 def learner_of(upkeep, budget, **settings_):
     return kb.Pegasos(None if upkeep == "free" else budget, **ALL[upkeep][0], **settings_)
 
@@ -54,15 +50,6 @@ def twin(X, y, C, upkeep, budget, gamma, seed=SEED, importance=None, **settings_
         X, y, naive_kernels.gaussian(gamma), C, ALL[upkeep][1], budget, seed=seed_of(seed),
         importance=importance, order=order, **settings_,
     )  # fmt: skip
-
-
-def learn(model, X, y, C, size, importance=None):
-    said = []
-    for start in range(0, len(y), size):
-        part = slice(start, start + size)
-        weight = None if importance is None else importance[part]
-        said.append(model.learn(X[part], y[part], np.arange(C), weight)[0])
-    return np.concatenate(said)
 
 
 def held(model, e=0):
@@ -97,13 +84,14 @@ def assert_same(model, predictions, expected, ball=True, rtol=1e-8):
 # -- whole runs -------------------------------------------------------------------------------
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(("upkeep", "C", "ball"), pairwise(ALL, [2, 3, 26], [True, False]))
 def test_letter(upkeep, C, ball):
     X, y = hard_streams.real("letter", 220)
     X, y = hard_streams.scaled(X.toarray()), (y.astype(int) - 1) % C
     expected = twin(X, y, C, upkeep, 20, 4 / 16, ball=ball)
     model = make(upkeep, 20, 4 / 16, ball=ball)
-    assert_same(model, learn(model, X, y, C, 90), expected, ball)
+    assert_same(model, says(model, X, y, C, 90), expected, ball)
 
 
 @pytest.mark.parametrize("regularization", [1e-4, 0.1])
@@ -116,7 +104,7 @@ def test_wdbc(upkeep, C, regularization):
     chosen = {"regularization": regularization}
     expected = twin(X, y, C, upkeep, 15, 1 / 30, **chosen)
     model = make(upkeep, 15, 1 / 30, **chosen)
-    assert_same(model, learn(model, X, y, C, 90), expected)
+    assert_same(model, says(model, X, y, C, 90), expected)
 
 
 @pytest.mark.parametrize("C", [2, 5])
@@ -126,7 +114,7 @@ def test_hard_streams(stream, upkeep, C):
     X, y = hard_streams.many_classes(stream, 130, C)
     expected = twin(X, y, C, upkeep, 12, 0.2)
     model = make(upkeep, 12, 0.2)
-    assert_same(model, learn(model, X, y, C, 70), expected)
+    assert_same(model, says(model, X, y, C, 70), expected)
 
 
 @settings(max_examples=60, deadline=None)
@@ -150,7 +138,7 @@ def test_random_streams(upkeep, C, budget, regularization, ball, n, size, seed):
     chosen = {"seed": seed, "regularization": regularization, "ball": ball}
     expected = twin(X, y, C, upkeep, budget, 0.4, importance=importance, **chosen)
     model = make(upkeep, budget, 0.4, **chosen)
-    said = learn(model, X, y, C, size, importance)
+    said = says(model, X, y, C, size, importance)
     np.testing.assert_array_equal(said, expected.predictions)
     assert_expansion(model, 0, expected.points, expected.alphas, expected.births, 1e-7)
 
@@ -169,6 +157,7 @@ def many():
     return hard_streams.scaled(X.toarray()), y.astype(int) - 1
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("C", [2, 7])
 @pytest.mark.parametrize("upkeep", ALL)
 def test_the_norm_is_that_of_the_expansion(upkeep, C):
@@ -188,6 +177,7 @@ def test_the_norm_is_that_of_the_expansion(upkeep, C):
     assert (before == learned) == (upkeep == "free")
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("upkeep", UPKEEPS)
 def test_an_error_in_the_norm_does_not_last(upkeep):
     """It is gone when the norm is summed afresh, at the latest 1024 learned examples on."""
@@ -203,6 +193,7 @@ def test_an_error_in_the_norm_does_not_last(upkeep):
     assert tracked == pytest.approx(squared_norm(model, kernel), rel=1e-9)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("C", [2, 7])
 @pytest.mark.parametrize("upkeep", UPKEEPS)
 def test_what_is_kept_of_the_slots(upkeep, C):
@@ -270,7 +261,7 @@ def test_the_budget_is_never_exceeded(upkeep, budget):
 def test_a_budget_of_all_rounds_changes_nothing(upkeep):
     X, y = hard_streams.of_scikit_learn("wine", 150)
     free, model = make("free", None, 0.05), make(upkeep, 150, 0.05)
-    np.testing.assert_array_equal(learn(model, X, y, 3, 40), learn(free, X, y, 3, 40))
+    np.testing.assert_array_equal(says(model, X, y, 3, 40), says(free, X, y, 3, 40))
     np.testing.assert_array_equal(model.support_vectors_, free.support_vectors_)
     np.testing.assert_allclose(model.dual_coef_, free.dual_coef_, rtol=1e-9)
 
@@ -324,11 +315,12 @@ def test_chunks_and_sparsity(stream, upkeep, C):
             model = plain.classifier(
                 pool, learner_of(upkeep, 12), kb.Hedge(loss="hinge", cap=10), random_state=SEED
             )
-            found = state(model, learn(model, form, y, C, size), form)
+            found = state(model, says(model, form, y, C, size), form)
             wanted = wanted or found
             assert found == wanted, (size, type(form))
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("upkeep", UPKEEPS)
 def test_blocks_of_a_longer_stream(upkeep):
     """Letter: blocks end within the chunks and at their ends, and merged points meet later ones."""
@@ -337,7 +329,7 @@ def test_blocks_of_a_longer_stream(upkeep):
     wanted = None
     for size in (900, 256, 128, 37, 1):
         model = make(upkeep, 30, 0.1)
-        found = state(model, learn(model, X, y, 26, size), X)
+        found = state(model, says(model, X, y, 26, size), X)
         wanted = wanted or found
         assert found == wanted, size
 
@@ -442,7 +434,7 @@ def assert_pool(pool, twins, X, y, C, upkeep, budget, combiner, selection, size=
         kb.Selection(**SELECTIONS[selection]),
         random_state=SEED,
     )
-    np.testing.assert_array_equal(learn(model, X, y, C, size), expected.predictions)
+    np.testing.assert_array_equal(says(model, X, y, C, size), expected.predictions)
     for e, expert in enumerate(expected.experts):
         theirs = expert.model
         assert_expansion(model, e, theirs.points, theirs.alphas, theirs.births, 1e-7)
@@ -473,6 +465,7 @@ def test_pools_of_two_classes(upkeep, selection):
     assert_pool(*POOLS["mixed"], X, labels, 2, upkeep, 9, "mistakes", selection)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("upkeep", UPKEEPS)
 def test_covtype(upkeep):
     """16 kernels by seven classes on the first rows, scaled, with updates drawn."""
@@ -484,6 +477,7 @@ def test_covtype(upkeep):
     )
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("upkeep", UPKEEPS)
 def test_covtype_by_several_threads(upkeep, monkeypatch):
     """Enough slots for threads: two give the same bytes as one, and as an example at a time."""
@@ -496,7 +490,7 @@ def test_covtype_by_several_threads(upkeep, monkeypatch):
             "omkc16", learner_of(upkeep, 60), selection=kb.Selection(**SELECTIONS["drawn"]),
             random_state=SEED,
         )  # fmt: skip
-        found = state(model, learn(model, X, y, 7, size), X[:100])
+        found = state(model, says(model, X, y, 7, size), X[:100])
         wanted = wanted or found
         assert found == wanted, (threads, size)
         assert threads_of(model, 128) == threads

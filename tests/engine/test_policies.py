@@ -8,6 +8,8 @@ import kernel_sums
 import numpy as np
 import plain
 import pytest
+from covering import pairwise
+from driving import learn, seed_of
 from every_combiner import SELECTIONS
 from every_learner import (
     POOL,
@@ -17,7 +19,6 @@ from every_learner import (
     WAVES,
     kernels_of,
     of_features,
-    seed_of,
     with_twins,
 )
 from every_policy import POLICIES as EVERY
@@ -57,14 +58,6 @@ def named(C):
     return {} if C is None else {"classes": np.arange(C)}
 
 
-def learn(model, X, y, C, size=None):
-    size = len(y) if size is None else size
-    said = [
-        model.learn(X[a : a + size], y[a : a + size], **named(C)) for a in range(0, len(y), size)
-    ]
-    return tuple(np.concatenate(column) for column in zip(*said, strict=True))
-
-
 def assert_same(model, said, expected, y, C, rtol=1e-8):
     np.testing.assert_array_equal(said[1], expected.asked)
     if C is None:
@@ -79,17 +72,19 @@ def assert_same(model, said, expected, y, C, rtol=1e-8):
 
 
 PAIRS = [(policy, ("hinge", "mistakes")[i % 2]) for i, policy in enumerate(POLICIES)]
-# What a learner does with an example knows nothing of the policy: every learner meets one of them,
-# and one of each store meets all. Each pair of types is compiled anew.
+# What a learner does with an example knows nothing of the policy: every learner meets two of them,
+# one with two classes and one with four, and one learner of each store meets all. Each pair of
+# types is compiled anew.
 ONE_A_STORE = ("perceptron", "bpas", "gradients, window", "ridge")
 CASES = [
-    (name, *pair) for name in LEARNERS for pair in (PAIRS if name in ONE_A_STORE else PAIRS[:2])
+    (name, *pair, (2, 4)[(i + j) % 2])
+    for i, name in enumerate(LEARNERS)
+    for j, pair in enumerate(PAIRS if name in ONE_A_STORE else PAIRS[:2])
 ]
 
 
-@pytest.mark.parametrize(("name", "policy", "loss"), CASES)
-@pytest.mark.parametrize("C", [2, 4])
-def test_classes_against_the_twin(name, C, policy, loss):
+@pytest.mark.parametrize(("name", "policy", "loss", "C"), CASES)
+def test_classes_against_the_twin(name, policy, loss, C):
     X, y = stream(C, 80)
     learner, of_twin = LEARNERS[name]
     own, of_policy = POLICIES[policy]
@@ -104,13 +99,14 @@ def test_classes_against_the_twin(name, C, policy, loss):
     assert expected.asked.sum() < 75 or policy.startswith("disagreement")
 
 
-@pytest.mark.parametrize("scaling", [None, "moments"])
-@pytest.mark.parametrize("C", [2, 4])
 @pytest.mark.parametrize(
-    ("name", "policy"),
-    [*((name, "all") for name in LEARNERS), *((name, "random") for name in ONE_A_STORE)],
+    ("name", "C", "scaling", "policy"),
+    [
+        *((*case, "all") for case in pairwise(LEARNERS, [2, 4], [None, "moments"])),
+        *((*case, "random") for case in pairwise(ONE_A_STORE, [2, 4], [None, "moments"])),
+    ],
 )
-def test_rows_that_are_stored_are_not_judged(name, C, policy, scaling):
+def test_rows_that_are_stored_are_not_judged(name, C, scaling, policy):
     """Rows that come again, three times in all, and in part with another label."""
     raw, y = stream(C, 30)
     raw, y = np.tile(raw, (3, 1)), np.tile(y, 3)
@@ -135,10 +131,10 @@ def test_rows_that_are_stored_are_not_judged(name, C, policy, scaling):
         assert not np.allclose(expected.weights, expected_of(None).weights)
 
 
-@pytest.mark.parametrize("selection", [None, 0.9], ids=["all", "adaptive"])
-@pytest.mark.parametrize("weights", ["used", "all"])
-@pytest.mark.parametrize("compared", ["used", "all"])
-@pytest.mark.parametrize("name", OF_NUMBERS)
+@pytest.mark.parametrize(
+    ("name", "compared", "weights", "selection"),
+    pairwise(OF_NUMBERS, ["used", "all"], ["used", "all"], [None, 0.9]),
+)
 def test_disagreement_about_numbers(name, compared, weights, selection):
     """The printed criterion has all experts in both places, the default those in use."""
     X, y = stream(None)
@@ -168,10 +164,11 @@ def test_random_labels_of_numbers(name):
     assert_same(model, learn(model, X, y, None), expected, y, None)
 
 
-@pytest.mark.parametrize("C", [None, 2, 3])
-@pytest.mark.parametrize(("threshold", "window"), [(0.2, 5), (0.6, 1000)])
-@pytest.mark.parametrize("forgetting", [1.0, 0.97])
-def test_variances(forgetting, threshold, window, C):
+@pytest.mark.parametrize(
+    ("forgetting", "often", "C"), pairwise([1.0, 0.97], [(0.2, 5), (0.6, 1000)], [None, 2, 3])
+)
+def test_variances(forgetting, often, C):
+    threshold, window = often
     X, y = stream(C, 150)
     learner = kb.Ridge(0.5, forgetting, features=WAVES)
     of_twin = of_features(regression.Ridge, regularization=0.5, forgetting=forgetting)
@@ -187,10 +184,13 @@ def test_variances(forgetting, threshold, window, C):
     assert 3 < expected.asked.sum() < 149
 
 
-@pytest.mark.parametrize("selection", DRAWN)
-@pytest.mark.parametrize("policy", ["disagreement", "margin"])
-@pytest.mark.parametrize("C", [2, 4])
-@pytest.mark.parametrize("name", ["perceptron", "spa, budget", "gradients", "ridge"])
+@pytest.mark.parametrize(
+    ("name", "C", "policy", "selection"),
+    pairwise(
+        ["perceptron", "spa, budget", "gradients", "ridge"],
+        [2, 4], ["disagreement", "margin"], DRAWN,
+    ),
+)  # fmt: skip
 def test_drawn_experts(name, C, policy, selection):
     """The policy looks at the experts of this round's vote."""
     X, y = stream(C, 90)
@@ -429,7 +429,15 @@ def machines():
 
 
 MACHINES = {name: (C, of) for name, C, of in machines()}
-every_machine = pytest.mark.parametrize("name", MACHINES)
+
+
+def every_machine(turn):
+    """Those of numbers, and those of classes with two or with four, by turns of 0 and 1."""
+    of_classes = [[name for name in MACHINES if MACHINES[name][0] == C] for C in (2, 4)]
+    names = [name for name in MACHINES if MACHINES[name][0] is None]
+    for i, of_c in enumerate(of_classes):
+        names += of_c[(turn + i) % 2 :: 2]
+    return pytest.mark.parametrize("name", names)
 
 
 def held(model, tmp_path):
@@ -446,7 +454,7 @@ def assert_equal(first, second, but=()):
             assert array.tobytes() == second[name].tobytes(), name
 
 
-@every_machine
+@every_machine(0)
 def test_chunks_change_nothing(name, tmp_path):
     """Chunks of one row are those of an oracle, below."""
     C, fresh = MACHINES[name]
@@ -464,7 +472,7 @@ def test_chunks_change_nothing(name, tmp_path):
         assert_equal(held(model, tmp_path), state)
 
 
-@every_machine
+@every_machine(1)
 def test_an_oracle_is_as_good_as_labels(name, tmp_path):
     """And is called for the labels that are asked for, no others."""
     C, fresh = MACHINES[name]
@@ -479,7 +487,7 @@ def test_an_oracle_is_as_good_as_labels(name, tmp_path):
     assert_equal(held(told, tmp_path), held(usual, tmp_path))
 
 
-@every_machine
+@every_machine(0)
 def test_should_ask_is_what_the_round_does(name, tmp_path):
     """And changes nothing."""
     C, fresh = MACHINES[name]
@@ -498,7 +506,7 @@ def test_should_ask_is_what_the_round_does(name, tmp_path):
         assert wanted[0] == asked[t]
 
 
-@every_machine
+@every_machine(1)
 def test_an_oracle_that_has_no_label(name, tmp_path):
     """Nothing is learned; the rounds are counted, and with them those without a label."""
     C, fresh = MACHINES[name]
@@ -520,7 +528,7 @@ def test_an_oracle_that_has_no_label(name, tmp_path):
     )
 
 
-@every_machine
+@every_machine(0)
 def test_partial_fit_learns_from_every_label(name, tmp_path):
     """As a machine that asks for all of them, whatever the policy."""
     C, fresh = MACHINES[name]
@@ -532,7 +540,7 @@ def test_partial_fit_learns_from_every_label(name, tmp_path):
     assert_equal(held(model, tmp_path), held(usual, tmp_path), ("progress.asking",))
 
 
-@every_machine
+@every_machine(1)
 def test_one_label_and_then_none(name, tmp_path):
     """A machine that asks for no label after the first stays as it is."""
     C, fresh = MACHINES[name]

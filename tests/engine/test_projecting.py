@@ -9,6 +9,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from driving import SIGNS, says, seed_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import slots_of
@@ -73,18 +74,9 @@ def make(learner, size, loss="mistakes", selection="all", kernels="omkc16", seed
 
 def twin(X, y, twins, learner, size, loss="mistakes", selection="all", importance=None, seed=SEED):
     _, step, tie = LEARNERS[learner]
-    seed = int(np.random.RandomState(seed).randint(2**31 - 1))
+    seed = seed_of(seed)
     chosen = HEDGES[loss] | SELECTIONS[selection]
     return budget.run(X, y, twins, step, size, tie, seed=seed, importance=importance, **chosen)
-
-
-def learn(model, X, y, size, importance=None):
-    said = []
-    for start in range(0, len(y), size):
-        part = slice(start, start + size)
-        weight = None if importance is None else importance[part]
-        said.append(model.learn(X[part], y[part], [-1, 1], weight)[0])
-    return np.concatenate(said)
 
 
 def held(model, e):
@@ -116,7 +108,7 @@ def test_against_the_twin(learner, loss, selection):
     X, y = hard_streams.gaussian_clouds(140)
     expected = twin(X, y, naive_kernels.omkc16(), learner, 9, loss, selection)
     model = make(learner, 9, loss, selection)
-    assert_same(model, learn(model, X, y, 133), expected)
+    assert_same(model, says(model, X, y, SIGNS, 133), expected)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -129,7 +121,7 @@ def test_whole_streams(stream, learner):
     expected = twin(X, y, naive_kernels.omkc16(), learner, 15)
     model = make(learner, 15)
     # The polynomials of raw features leave the twin's systems few digits.
-    assert_same(model, learn(model, X, y, 50), expected, 1e-5 if stream == "wdbc" else 1e-8)
+    assert_same(model, says(model, X, y, SIGNS, 50), expected, 1e-5 if stream == "wdbc" else 1e-8)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -207,7 +199,7 @@ def test_random_streams(learner, loss, selection, size, n, chunk, seed):
     arguments = (learner, size, loss, selection)
     expected = twin(X, y, twins, *arguments, importance=importance, seed=seed)
     model = make(*arguments, pool, seed)
-    assert_same(model, learn(model, X, y, chunk, importance), expected, 1e-7)
+    assert_same(model, says(model, X, y, SIGNS, chunk, importance), expected, 1e-7)
 
 
 def state(model, predictions):
@@ -228,7 +220,7 @@ def test_chunks_and_sparsity(stream, learner, selection):
     for form in (X, sp.csr_matrix(X)):
         for size in (1, 7, 64, 160):
             model = make(learner, 15, "hinge", selection)
-            found = state(model, learn(model, form, y, size))
+            found = state(model, says(model, form, y, SIGNS, size))
             wanted = wanted or found
             assert found == wanted, (size, type(form))
 
@@ -260,7 +252,7 @@ def test_what_is_kept_of_the_slots(learner):
     """The Gram matrix, its diagonal, the norm and the factor are those of the points held."""
     X, y = hard_streams.gaussian_clouds(300)
     model = make(learner, 15)
-    learn(model, X, y, 70)
+    says(model, X, y, SIGNS, 70)
     slots = slots_of(model)
     for e, kernel in enumerate(naive_kernels.omkc16()):
         n = slots.filled[e]
@@ -301,7 +293,7 @@ def test_threshold_0_with_room_is_the_perceptron(learner):
     runs = []
     for each in (learner(500, threshold=0), kb.Perceptron()):
         model = plain.classifier([kb.Gaussian(gamma=g) for g in (0.5, 2, 8)], each)
-        runs.append((model, learn(model, X, y, 300)))
+        runs.append((model, says(model, X, y, SIGNS, 300)))
     (first, said), (second, wanted) = runs
     np.testing.assert_array_equal(said, wanted)
     np.testing.assert_array_equal(first.dual_coef_, second.dual_coef_)
@@ -331,7 +323,7 @@ def test_what_is_taken_back_is_gone(seed):
 
 def test_margin_errors_are_what_the_second_adds():
     X, y = hard_streams.gaussian_clouds(300)
-    runs = [learn(make(name, 15), X, y, 300) for name in ("projectron", "projectron++")]
+    runs = [says(make(name, 15), X, y, SIGNS, 300) for name in ("projectron", "projectron++")]
     assert (runs[0] != runs[1]).any()
 
 

@@ -123,6 +123,7 @@ def test_predictions_under_every_way_of_choosing(choices):
             model.partial_fit(X[i : i + 1], TWO[i : i + 1])
 
 
+@pytest.mark.slow
 def test_kernels_that_are_sums_are_predicted_with_otherwise():
     kernels = [kb.Mean([kb.Gaussian(sigma=1.0), kb.Cauchy(sigma=2.0)]), kb.Gaussian(sigma=3.0)]
     model = kb.OnlineMKClassifier(kernels, kb.BPAS(8), random_state=1)

@@ -3,6 +3,7 @@
 import hard_streams
 import numpy as np
 import pytest
+from driving import says
 from naive import combiners, regression, stack
 from scipy.optimize import minimize
 
@@ -33,18 +34,6 @@ def machine(C, combiner=None, **choices):
     return kind(KERNELS, EXPERTS[C], combiner, random_state=0, judge_stored=True, **choices)
 
 
-def learn(model, X, y, C, size, weights=None):
-    more = {} if C is None else {"classes": np.arange(C)}
-    weights = np.ones(len(y)) if weights is None else weights
-    told = [
-        model.learn(X[a : a + size], y[a : a + size], sample_weight=weights[a : a + size], **more)[
-            0
-        ]
-        for a in range(0, len(y), size)
-    ]
-    return np.concatenate(told)
-
-
 def said(model, x):
     """(e, c) the scores of the experts on a row, before its label."""
     views, raw = model._seen(x[None])
@@ -67,7 +56,7 @@ def test_naive_twin(C):
     m = 7 if C else 4
     twin = stack.Numbers(m, 3.0) if C is None else stack.Classes(m, 3.0)
     base = regression.MLPoly(m) if C is None else combiners.FixedShare(m, 0.9, 0.003)
-    learn(model, X[:1], y[:1], C, 1, weights)  # nobody has said anything yet
+    says(model, X[:1], y[:1], C, 1, weights)  # nobody has said anything yet
     for t in range(len(y)):
         if t > 0:
             scores, offset = said(model, X[t]), getattr(model, "offset_", 0.0)
@@ -75,7 +64,7 @@ def test_naive_twin(C):
             ours = model._decide(X[t : t + 1])[0]
             expected = twin.decide(B, scores[:, 0] if C is None else scores)
             np.testing.assert_allclose(ours, expected, rtol=1e-7, atol=1e-9)
-            learn(model, X[t : t + 1], y[t : t + 1], C, 1, weights[t : t + 1])
+            says(model, X[t : t + 1], y[t : t + 1], C, 1, weights[t : t + 1])
         else:
             scores, offset = (
                 np.zeros((m, 1 if C in (None, 2) else C)),
@@ -94,7 +83,7 @@ def test_naive_twin(C):
 @pytest.mark.parametrize("C", [2, 4, None])
 def test_any_chunks(C):
     X, y = stream(C)
-    one, seven, all_ = (learn(machine(C), X, y, C, size) for size in (1, 7, 250))
+    one, seven, all_ = (says(machine(C), X, y, C, size) for size in (1, 7, 250))
     np.testing.assert_array_equal(one, seven)
     np.testing.assert_array_equal(one, all_)
 

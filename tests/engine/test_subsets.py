@@ -5,6 +5,7 @@ from math import comb
 import numpy as np
 import plain
 import pytest
+from driving import seed_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import pool_of, progress_of, theta_of
@@ -246,7 +247,7 @@ def test_classes_against_the_twin():
         rounds.Binary(i, naive_kernels.gaussian(g), X, budget.rbp, tie="margin")
         for i, g in enumerate(gammas)
     ]
-    seed = int(np.random.RandomState(2).randint(2**31 - 1))
+    seed = seed_of(2)
     combiner = naive_combiners.Hedge(7, 0.9)
     expected = rounds.run(y, experts, combiner, "mistakes", ratio=0.5, seed=seed)
     for size in (1, 50, 120):

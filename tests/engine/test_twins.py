@@ -6,6 +6,7 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
+from driving import SIGNS, says, seed_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import draws
@@ -26,11 +27,6 @@ RECIPES = {
 SEED = 11
 
 
-def seed_of(random_state):
-    """The seed of the draws that an estimator's random_state stands for."""
-    return int(np.random.RandomState(random_state).randint(2**31 - 1))
-
-
 def assert_same(model, predictions, expected, X):
     """A finished run equals the twin's, to 1e-9 in the weights and exactly in all else."""
     np.testing.assert_array_equal(predictions, expected.predictions)
@@ -43,14 +39,6 @@ def assert_same(model, predictions, expected, X):
     counts = np.count_nonzero(expected.coefficients, axis=0)
     assert model.n_support_stored_ == counts.sum()
     assert model.n_support_active_ == counts[expected.used].sum()
-
-
-def in_chunks(model, X, y, size):
-    predicted = [
-        model.learn(X[i : i + size], y[i : i + size], classes=[-1, 1])[0]
-        for i in range(0, len(y), size)
-    ]
-    return np.concatenate(predicted)
 
 
 @pytest.mark.parametrize("tie", ["margin", "label"])
@@ -69,7 +57,7 @@ def test_omkc_on_hard_streams(stream, update, vote, tie):
         kb.Selection(update=update, vote=vote, smoothing=0.05),
         random_state=SEED,
     )
-    assert_same(model, in_chunks(model, X, y, 40), expected, X)
+    assert_same(model, says(model, X, y, SIGNS, 40), expected, X)
 
 
 @cache
@@ -83,7 +71,7 @@ def wdbc_by_the_twin(recipe):
 def test_omkc_on_wdbc(recipe, size):
     X, y = hard_streams.wdbc()
     model = kb.recipes.make(recipe, random_state=SEED)
-    predictions = in_chunks(model, X, y, size)
+    predictions = says(model, X, y, SIGNS, size)
     assert_same(model, predictions, wdbc_by_the_twin(recipe), X)
 
 
@@ -175,7 +163,7 @@ def test_mean_kernel_perceptron(stream, tie):
         X, y, naive_kernels.mean(naive_kernels.omkc16()), tie
     )
     model = kb.recipes.make("perceptron-u", tie=tie)
-    np.testing.assert_array_equal(in_chunks(model, X, y, 100), predictions)
+    np.testing.assert_array_equal(says(model, X, y, SIGNS, 100), predictions)
     kept = coefficients != 0
     np.testing.assert_array_equal(model.support_vectors_, X[kept])
     np.testing.assert_array_equal(model.dual_coef_[:, 0], coefficients[kept])
@@ -190,7 +178,7 @@ def test_best_of_prefix(stream, rounds, size):
         X, y, naive_kernels.omkc16(), rounds, "label"
     )
     model = kb.recipes.make("perceptron-best", fraction=None, rounds=rounds)
-    np.testing.assert_array_equal(in_chunks(model, X, y, size), predictions)
+    np.testing.assert_array_equal(says(model, X, y, SIGNS, size), predictions)
     assert model.kernel_weights_.argmax() == best
     assert model.kernel_weights_.sum() == 1
     if rounds <= len(y):

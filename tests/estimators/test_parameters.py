@@ -195,6 +195,7 @@ def test_an_odd_value_works_or_is_refused_in_a_line(kind, name):
             assert np.isfinite(model.predict(X)).all()
 
 
+@pytest.mark.slow
 def test_values_at_the_ends_work_or_are_refused_because_of_something_else(public):
     for kind in public:
         for name, allowed in ranges_of(kind).items():

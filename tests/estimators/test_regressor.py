@@ -10,6 +10,7 @@ import plain
 import pytest
 import scipy.sparse as sp
 from covering import pairwise
+from driving import learn, seed_of, waves
 from estimators.test_model_files import rewrite
 from inside import extra_of, pool_of, theta_of
 from naive import features as naive_features
@@ -34,13 +35,7 @@ LEARNERS = [kb.Ridge(features=WAVES), kb.GradientDescent(0.2, features=WAVES)]
 EXPANSION = kb.GradientDescent(0.2, features=None, regularization=0.1)
 
 
-def waves(n=160, d=4, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    return X, np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.normal(size=n)
-
-
-X, Y = waves()
+X, Y = waves(160, 4)
 
 
 def make(learner=LEARNERS, kernels=POOL, random_state=0, **others):
@@ -83,12 +78,6 @@ VARIANTS = {
     "moments": lambda: make(scaling="moments", center=True),
 }
 of_variants = pytest.mark.parametrize("name", VARIANTS)
-
-
-def learn(model, X, y, size=None):
-    size = len(y) if size is None else size
-    said = [model.learn(X[a : a + size], y[a : a + size]) for a in range(0, len(y), size)]
-    return tuple(np.concatenate(column) for column in zip(*said, strict=True))
 
 
 def file_of(model, tmp_path):
@@ -150,13 +139,13 @@ def test_among_scikit_learns_own():
 
 @of_variants
 def test_chunks_change_nothing(name, tmp_path):
-    A, b = waves(600)
+    A, b = waves(600, 4)
     whole = VARIANTS[name]()
     said = learn(whole, A, b)
     state = file_of(whole, tmp_path)
     for size in (1, 7, 256):
         model = VARIANTS[name]()
-        np.testing.assert_array_equal(learn(model, A, b, size), said)
+        np.testing.assert_array_equal(learn(model, A, b, None, size), said)
         assert file_of(model, tmp_path) == state
 
 
@@ -166,7 +155,7 @@ def test_sparse_rows_change_nothing(name):
     b = A[:, 0] - A[:, 1] * A[:, 2]
     dense, sparse = VARIANTS[name](), VARIANTS[name]()
     said = learn(dense, A, b)
-    np.testing.assert_array_equal(learn(sparse, sp.csr_matrix(A), b, 70), said)
+    np.testing.assert_array_equal(learn(sparse, sp.csr_matrix(A), b, None, 70), said)
     np.testing.assert_array_equal(dense.predict(A), sparse.predict(sp.csr_matrix(A)))
     np.testing.assert_array_equal(dense.predict(sp.csr_array(A)), sparse.predict(A))
     np.testing.assert_array_equal(dense.expert_weights_, sparse.expert_weights_)
@@ -322,7 +311,7 @@ def test_the_classifier_scales_too(method, verb):
     "wrong", [np.nan, 1e200], ids=["a row that is refused", "a row that overflows"]
 )
 def test_a_chunk_that_is_refused_scales_nothing(wrong, scaling_, tmp_path):
-    A, b = waves(60)
+    A, b = waves(60, 4)
     model = make(scaling=scaling_)
     learn(model, A, b)
     state = file_of(model, tmp_path)
@@ -350,7 +339,7 @@ def test_centred_numbers():
     """offset_ is the first label; what follows is learned as the difference from it."""
     far = Y + 1000.0
     model, usual = make(center=True), make()
-    said, _ = learn(model, X, far, 50)
+    said, _ = learn(model, X, far, None, 50)
     expected, _ = learn(usual, X, far - far[0])
     assert model.offset_ == far[0]
     assert said[0] == 0
@@ -390,7 +379,7 @@ RAKER = {
 
 
 def features_of(kernels, A, features, seed):
-    seed = int(np.random.RandomState(seed).randint(2**31 - 1))
+    seed = seed_of(seed)
     blocks = []
     for i, kernel in enumerate(kernels):
         V = draw(kernel, features, A.shape[1], seed, i).arrays()["frequencies"]
@@ -408,6 +397,7 @@ def some(name, n):
     return A.toarray(), b
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("stream", "horizon"),
     [("diabetes", None), ("diabetes", 100), ("energy", 100), ("tomshardware", 100)],
@@ -424,7 +414,7 @@ def test_the_papers_recipes(name, horizon, stream):
     experts = [regression.OnFeatures(Z, regression.Descent(24, **parameters)) for Z in blocks]
     combiner = regression.EXP(17, 1.0, horizon)
     expected = rounds.run(b, experts, combiner, "squared", True, policy, ratio, seed=seed)
-    predictions, asked = learn(model, A, b, 60)
+    predictions, asked = learn(model, A, b, None, 60)
     scale = max(1.0, np.abs(expected.predictions).max())
     np.testing.assert_array_equal(asked, expected.asked)
     np.testing.assert_allclose(predictions, expected.predictions, rtol=0, atol=1e-7 * scale)
@@ -476,6 +466,7 @@ def our_experts(pool, A, seed):
     return experts if len(views) == 1 else [*experts, regression.LastLabel()]
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "stream", "named"),
     pairwise(
@@ -489,7 +480,7 @@ def test_our_recipes(name, stream, named):
     A, b = some(stream, 60)
     given = {} if named is None else {"kernels": named}
     model = kb.recipes.make(name, random_state=3, **given)
-    seed = int(np.random.RandomState(3).randint(2**31 - 1))
+    seed = seed_of(3)
     experts = our_experts(our_pool(named), A, seed)
     m = len(experts)
     policy = policies.everything if name.endswith("regression") else policies.LabelBudget()
@@ -498,7 +489,7 @@ def test_our_recipes(name, stream, named):
             b - b[0], experts, regression.MLPoly(m), "linearized", True, policy, seed=seed,
             stacked=stack.Numbers(m),
         )  # fmt: skip
-    predictions, asked = learn(model, A, b, 50)
+    predictions, asked = learn(model, A, b, None, 50)
     assert len(model.expert_weights_) == m == (52 if named is None else 6)
     np.testing.assert_array_equal(asked, expected.asked)
     np.testing.assert_allclose(predictions[1:], expected.predictions[1:] + b[0], atol=1e-7)
@@ -532,9 +523,9 @@ PARAMETERS = [
     ({"learner": kb.GradientDescent(loss="log")}, "loss must be one of squared.*, got 'log'"),
     ({"learner": kb.GradientDescent(horizon=0)}, "horizon must be None or a number from 1, got 0"),
     ({"learner": kb.GradientDescent(epsilon=-1)}, "epsilon must be a non-negative number"),
-    ({"combiner": kb.FixedShare()}, "combiner: for numbers expected a loss 'squared'"),
-    ({"combiner": kb.Hedge(loss="hinge")}, "combiner: for numbers expected a loss 'squared'"),
-    ({"combiner": kb.EXP(loss="logistic")}, "combiner: for numbers expected a loss 'squared'"),
+    ({"combiner": kb.FixedShare()}, "combiner: for regression expected a loss 'squared'"),
+    ({"combiner": kb.Hedge(loss="hinge")}, "combiner: for regression expected a loss 'squared'"),
+    ({"combiner": kb.EXP(loss="logistic")}, "combiner: for regression expected a loss 'squared'"),
     ({"combiner": kb.GroupNorm()}, "combiner: GroupNorm is for classes"),
     ({"combiner": kb.EXP(0.0)}, "EXP: step must be a positive number, got 0.0"),
     ({"combiner": kb.EXP(horizon=0.5)}, "EXP: horizon must be None or a number from 1, got 0.5"),
@@ -566,7 +557,9 @@ def test_what_the_classifier_refuses():
         with pytest.raises(InputError, match="is for numbers, not for classes"):
             plain.classifier(POOL, learner).fit(X, y)
     for combiner in (kb.EXP(), kb.AdaHedge("absolute"), kb.MLPoly("linearized")):
-        with pytest.raises(InputError, match="combiner: for classes expected a loss 'mistakes'"):
+        with pytest.raises(
+            InputError, match="combiner: for classification expected a loss 'mistakes'"
+        ):
             plain.classifier(POOL, LEARNERS, combiner).fit(X, y)
 
 
@@ -656,7 +649,7 @@ def model_rounds(model):
 
 def test_a_divergence_in_a_later_block():
     """What came before the block is learned and counted, also by the scaler."""
-    A, b = waves(700)
+    A, b = waves(700, 4)
     importance = np.ones(700)
     b[600:610] = importance[600:610] = 9e99
     model, usual = (make(scaling="maximum") for _ in range(2))

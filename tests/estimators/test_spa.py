@@ -45,7 +45,10 @@ BAD = [
         {"learner": SparsePA(cap=2.0, divisor=1.5)},
         r"SparsePA: divisor must be at least cap \(2.0\), got 1.5",
     ),
-    ({"combiner": kb.Hedge(loss="squared")}, "for classes expected a loss 'mistakes', 'hinge'"),
+    (
+        {"combiner": kb.Hedge(loss="squared")},
+        "for classification expected a loss 'mistakes', 'hinge'",
+    ),
     (
         {"learner": SparsePA(), "combiner": kb.GroupNorm()},
         "learner: GroupNorm is its own learner",

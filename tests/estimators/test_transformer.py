@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from driving import seed_of
 from sklearn.base import clone
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
@@ -44,7 +45,7 @@ def test_several_kernels_side_by_side():
     Z = model.transform(X)
     assert model.dims_.tolist() == [8, 15, 12]
     assert model.kernels_ == tuple(kernels)
-    seed = int(np.random.RandomState(7).randint(2**31 - 1))
+    seed = seed_of(7)
     expected = [
         draw(kernel, recipe, 5, seed, i).transform(DenseRows.of(X))
         for i, (kernel, recipe) in enumerate(zip(kernels, recipes, strict=True))

@@ -13,6 +13,10 @@ from pathlib import Path
 import hard_streams
 import numpy as np
 import pytest
+from kernbrook.evaluation.published import PUBLISHED
+from kernbrook.evaluation.regression_records import ErrorCurves, LabelStudy, RegressionTable
+from kernbrook.evaluation.regression_tables import _on_the_way
+from kernbrook.evaluation.reproducing import reproduce
 from typer.testing import CliRunner
 
 import kernbrook as kb
@@ -20,10 +24,6 @@ from kernbrook.cli.main import app
 from kernbrook.errors import InputError
 from kernbrook.evaluation import regression_tables
 from kernbrook.evaluation.comparing import state_of
-from kernbrook.evaluation.published import PUBLISHED
-from kernbrook.evaluation.regression_records import ErrorCurves, LabelStudy, RegressionTable
-from kernbrook.evaluation.regression_tables import _on_the_way
-from kernbrook.evaluation.reproducing import reproduce
 from kernbrook.labels import RandomLabels
 
 DATA = (

@@ -9,7 +9,6 @@ need the data files (KERNBROOK_DATA).
 
 import hard_streams
 import pytest
-
 from kernbrook.evaluation.reproducing import reproduce
 
 # data, permutations, rows whose mistakes agree, rows whose support vectors agree

@@ -14,6 +14,10 @@ from pathlib import Path
 import hard_streams
 import numpy as np
 import pytest
+from kernbrook.evaluation.held_out_tables import _on_the_way
+from kernbrook.evaluation.published import PUBLISHED
+from kernbrook.evaluation.reproducing import reproduce
+from kernbrook.evaluation.reproduction_records import AccuracyCurves, AccuracyTable
 from typer.testing import CliRunner
 
 import kernbrook as kb
@@ -21,10 +25,6 @@ from kernbrook.cli.main import app
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.evaluation.comparing import state_of
 from kernbrook.evaluation.held_out import standardised
-from kernbrook.evaluation.held_out_tables import _on_the_way
-from kernbrook.evaluation.published import PUBLISHED
-from kernbrook.evaluation.reproducing import reproduce
-from kernbrook.evaluation.reproduction_records import AccuracyCurves, AccuracyTable
 from kernbrook.streams.arrays import ArrayStream
 
 FIGURES = ("bpegasos-figure-1", "bpegasos-figure-2", "bpegasos-figure-3")

@@ -14,6 +14,11 @@ from dataclasses import asdict, replace
 import hard_streams
 import numpy as np
 import pytest
+from kernbrook.evaluation.held_out_tables import Plan
+from kernbrook.evaluation.published import PUBLISHED
+from kernbrook.evaluation.reproducing import reproduce
+from kernbrook.evaluation.voted_records import VotedTable
+from kernbrook.evaluation.voted_tables import run_grids, waveform01
 from scipy import stats
 from sklearn.svm import SVC
 from typer.testing import CliRunner
@@ -24,11 +29,6 @@ from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.estimators.voted_grid import paper_protocol
 from kernbrook.evaluation import voted_tables
 from kernbrook.evaluation.comparing import state_of
-from kernbrook.evaluation.held_out_tables import Plan
-from kernbrook.evaluation.published import PUBLISHED
-from kernbrook.evaluation.reproducing import reproduce
-from kernbrook.evaluation.voted_records import VotedTable
-from kernbrook.evaluation.voted_tables import run_grids, waveform01
 from kernbrook.reports import reproduction_json
 from kernbrook.voted import Program
 

@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 import threading
 from functools import partial
 
@@ -11,7 +12,6 @@ import pytest
 from joblib import Parallel, delayed
 
 import kernbrook as kb
-from kernbrook.evaluation import prequential as timed
 from kernbrook.evaluation import warming
 from kernbrook.evaluation.processes import Call, run_all
 from kernbrook.evaluation.warming import family, few_rows, next_family, trials_of, warm_up
@@ -32,7 +32,9 @@ def test_seconds_count_no_loading(monkeypatch, name, as_stream):
         return (scored or learn)(self, X, y, *rest, **labels)
 
     monkeypatch.setattr(kind, "learn" if scored is None else "_learn_scored", loading)
-    monkeypatch.setattr(timed, "_clocks", lambda: (now[0], now[0]))
+    monkeypatch.setattr(
+        sys.modules["kernbrook.evaluation.prequential"], "_clocks", lambda: (now[0], now[0])
+    )
     X, y = hard_streams.gaussian_clouds(50)
     y = y.astype(float)
     record = (
@@ -131,6 +133,7 @@ def test_one_trial_a_family(monkeypatch):
 A, B = frozenset("ab"), frozenset("c")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_calls_wait_for_the_trial_of_their_family(tmp_path, jobs):
     trials = {one: partial((tmp_path / name).touch) for one, name in ((A, "a"), (B, "b"))}
@@ -198,6 +201,7 @@ def a_function():
     return compiling  # a local function goes to other processes whole
 
 
+@pytest.mark.slow
 def test_what_another_process_compiles_is_heard():
     trials = {A: a_function(), B: a_function()}
     assert dict(run_all(trials, [], 2, lambda state: None)) == {A: 1, B: 1}

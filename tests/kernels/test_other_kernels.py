@@ -60,6 +60,7 @@ def test_they_have_all_properties(kernel):
     kb.testing.check_kernel(kernel)
 
 
+@pytest.mark.slow
 def test_compiled_or_called_it_is_the_same_kernel():
     """In a pass whose other kernels have their own kinds of steps."""
     X, y = hard_streams.gaussian_clouds(60)
@@ -123,6 +124,7 @@ def features(kernel):
 """
 
 
+@pytest.mark.slow
 def test_the_cache_on_disk_serves_who_cannot_import_them(tmp_path):
     """And nothing that was compiled for them is in it."""
     (tmp_path / "theirs").mkdir()
@@ -130,7 +132,8 @@ def test_the_cache_on_disk_serves_who_cannot_import_them(tmp_path):
     cache = tmp_path / "cache"
 
     def run(program, *folders):
-        paths = [str(Path(kb.__file__).parents[1]), str(Path(__file__).parents[1]), *folders]
+        support = str(Path(hard_streams.__file__).parent)
+        paths = [str(Path(kb.__file__).parents[1]), support, *folders]
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM + program],
             env=os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(paths)},

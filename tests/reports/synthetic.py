@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-
-from kernbrook.evaluation.records import Comparison, History, Record, Row
 from kernbrook.evaluation.reproduction_records import (
     AccuracyCell,
     AccuracyCurve,
@@ -19,6 +17,8 @@ from kernbrook.evaluation.reproduction_records import (
     TimeRatio,
     TimeReproduction,
 )
+
+from kernbrook.evaluation.records import Comparison, History, Record, Row
 
 # recipe, title, final error in per cent, support vectors a round, active share, many kernels
 RECIPES = [

@@ -9,9 +9,6 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from rich.console import Console
-
-from kernbrook.errors import InputError
 from kernbrook.evaluation.regression_records import (
     ErrorCurve,
     ErrorCurves,
@@ -20,6 +17,9 @@ from kernbrook.evaluation.regression_records import (
     RegressionCell,
     RegressionTable,
 )
+from rich.console import Console
+
+from kernbrook.errors import InputError
 from kernbrook.reports import (
     error_figure,
     error_table,

@@ -7,10 +7,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from kernbrook.evaluation.voted_records import GridPoint, VotedCell, VotedTable
 from rich.console import Console
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.voted_records import GridPoint, VotedCell, VotedTable
 from kernbrook.reports import (
     reproduction_json,
     sparsity_figure,

@@ -80,6 +80,7 @@ def odd_lines(draw):
     return draw(gaps).join(draw(st.lists(tokens, max_size=5))) + draw(ends)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(good_lines(), max_size=6).map("".join), st.booleans())
 def test_compiled_parser_equals_the_naive_one(text, cut):
@@ -87,6 +88,7 @@ def test_compiled_parser_equals_the_naive_one(text, cut):
     assert outcome(compiled, text, None) == outcome(naive.parse, text, GREATEST_INDEX)
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(st.lists(st.one_of(good_lines(), odd_lines()), max_size=5).map("".join))
 def test_compiled_parser_refuses_the_line_that_the_naive_one_does(text):

@@ -23,6 +23,7 @@ def small(**parameters):
     return kb.VotedKernelClassifier(**{"kernels": GAUSSIANS, "beta": 0.001} | parameters)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("complexity", ["trace", "pdim", "local", "max", 2.0 ** np.arange(10)])
 def test_what_was_learned(complexity):
     X, y = ionosphere(150)

@@ -4,7 +4,7 @@ import hard_streams
 import numpy as np
 import pytest
 from naive import voted as naive
-from voted_problems import PRICES, PROBLEMS, clouds, columns_of, matrices
+from voted_problems import NAMES, PRICES, PROBLEMS, clouds, columns_of, matrices
 
 import kernbrook as kb
 from kernbrook.errors import InputError, NonFiniteError
@@ -25,7 +25,7 @@ def test_the_line_search():
         assert value(step) == pytest.approx(least, abs=1e-13)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("lam", "beta"), PRICES)
 def test_above_the_least_by_no_more_than_its_gap(name, lam, beta):
     (X, y), kernels = PROBLEMS[name][0](), PROBLEMS[name][1]

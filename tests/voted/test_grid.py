@@ -38,6 +38,7 @@ def grid(**parameters):
     )
 
 
+@pytest.mark.data
 def test_the_choice_is_that_of_single_fits(data):
     X, y = data
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
@@ -86,6 +87,7 @@ def test_ties_go_to_the_larger_lam_then_beta():
     assert (model.lam_, model.beta_) == (30.0, 7.0)
 
 
+@pytest.mark.data
 def test_one_kernel(data):
     X, y = data
     model = grid(lams=[0.0], one_kernel=True, complexity="max", cv=3).fit(X, y)
@@ -151,6 +153,7 @@ def test_folds(n):
         paper_folds(4)
 
 
+@pytest.mark.data
 def test_protocol(data):
     X, y = data
     result = paper_protocol(grid(), X, y, random_state=1)
@@ -167,6 +170,7 @@ def test_protocol(data):
     assert result.test[result.best].mean() < 0.15
 
 
+@pytest.mark.data
 def test_protocol_of_the_l2_svm(data):
     X, y = of_length_one(data[0]), data[1]
     pool, costs = POLYNOMIALS[:2], [0.1, 10.0]
@@ -189,6 +193,7 @@ def test_which_recipes_are_batch():
     assert {kb.recipes.task(name) for name in batch} == {"classification"}
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", RECIPES)
 def test_recipes(name, data):
     X, y = data
@@ -214,6 +219,7 @@ def test_recipes(name, data):
         np.testing.assert_array_equal(scaled.estimator[0].transform(3 * X), 3 * X)
 
 
+@pytest.mark.data
 def test_gaussians_that_are_nearly_alike():
     """Rows differ by 1e-6 of their size, and the simplex method does not end at the first try."""
     X, y = hard_streams.real("german")

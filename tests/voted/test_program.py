@@ -9,6 +9,7 @@ from naive import voted as naive
 from sklearn.exceptions import ConvergenceWarning
 from voted_problems import (
     GAUSSIANS,
+    NAMES,
     POLYNOMIALS,
     PRICES,
     PROBLEMS,
@@ -42,7 +43,7 @@ def check_certificate(solution, grams, y, prices):
     assert (np.diff(solution.columns) > 0).all()
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("lam", "beta"), PRICES)
 def test_the_least_objective(name, lam, beta):
     (X, y), kernels = PROBLEMS[name][0](), PROBLEMS[name][1]
@@ -63,6 +64,7 @@ def test_the_least_objective(name, lam, beta):
     assert solution.objective == pytest.approx(least, rel=1e-7)
 
 
+@pytest.mark.data
 def test_a_path_is_its_points():
     X, y = ionosphere()
     X = of_length_one(X)

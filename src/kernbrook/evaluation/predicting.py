@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
@@ -16,8 +17,9 @@ from kernbrook.errors import InputError, ModelFileError
 from kernbrook.estimators.late import LateLabels
 from kernbrook.estimators.named import NamedColumns
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
-from kernbrook.evaluation.sources import Source
+from kernbrook.evaluation.sources import Source, open_like
 from kernbrook.evaluation.tasks import added, losses
+from kernbrook.streams import open_stream
 from kernbrook.streams.base import Features
 
 
@@ -70,6 +72,44 @@ def predict(
     if decisions.ndim == 2:
         return model.classes_[decisions.argmax(axis=1)], decisions
     return model.classes_[(decisions >= 0).astype(np.intp)], decisions
+
+
+def predict_stream(
+    model: Any, data: Any, scores: bool = False
+) -> Iterator[tuple[NDArray[Any], NDArray[np.float64] | None]]:
+    """The predictions for a stream, chunk by chunk, in bounded memory.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or the path of a file that `train` or `kb.save` wrote
+    data : what `kb.open_stream` takes; with a path of a model, a CSV file needs no label
+    scores : whether scores are wanted, too
+
+    Yields
+    ------
+    labels (n,) and scores (n,) or (n, c), or None, of the next n rows; see `predict`
+
+    Raises
+    ------
+    InputError
+        Scores are asked of a model that has none, or the data have other features.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> X, y = kb.open_stream("checkerboard:200").read()
+    >>> model = kb.OnlineMKClassifier(learner=kb.Perceptron()).fit(X, y)
+    >>> [len(labels) for labels, _ in predict_stream(model, "checkerboard:2000")]
+    [1024, 976]
+    """
+    if isinstance(model, str | PathLike):
+        model, source, _ = load_learned(model)
+        named = isinstance(data, str | PathLike)
+        stream = open_like(source, str(data)) if named else open_stream(data)
+    else:
+        stream = open_stream(data)
+    for X, _ in stream.chunks():
+        yield predict(model, X, scores)
 
 
 def check_scores(model: Any) -> None:

@@ -7,19 +7,6 @@ both it scales nothing unless told, by `scaling=`. "kernbrook-..." are our own.
 Those of `vkr` are batch: they have `fit` and `predict`, and run on no stream.
 """
 
-from __future__ import annotations
+from lazy_loader import attach_stub
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from kernbrook.recipes.making import batch, make, names, parameters, task, title
-
-__all__ = ["batch", "make", "names", "parameters", "task", "title"]
-
-
-def __getattr__(name: str) -> Any:
-    """Imported on first use: names and titles are listed without any machine."""
-    if name not in __all__:
-        raise AttributeError(f"module 'kernbrook.recipes' has no attribute {name!r}")
-    return getattr(import_module("kernbrook.recipes.making"), name)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -238,8 +238,7 @@ def few_ticks(axes: Any) -> None:
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
     """Places at least `gap` apart, as near to the wanted ones as can be (least squares).
 
-    Subtracting the gaps turns this into isotonic regression: pool neighbours that are out of
-    order until none are.
+    Subtracting the gaps turns this into isotonic regression.
 
     Parameters
     ----------
@@ -255,20 +254,16 @@ def spread(wanted: Sequence[float], gap: float) -> list[float]:
     >>> [round(place, 3) for place in spread([0.5, 0.5, 0.9], 0.1)]
     [0.45, 0.55, 0.9]
     """
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    pools: list[tuple[float, int]] = []  # mean, size
-    for place, i in enumerate(order):
-        pool = (wanted[i] - place * gap, 1)
-        while pools and pools[-1][0] >= pool[0]:
-            mean, size = pools.pop()
-            pool = ((mean * size + pool[0] * pool[1]) / (size + pool[1]), size + pool[1])
-        pools.append(pool)
-    room = max(0.0, 1.0 - (len(wanted) - 1) * gap)
-    level = [min(max(mean, 0.0), room) for mean, size in pools for _ in range(size)]
-    result = [0.0] * len(wanted)
-    for place, i in enumerate(order):
-        result[i] = level[place] + place * gap
-    return result
+    import numpy as np
+    from scipy.optimize import isotonic_regression
+
+    order = np.argsort(wanted, kind="stable")
+    gaps = gap * np.arange(len(order))
+    room = max(0.0, 1.0 - gap * (len(order) - 1))
+    places = np.empty(len(order))
+    level = isotonic_regression(np.asarray(wanted, float)[order] - gaps).x
+    places[order] = np.clip(level, 0.0, room) + gaps
+    return places.tolist()
 
 
 @dataclass(frozen=True)

@@ -6,30 +6,6 @@
 [(1024, 2), (1024, 2), (952, 2)]
 """
 
-from __future__ import annotations
+from lazy_loader import attach_stub
 
-from typing import TYPE_CHECKING, Any
-
-from kernbrook.streams.base import Stream
-from kernbrook.streams.builtin import describe_stream, stream_names
-from kernbrook.streams.opening import open_stream
-
-if TYPE_CHECKING:
-    from kernbrook.streams.scaling import OnlineScaler, ScaledView
-
-__all__ = [
-    "OnlineScaler",
-    "ScaledView",
-    "Stream",
-    "describe_stream",
-    "open_stream",
-    "stream_names",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in ("OnlineScaler", "ScaledView"):
-        raise AttributeError(f"module 'kernbrook.streams' has no attribute {name!r}")
-    from kernbrook.streams import scaling  # compiled code: reading data needs none
-
-    return getattr(scaling, name)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

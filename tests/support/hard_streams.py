@@ -136,7 +136,12 @@ DRAWN = {
 }
 
 
+READS_DATA = False  # the test that runs is marked so: conftest.py
+
+
 def data_folder():
+    """The folder of the papers' data, for a test that is marked `data`; skipped where none is."""
+    assert READS_DATA, "a test that reads the papers' data is marked `data`"
     folder = os.environ.get("KERNBROOK_DATA")
     if not folder:
         pytest.skip("KERNBROOK_DATA names no folder of real files")

@@ -2,6 +2,7 @@
 
 import hard_streams
 import numpy as np
+import pytest
 
 import kernbrook as kb
 from kernbrook.voted import Columns, Examples
@@ -55,4 +56,8 @@ PROBLEMS = {
     "ionosphere, z-scores": (
         lambda: (hard_streams.scaled(ionosphere()[0]), ionosphere()[1]), POLYNOMIALS[:6]),
 }  # fmt: skip
+NAMES = [
+    pytest.param(name, marks=pytest.mark.data) if "ionosphere" in name else name
+    for name in PROBLEMS
+]
 PRICES = [(1.0, 0.1), (0.01, 0.01), (0.0, 0.001), (1e-3, 0.0), (1e-6, 1e-6)]

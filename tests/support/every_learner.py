@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+from driving import seed_of
 from naive import budget, multiclass, pegasos, projecting, regression, rounds, tighter_perceptron
 from naive import features as naive_features
 from naive import kernels as naive_kernels
@@ -21,11 +22,6 @@ TWINS = [
 ]
 WAVES = kb.RandomFeatures(5)
 SHIFTING = [kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=0.1), kb.Cauchy(gamma=0.3)]
-
-
-def seed_of(random_state):
-    """The seed of the draws that an estimator's random_state stands for."""
-    return int(np.random.RandomState(random_state).randint(2**31 - 1))
 
 
 def kernels_of(learner):

@@ -10,11 +10,12 @@ def pairwise(*choices):
     def pairs(case):
         return {((i, case[i]), (j, case[j])) for i, j in combinations(range(len(case)), 2)}
 
-    missing, taken = set().union(*map(pairs, every)), []
+    of = {case: pairs(case) for case in every}
+    missing, taken = set().union(*of.values()), []
     while missing:
-        best = max(every, key=lambda case: len(pairs(case) & missing))
+        best = max(every, key=lambda case: len(of[case] & missing))
         taken.append(best)
-        missing -= pairs(best)
+        missing -= of[best]
     lists = [list(values) for values in choices]
     return [
         tuple(values[k] for values, k in zip(lists, case, strict=True)) for case in sorted(taken)
