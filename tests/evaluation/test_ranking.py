@@ -81,7 +81,7 @@ def test_the_table(record):
     assert lines[0].strip() == "ranks on 2 data sets"
     assert [line.split()[0] for line in lines[3:6]] == ["LAST-LABEL", "PERCEPTRON", "MAJORITY"]
     assert "1.50*" in lines[3]
-    assert "Friedman test that the recipes do not differ: p = " in text
+    assert "p = 0.22" in text
 
 
 @pytest.mark.parametrize("recipe", ["omkc-dd", "omkc-u"])
