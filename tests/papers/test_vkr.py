@@ -1,0 +1,252 @@
+"""Table 1 of the paper on voted kernel regularization.
+
+Cortes, Goyal, Kuznetsov, Mohri (2015), Voted kernel regularization: test errors and numbers of
+support vectors over five folds. The tests on the paper's data need the data files
+(KERNBROOK_DATA).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from papers.parts import some
+from scipy import stats
+from sklearn.svm import SVC
+from typer.testing import CliRunner
+
+import kernbrook as kb
+from kernbrook.cli.main import app
+from kernbrook.errors import DataFileError, InputError
+from kernbrook.evaluation.comparing import state_of
+from kernbrook.papers import published, reproduce, vkr
+from kernbrook.papers.vkr import waveform01
+from kernbrook.papers.vkr_protocol import paper_protocol
+from kernbrook.reports import results_json
+from kernbrook.voted import Program
+
+DATA = (
+    "ocr49", "phishing", "waveform01", "breastcancer", "german", "ionosphere", "pima", "musk",
+    "retinopathy", "climate", "vertebral",
+)  # fmt: skip
+SMALL = {
+    "polynomial": (kb.Polynomial(1, offset=1), kb.Polynomial(3, offset=1)),
+    "gaussian": (kb.Gaussian(gamma=0.1), kb.Gaussian(gamma=1.0)),
+}
+ROWS = 60
+
+
+@pytest.mark.parametrize(
+    ("name", "sparse"), [("ionosphere", ("vkr-pdim", "vkr-trace")), ("pima", ("vkr-pdim",))]
+)
+def test_errors_and_sparsity_come_out_as_printed(name, sparse, monkeypatch):
+    """With polynomials; without what takes longest: the L1 SVM, and traces on pima."""
+    families = {"polynomial": vkr.FAMILIES["polynomial"]}
+    monkeypatch.setattr(vkr, "FAMILIES", families)
+    monkeypatch.setattr(vkr, "PATIENCE", 5000)
+    result = some("vkr-table-1", name, ("l2-svm", *sparse), 1)
+    assert [cell["recipe"] for cell in result.cells] == ["l2-svm", *sparse]
+    most = result.one(recipe="l2-svm").mean("n_support")
+    for cell in result.cells:
+        assert cell.agrees("error", 2), cell
+        if cell["recipe"] in sparse:
+            size = cell.mean("n_support")
+            assert size < most / (4 if name == "pima" else 1)
+            assert size < 2 * cell.printed["n_support"].mean
+    l2_svm = result.one(recipe="l2-svm")
+    assert len(result.remarks) == (l2_svm.facts["unfinished"] > 0)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few kernels, and no data but those that are drawn."""
+    monkeypatch.delenv("KERNBROOK_DATA", raising=False)
+    monkeypatch.setattr(vkr, "FAMILIES", SMALL)
+
+
+def run(**arguments):
+    return reproduce("vkr-table-1", **{"rows": ROWS, "jobs": 1} | arguments)
+
+
+def same(result):
+    """Without what no two runs share."""
+    cells = [
+        replace(cell, ours={k: v for k, v in cell.ours.items() if k != "seconds"})
+        for cell in result.cells
+    ]
+    return replace(result, cells=tuple(cells), manifest={})
+
+
+def test_cells_are_those_of_the_protocol(small):
+    result = run(permutations=2)
+    X, y = waveform01(3304, 0).read()
+    taken = np.sort(np.random.default_rng(0).permutation(len(y))[:ROWS])
+    X = X[taken] / np.linalg.norm(X[taken], axis=1, keepdims=True)
+    y = y[taken]
+    errors = {}
+    assert [(cell["family"], cell["title"]) for cell in result.cells] == [
+        *(("polynomial", title) for title in ("L2 SVM", "L1 SVM", "VKR2", "VKRc")),
+        *(("gaussian", title) for title in ("L2 SVM", "L1 SVM", "VKRc")),
+    ]
+    for cell in result.cells:
+        recipe, family, facts = cell["recipe"], cell["family"], cell.facts
+        pool = SMALL[family]
+        if recipe == "l2-svm":
+            model, kernels = SVC(), pool
+        else:
+            model, kernels = kb.recipes.make(recipe, kernels=list(pool), unit_length=False), ()
+        draws = [paper_protocol(model, X, y, state_of(0, draw), kernels) for draw in (0, 1)]
+        tested = np.concatenate([100 * draw.test[draw.best] for draw in draws])
+        sizes = np.concatenate([draw.n_support[draw.best] for draw in draws])
+        errors[family, recipe] = tested
+        for name, own in (("error", tested), ("n_support", sizes)):
+            ours = cell.ours[name]
+            assert (ours.mean, ours.runs) == (pytest.approx(own.mean()), 10)
+            assert ours.std == pytest.approx(own.std(ddof=1))
+        assert len(facts["chosen"]) == 2
+        names = {"l2-svm": "C", "l1-svm": "beta"}
+        for setting, draw in zip(facts["chosen"], draws, strict=True):
+            best = draw.settings[draw.best]
+            if recipe in names:
+                kernel = best[0] if recipe == "l2-svm" else pool[best.pool]
+                own = {"degree": kernel.degree} if family == "polynomial" else {
+                    "gamma": kernel.gamma}  # fmt: skip
+                assert setting == own | {
+                    names[recipe]: best[1] if recipe == "l2-svm" else best.beta
+                }
+            else:
+                assert setting == {"lam": best.lam, "beta": best.beta}
+        check_frontier(facts["frontier"], draws)
+        if recipe.startswith("vkr"):
+            weights = np.concatenate([draw.weights[draw.best] for draw in draws])
+            assert facts["weights"] == pytest.approx(weights.mean(axis=0))
+            assert sum(facts["weights"]) == pytest.approx(1)
+            rivals = (errors[family, name] for name in ("l1-svm", "l2-svm"))
+            better = min(rivals, key=np.mean)
+            t, runs = stats.ttest_rel(tested, better).statistic, len(tested)
+            if runs > 5:  # Nadeau and Bengio (2003)
+                t *= np.sqrt((1 / runs) / (1 / runs + 1 / 3))
+            p = stats.t.cdf(t, runs - 1)
+            assert facts["p_value"] == (None if np.isnan(p) else pytest.approx(p))
+        else:
+            assert not {"weights", "p_value"} & facts.keys()
+        assert ("error" in cell.printed) == (family == "polynomial")
+        assert facts["kernels"] == ((1.0, 3.0) if family == "polynomial" else (0.1, 1.0))
+    assert result.missing == tuple(name for name in DATA if name != "waveform01")
+    assert result.remarks[0] == "at most 60 rows are learned from: the numbers need not agree"
+    assert any("waves that peak" in remark for remark in result.remarks)
+    assert result.origins == {"waveform01": "seeded"}
+
+
+def check_frontier(frontier, draws):
+    """Every setting is matched by a point of the frontier that is no larger; nothing else is."""
+    sizes, validation, test = (
+        np.concatenate([getattr(draw, name) for draw in draws], axis=1).mean(axis=1)
+        for name in ("n_support", "validation", "test")
+    )
+    for size, error in zip(sizes, validation, strict=True):
+        assert any(
+            p["n_support"] <= size + 1e-9 and p["validation"] <= 100 * error + 1e-9
+            for p in frontier
+        )
+    rising = [point["n_support"] for point in frontier]
+    falling = [point["validation"] for point in frontier]
+    assert rising == sorted(rising)
+    assert falling == sorted(set(falling), reverse=True)
+    known = {(a, 100 * b, 100 * c) for a, b, c in zip(sizes, validation, test, strict=True)}
+    assert all((p["n_support"], p["validation"], p["error"]) in known for p in frontier)
+
+
+def test_results_do_not_depend_on_jobs_and_are_plain(small, told):
+    alone, together = run(announce=told.announce), run(jobs=2)
+    assert same(alone) == same(together)
+    assert same(run(seed=1)).cells != same(alone).cells
+    assert told.announced == [("waveform01", sum(told.done))] == [("waveform01", 35)]
+    found = json.loads(json.dumps(results_json(alone), allow_nan=False))
+    assert found["name"] == "vkr-table-1"
+    facts = found["cells"][0]["facts"]
+    assert set(facts["chosen"][0]) == {"degree", "C"}
+    assert set(facts["frontier"][0]) == {"setting", "n_support", "validation", "error"}
+
+
+def test_settings_that_cannot_be_solved_are_left_out(small, monkeypatch):
+    solve = Program.solve
+
+    def refusing(self, prices):
+        if prices.min() < 1e-3:
+            raise InputError("too small")
+        return solve(self, prices)
+
+    monkeypatch.setattr(Program, "solve", refusing)
+    result = run()
+    facts = result.one(title="L1 SVM", family="polynomial").facts
+    assert facts["unfinished"] == 3 * 2 * 5  # of betas, kernels and runs
+    assert facts["chosen"][0]["beta"] >= 1e-3
+    assert all(point["setting"]["beta"] >= 1e-3 for point in facts["frontier"])
+    left_out = next(remark for remark in result.remarks if "left out" in remark)
+    assert "waveform01, polynomial, L1 SVM 30 of 70" in left_out
+    monkeypatch.setattr(Program, "solve", lambda self, prices: refusing(self, 0 * prices))
+    with pytest.raises(InputError, match="waveform01, L1 SVM: every setting"):
+        run()
+
+
+def test_equal_errors_are_not_tested():
+    five = np.arange(5.0)
+    assert vkr._p_value(five, five) is None
+    assert vkr._p_value(five - 1, five) == 0
+    assert vkr._p_value(five + 1, five) == 1
+    assert vkr._p_value(five * 0.5, five) == pytest.approx(0.0237, abs=1e-4)
+
+
+def test_waveform01_has_the_distributed_classes():
+    X, y = waveform01(3304, 7).read()
+    assert X.shape == (3304, 21)
+    assert 0.47 < y.mean() < 0.53
+    # Halves of waves that peak at 15 and at 11: the one at 7 is in both classes.
+    place = np.arange(1, 22)
+    waves = [np.maximum(6.0 - np.abs(place - peak), 0.0) for peak in (15, 11)]
+    difference = X[y == 0].mean(axis=0) - X[y == 1].mean(axis=0)
+    np.testing.assert_allclose(difference, (waves[0] - waves[1]) / 2, atol=0.3)
+
+
+def test_the_printed_numbers_are_whole():
+    rows = published("vkr-table-1").printed()
+    assert tuple(dict.fromkeys(row.data for row in rows)) == DATA
+    assert len(rows) == len({(row.data, row.title) for row in rows}) == 44
+    # The sums of the table's numbers, and of table 2's.
+    for column, total in {
+        "error": 591.33, "error_std": 98.19, "n_support": 4997.6, "n_support_std": 211.1,
+        "n_rows": 4 * 13055, "n_features": 4 * 531,
+    }.items():  # fmt: skip
+        assert sum(row.number(column) for row in rows) == pytest.approx(total)
+
+
+def test_what_cannot_be_run(small, monkeypatch, tmp_path):
+    with pytest.raises(InputError, match="five examples or more"):
+        run(rows=4)
+    monkeypatch.setitem(SMALL, "polynomial", (kb.Polynomial(2, offset=1e60),))
+    found = r"waveform01, L2 SVM: kernel (x.z + 1e+60)^2: a value of size 1e+120"
+    with pytest.raises(InputError, match=re.escape(found)):
+        run()
+    monkeypatch.setenv("KERNBROOK_DATA", str(tmp_path))
+    (tmp_path / "vertebral.libsvm").write_text("1 1:1 7:2\n-1 2:1\n" * 10)
+    with pytest.raises(DataFileError, match=r"vertebral\.libsvm"):
+        run(data=["vertebral"])
+
+
+def test_the_command_prints_and_writes(small, tmp_path):
+    page, data = tmp_path / "page.html", tmp_path / "data.json"
+    command = ["reproduce", "vkr-table-1", "--rows", "50", "--jobs", "1"]
+    result = CliRunner().invoke(app, [*command, "--json", str(data), "--report", str(page)])
+    assert result.exit_code == 0, result.exception
+    shown = " ".join(result.stdout.split())
+    for part in ("waveform01, gaussian", "VKR2", "8.41 ± 0.97", "not present: ocr49", "p: of a"):
+        assert part in shown
+    assert json.loads(data.read_text("utf-8"))["manifest"]["permutations"] == 1
+    text = page.read_text("utf-8")
+    assert text.count("<svg") == 4
+    for part in ("Sparsity against error, Gaussian kernels", "Weights by degree", "VKRc"):
+        assert part in text
