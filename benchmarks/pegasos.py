@@ -29,11 +29,11 @@ from typing import Any, NamedTuple
 
 import machine
 import numpy as np
-from kernbrook.evaluation.published import PUBLISHED
 
 import kernbrook as kb
 from kernbrook.evaluation.held_out import GENERATORS, Permuted, Split, standardised
 from kernbrook.learners.pegasos import AFRESH
+from kernbrook.papers import published
 
 ROWS = {"checkerboard": 10_000_000, "waveform": 2_000_000, "covtype": 581_012}
 TOOLBOX = {"checkerboard": 240, "waveform": 825, "covtype": 1160}  # us an example at B = 100
@@ -114,7 +114,7 @@ def beyond(upkeep: str, budget: int, width: float, split: Split) -> tuple[float,
 def stream_rows(name: str, rows: int) -> list[list[str]]:
     split = split_of(name, rows)
     lines = []
-    for row in PUBLISHED["bpegasos-table-1"].printed():
+    for row in published("bpegasos-table-1").printed():
         if (row.data, row.recipe) != (name, "bpegasos-merge") or "merging" in row.settings:
             continue
         budget, width = row.settings["budget"], row.number("width")

@@ -19,10 +19,11 @@ from typing import Any
 
 import machine
 import numpy as np
-from kernbrook.evaluation.voted_tables import waveform01
 
 import kernbrook as kb
-from kernbrook.estimators.voted_grid import paper_folds, settings_of, solve_grid
+from kernbrook.estimators.voted_grid import settings_of, solve_grid
+from kernbrook.papers.vkr import waveform01
+from kernbrook.papers.vkr_protocol import paper_folds
 from kernbrook.recipes.vkr import POWERS
 from kernbrook.voted import Columns, Examples, Program, complexities, penalties
 

@@ -72,7 +72,8 @@ class Curve:
     def of(cls, x: Iterable[Any], values: Any) -> Curve:
         """Of (r, k) values at (k,) places."""
         values = np.asarray(values, dtype=float)
-        std = tuple(values.std(axis=0, ddof=1).tolist()) if len(values) > 1 else None
+        with np.errstate(invalid="ignore", over="ignore"):
+            std = tuple(values.std(axis=0, ddof=1).tolist()) if len(values) > 1 else None
         return cls(tuple(np.asarray(x).tolist()), tuple(values.mean(axis=0).tolist()), std)
 
     @property

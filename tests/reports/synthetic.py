@@ -5,20 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from kernbrook.evaluation.reproduction_records import (
-    AccuracyCell,
-    AccuracyCurve,
-    AccuracyCurves,
-    AccuracyTable,
-    Cell,
-    ParameterStudy,
-    Reproduction,
-    StudyPoint,
-    TimeRatio,
-    TimeReproduction,
-)
 
 from kernbrook.evaluation.records import Comparison, History, Record, Row
+from kernbrook.papers import published
+from kernbrook.papers.omkc import ALGORITHMS, DISCOUNTS
+from kernbrook.results import Cell, Curve, Estimate, Results
 
 # recipe, title, final error in per cent, support vectors a round, active share, many kernels
 RECIPES = [
@@ -129,114 +120,86 @@ def make_numbers(names=None, *, permutations=5, scale=1.0, best=("kernbrook-acti
     return Comparison("energy", n_rows, 25, permutations, tuple(rows), kept, {"seed": 0})
 
 
-def make_reproduction():
-    cells = (
-        Cell("ionosphere", "omkc-dd", "OMKC(D,D)", 16.07, 1.42, 16.19, 1.31, 1547.5, 53.0,
-             1551.2, 49.8, True, True),
-        Cell("ionosphere", "om2", "OM-2", 17.41, 1.20, 17.38, 1.22, 128.5, 4.4, 128.9, 4.6,
-             False, False),
-        Cell("spambase", "omkc-dd", "OMKC(D,D)", 24.36, 0.45, 24.31, 0.47, 27390.0, 180.0,
-             27401.5, 176.2, True, True),
-        Cell("spambase", "perceptron-best", "Perceptron(*)", 26.22, 2.09, 25.90, None, 1206.6,
-             96.3, 1190.0, None, False, False),
-    )  # fmt: skip
-    return Reproduction(
-        "omkc-3",
-        "mistakes and support vectors, OMKC(D,D) and baselines",
-        {"ionosphere": "the authors' own", "spambase": "seeded"},
-        cells,
-        ("dorothea", "w5a"),
-        {"seed": 0},
-    )
+CAPS, DIVISORS, EXAMPLES = (0.5, 1.0, 2.0), (1.0, 4.0), (100, 1000, 3162, 10000)
+BARE = ("omkc-figure", "bomkl-figure", "amkl-figure")  # the paper prints no numbers there
 
 
-def make_ratios():
-    ratios = tuple(
-        TimeRatio(data, n, recipe, f"{title}/(D,D)", printed, ours)
-        for data, n, values in (
-            ("sonar", 208, ((98.6, 97.0), (94.5, 90.1), (68.3, 60.2))),
-            ("w5a", 9888, ((98.6, 99.1), (37.5, 41.0), (18.8, 22.4))),
-        )
-        for (recipe, title), (printed, ours) in zip(
-            (("omkc-ds", "(D,S)"), ("omkc-sd", "(S,D)"), ("omkc-ss", "(S,S)")), values, strict=True
-        )
-    )
-    return TimeReproduction("omkc-5", "time ratios", {"sonar": "seeded"}, ratios, ("a3a",), {})
-
-
-def make_discounts(data=("ionosphere", "splice", "a3a", "mushrooms"), seed=0):
-    random = np.random.default_rng(seed)
-    discounts = np.arange(1, 21) / 20
-    result = {}
-    for name in data:
-        level = random.uniform(1, 30)
-        result[name] = {
-            title: (
-                discounts,
-                level * (1 + 0.3 * (discounts - 0.8) ** 2 + 0.05 * place),
-                np.full(20, 0.03 * level),
-            )
-            for place, title in enumerate(("OMKC(D,D)", "OMKC(D,S)", "OMKC(S,D)", "OMKC(S,S)"))
-        }
-    return result
-
-
-def make_study(permutations=3):
-    deviation = 0.12 if permutations > 1 else None
-    sizes = 150.5 if permutations > 1 else None
-    points = [
-        StudyPoint("a9a", "cap", cap, f"divisor {divisor}", "spa", 15 + divisor / 3 + 1 / cap,
-                   deviation, 20000.0 * min(cap, 1.2) / divisor, sizes, 2.5 / divisor)
-        for divisor in (3, 6) for cap in (0.5, 1.0, 2.0)
-    ] + [
-        StudyPoint("a9a", "divisor", divisor, curve, curve.lower(), level + divisor / 4, deviation,
-                   20000.0 / divisor, sizes if curve == "SPA" else deviation and 0.0, 5.0 / divisor)
-        for divisor in (1.0, 4.0, 12.0)
-        for curve, level in (("SPA", 15.5), ("RBP", 20.0), ("BPAS", 16.5))
-    ]  # fmt: skip
-    return ParameterStudy(
-        "bomkl-figure-1", "cap and divisor", {"a9a": "seeded"}, tuple(points),
-        manifest={"seed": 0}, remarks=("no numbers are printed",),
-    )  # fmt: skip
-
-
-def make_accuracies(permutations=5):
-    several = permutations > 1
-    rows = [  # data, recipe, title, budget, width, examples printed and ours, #SV printed
-        ("letter", "pegasos", "PegasosM", None, 16, 16000, 15000, 10000, 95.7, 0.1, 95.52, 10045.2),
-        ("letter", "bpegasos-merge", "BPM+merging", 100, 1, 16000, 15000, None, 72.0, 1.3, 77.12,
-         100.0),
-        ("letter", "bpegasos-merge", "BPM+merging (21)", 500, 4, 16000, 15000, None, 89.5, 0.3,
-         89.54, 500.0),
-        ("checkerboard", "bpegasos-merge", "BPM+merging", 500, 64, 10**7, 10**7, None, 99.8, 0.0,
-         99.82, 500.0),
-    ]  # fmt: skip
-    cells = tuple(
-        AccuracyCell(*row[:8], row[8], row[9], row[10], 0.87 if several else None, row[11], 1.25)
+def make_results(table, *, data=2, runs=3, seed=0):
+    """Results in the shape of a published table's, of its first data sets; ours are drawn."""
+    random, wanted = np.random.default_rng(seed), published(table)
+    rows = wanted.printed()
+    names = list(dict.fromkeys(row.data for row in rows))
+    cells = [
+        cell
         for row in rows
-    )
-    origins = {"letter": "seeded", "checkerboard": "seeded"}
-    return AccuracyTable(
-        "bpegasos-table-1", "test accuracy", origins, cells, ("usps",), {"seed": 0}, ("a remark",)
-    )
-
-
-def make_curves(shown="accuracy", permutations=1, budgets=(None, 100, 100), stopped=5000):
-    curves = []
-    titles = ("PegasosM", "BPM+random", "BPM+merging")
-    for place, (title, budget) in enumerate(zip(titles, budgets, strict=True)):
-        last = stopped if budget is None else 20000
-        rows = (*(n for n in (100, 1000, 3162, 10000) if n < last), last)
-        std = (0.5,) * len(rows) if permutations > 1 else None
-        curves.append(
-            AccuracyCurve(
-                "waveform", f"recipe-{place}", title, budget, 4.0, last, last, None, rows,
-                tuple(60.0 + 5 * place + i for i in range(len(rows))), std,
-                tuple(float(budget or n) for n in rows), tuple(n / 1e4 * (3 - place) for n in rows),
-                360.0 if title == "BPM+merging" else None,
-            )
-        )  # fmt: skip
-    return AccuracyCurves(
-        "bpegasos-figure-2", "accuracy on the way", {"waveform": "seeded"}, shown, tuple(curves),
-        (), {"seed": 0}, ("a remark", "another"),
+        if row.data in names[:data]
+        for cell in _cells_of(table, wanted, row, random, runs)
+    ]
+    if table in ("omkc-figure-4", "bomkl-figure-1", "amkl-figure-2"):  # one row runs many settings
+        cells = list({tuple(cell.key.items()): cell for cell in cells}.values())
+    if table == "bomkl-figure-1":
+        cells.sort(key=lambda c: (c["parameter"], c["value"] * (c["parameter"] == "divisor")))
+    return Results(
+        table, wanted.title, wanted.measures, tuple(cells), dict.fromkeys(names[:data], "seeded"),
+        tuple(names[data:]), ("a remark",), {"seed": 0, "command": f"kernbrook reproduce {table}"},
     )  # fmt: skip
+
+
+def _cells_of(table, wanted, row, random, runs):
+    printed = row.estimates(*(measure.name for measure in wanted.measures))
+    if table == "omkc-table-5":
+        printed = {"ratio": Estimate(row.number("time_ratio"))}
+    for more, facts in _variants(table, row):
+        ours = {}
+        for measure in wanted.measures:
+            level = 0.5 if measure.name == "labels" else 20.0
+            level = max(
+                printed[measure.name].mean if measure.name in printed else level, 0.01
+            ) * random.uniform(0.9, 1.1)
+            times = 1 if measure.name == "ratio" else runs
+            ours[measure.name] = Estimate.of(level * random.uniform(0.97, 1.03, times))
+        curves = {}
+        if "figure" in table:
+            x = DISCOUNTS if table.startswith("omkc") else EXAMPLES
+            for name in ("error", "accuracy", "n_support", "seconds"):
+                values = np.linspace(30, 60, len(x)) + random.uniform(-3, 3, (runs, len(x)))
+                curves[name] = Curve.of(x, values if name == "seconds" else values[:, ::-1])
+        bare = more.get("family") == "gaussian" or table.startswith(BARE)
+        of_paper = {} if bare else printed
+        yield Cell(row.key | more, ours, of_paper, curves, facts)
+
+
+def _variants(table, row):
+    """What a row's cells have beside data, recipe and title, and their facts."""
+    budget = {"budget": row.settings.get("budget"), "width": row.values.get("width")}
+    weights = {"weights": (0.75, 0.25), "p_value": 0.04} if row.recipe.startswith("vkr") else {}
+    frontier = [
+        {"setting": {"C": 1.0}, "n_support": n, "validation": 8.0, "error": 6.0 - n / 50}
+        for n in (0.0, 10.0, 100.0)
+    ]
+    yield from {
+        "omkc-table": lambda: [({}, {"best": row.recipe == "om2", "best_printed": False,
+                                     "n_rows": 1000})],
+        "bomkl-table": lambda: [({}, {"best": row.recipe == "spa", "best_printed": None})],
+        "omkc-figure": lambda: [({}, {})] if row.recipe in ALGORITHMS else [],
+        "bomkl-figure": lambda: [
+            *(({"title": f"divisor {d:g}", "recipe": "spa", "parameter": "cap", "value": cap}, {})
+              for d in (3, 6) for cap in CAPS),
+            *(({"parameter": "divisor", "value": d}, {}) for d in DIVISORS),
+        ],
+        "bpegasos-table": lambda: [(budget, {"n_rows": 10_000})],
+        "bpegasos-figure": lambda: [(budget, {"n_rows": 10_000})],
+        "amkl-table": lambda: [({}, {})],
+        "amkl-figure": lambda: [({}, {})] if table.endswith("3") else [
+            *(({"window": w, "threshold": t}, {}) for w in (1, 5) for t in (1e-5, 0.0005, 0.1)),
+            ({"recipe": "mean", "title": "mean so far"}, {}),
+        ] if row.recipe in ("amkl", "amkl-aks") else [],
+        "vkr-table": lambda: [
+            ({"family": family}, {
+                "chosen": ({"degree": 3.0, "C": 1e5},), "kernels": (0.01, 0.1),
+                "frontier": tuple(frontier), "unfinished": 0, "fits": 100, **weights,
+            })
+            for family in ("polynomial", "gaussian")
+            if family == "polynomial" or row.recipe != "vkr-pdim"
+        ],
+    }[table.rpartition("-")[0]]()  # fmt: skip

@@ -8,17 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reports.synthetic import (
-    make_accuracies,
-    make_comparison,
-    make_curves,
-    make_numbers,
-    make_ratios,
-    make_reproduction,
-    make_study,
-)
+from reports.synthetic import make_comparison, make_numbers, make_results
 
-from kernbrook.reports import comparison_json, reproduction_json
+from kernbrook.papers import tables
+from kernbrook.reports import comparison_json, results_json
 
 
 def strict(value):
@@ -92,25 +85,23 @@ def test_what_is_not_finite_becomes_null():
     assert value["manifest"] == {"seed": 3, "path": str(Path("a/b")), "scale": None, "1": ["x"]}
 
 
-def test_reproductions_round_trip():
-    value = reproduction_json(make_reproduction())
+@pytest.mark.parametrize("runs", [1, 3])
+@pytest.mark.parametrize("table", tables())
+def test_results_round_trip(table, runs):
+    results = make_results(table, runs=runs)
+    value = results_json(results)
     strict(value)
-    assert value["cells"][0]["error_printed"] == 16.07
-    assert value["cells"][3]["error_std"] is None
-    assert value["missing"] == ["dorothea", "w5a"]
-    ratios = reproduction_json(make_ratios())
-    strict(ratios)
-    assert ratios["ratios"][-1]["ratio_printed"] == 18.8
-    study = reproduction_json(make_study(permutations=1))
-    strict(study)
-    assert study["points"][0]["parameter"] == "cap"
-    assert study["points"][0]["error_std"] is None
-    table = reproduction_json(make_accuracies(permutations=1))
-    strict(table)
-    assert table["cells"][0]["accuracy_std"] is None
-    assert table["cells"][0]["budget"] is None
-    assert table["cells"][3]["accuracy_printed"] == 99.8
-    curves = reproduction_json(make_curves())
-    strict(curves)
-    assert curves["shown"] == "accuracy"
-    assert curves["curves"][1]["rows"] == [100, 1000, 3162, 10000, 20000]
+    assert list(value) == [
+        "name", "title", "measures", "cells", "origins", "missing", "remarks", "manifest",
+    ]  # fmt: skip
+    assert (value["name"], value["missing"]) == (table, list(results.missing))
+    assert [one["name"] for one in value["measures"]] == [one.name for one in results.measures]
+    for cell, found in zip(results.cells, value["cells"], strict=True):
+        assert found["key"] == dict(cell.key)
+        for own, kept in ((cell.ours, found["ours"]), (cell.printed, found["printed"])):
+            assert kept == {name: vars(estimate) for name, estimate in own.items()}
+        for name, curve in cell.curves.items():
+            assert found["curves"][name]["mean"] == list(curve.mean)
+        assert found["facts"].keys() == cell.facts.keys()
+    ours = next(iter(value["cells"][0]["ours"].values()), {"std": None, "runs": 1})
+    assert (ours["std"] is None) == (ours["runs"] == 1)

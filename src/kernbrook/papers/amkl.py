@@ -227,7 +227,7 @@ def _curve_table(results: Results) -> Table:
     ends, shares = [cell.curves["error"] for cell in cells], [cell.mean("labels") for cell in cells]
     columns += [
         Column("end", tuple(curve.end for curve in ends), group=ERROR.header),
-        Column("rounds", tuple(curve.x[-1] for curve in ends), "{:,}".format),
+        Column("rounds", tuple(curve.x[-1] for curve in ends), "{:,}".format, spare=1),
         Column("labels %", tuple(100 * share for share in shares), "{:.1f}".format),
     ]
     return Table(tuple(columns), tuple(cell["data"] for cell in cells))

@@ -182,7 +182,7 @@ def _curve_table(results: Results, shown: Shown) -> Table:
     times = tuple(cell.mean("seconds") for cell in cells)
     columns += [
         Column("end", times if timed else accuracy, form, group=heading),
-        Column("examples", tuple(cell.facts["n_rows"] for cell in cells), "{:,}".format),
+        Column("examples", tuple(cell.facts["n_rows"] for cell in cells), "{:,}".format, spare=1),
         Column("#SV", tuple(cell.mean("n_support") for cell in cells), "{:.0f}".format),
     ]
     if timed:

@@ -216,13 +216,19 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-def log_ticks(axis: Any) -> None:
-    """Ticks of a logarithmic axis at the decades, and at 2 and 5 if those are few."""
+def log_ticks(axis: Any, *, narrow: bool = False) -> None:
+    """Ticks of a logarithmic axis at the decades, and between them where those are few.
+
+    A panel is narrow: it has fewer, so that their numbers do not touch.
+    """
     from matplotlib.ticker import LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
-    few = math.log10(high / low) < 3
-    axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if few else (1,), numticks=20))
+    decades = math.log10(high / low)
+    subs: tuple[int, ...] = (1, 2, 5) if decades < (1 if narrow else 3) else (1,)
+    if narrow and 1 <= decades < 2:
+        subs = (1, 3)
+    axis.set_major_locator(LogLocator(base=10, subs=subs, numticks=3 if narrow else 20))
     axis.set_minor_formatter(NullFormatter())
 
 

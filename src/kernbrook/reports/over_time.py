@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.records import Comparison, Floats, Ints, Row
 
 FEW = 4  # lines that can carry a band each
-MANY = 10  # rows from which only the best have colours and names
+MANY = 10  # rows; of more only the best have colours and names
 COLOURED = 5  # of them
 PANELS = 6  # recipes whose kernels are drawn
 SETTLED = 0.05  # the first rounds, whose error is mostly noise, do not set the axis

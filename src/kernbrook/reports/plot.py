@@ -131,7 +131,7 @@ def draw(plot: Plot) -> Figure:
         drawing.dress(axes)
         if not alone:
             drawing.few_ticks(axes)
-        _ticks(axes, panel)
+        _ticks(axes, panel, narrow=not alone)
     if alone:
         drawing.label_lines(every[0], _labels(plot))
     if plot.x_label:
@@ -161,11 +161,11 @@ def _fill(axes: Any, panel: Panel, pens: Mapping[str, Pen]) -> None:
         axes.axhline(height, **pens[name].options())
 
 
-def _ticks(axes: Any, panel: Panel) -> None:
+def _ticks(axes: Any, panel: Panel, *, narrow: bool) -> None:
     """Ticks of logarithmic axes and named ones, and the texts."""
     for axis, scale in ((axes.xaxis, panel.x_scale), (axes.yaxis, panel.y_scale)):
         if scale == "log":
-            drawing.log_ticks(axis)
+            drawing.log_ticks(axis, narrow=narrow)
     if panel.ticks is not None:
         axes.set_xticks(*panel.ticks)
         axes.tick_params(axis="x", length=0)

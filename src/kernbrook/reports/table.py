@@ -231,9 +231,11 @@ DEVIATES = "~ within two printed deviations, but more than two deviations of the
 
 def agreement(cell: Cell, measure: Measure) -> str:
     """Whether ours agrees with what is printed, as a mark."""
-    if measure.name not in cell.ours or cell.agrees(measure.name, measure.digits) in (None, True):
-        return "!" if cell.near(measure.name, measure.digits) is False else ""
-    return "~" if cell.near(measure.name, measure.digits) else "!"
+    if measure.name not in cell.ours:
+        return ""
+    if cell.near(measure.name, measure.digits) is False:
+        return "!"
+    return "~" if cell.agrees(measure.name, measure.digits) is False else ""
 
 
 def agreement_notes(columns: Iterable[Column]) -> list[str]:

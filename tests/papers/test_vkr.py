@@ -9,27 +9,23 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, replace
+from dataclasses import replace
 
-import hard_streams
 import numpy as np
 import pytest
-from kernbrook.evaluation.held_out_tables import Plan
-from kernbrook.evaluation.published import PUBLISHED
-from kernbrook.evaluation.reproducing import reproduce
-from kernbrook.evaluation.voted_records import VotedTable
-from kernbrook.evaluation.voted_tables import run_grids, waveform01
+from papers.parts import some
 from scipy import stats
 from sklearn.svm import SVC
 from typer.testing import CliRunner
 
 import kernbrook as kb
 from kernbrook.cli.main import app
-from kernbrook.errors import DataFileError, InputError, UnknownNameError
-from kernbrook.estimators.voted_grid import paper_protocol
-from kernbrook.evaluation import voted_tables
+from kernbrook.errors import DataFileError, InputError
 from kernbrook.evaluation.comparing import state_of
-from kernbrook.reports import reproduction_json
+from kernbrook.papers import published, reproduce, vkr
+from kernbrook.papers.vkr import waveform01
+from kernbrook.papers.vkr_protocol import paper_protocol
+from kernbrook.reports import results_json
 from kernbrook.voted import Program
 
 DATA = (
@@ -48,41 +44,40 @@ ROWS = 60
 )
 def test_errors_and_sparsity_come_out_as_printed(name, sparse, monkeypatch):
     """With polynomials; without what takes longest: the L1 SVM, and traces on pima."""
-    X, y = hard_streams.real({"pima": "diabetes"}.get(name, name))  # skips where it is not there
-    families = {"polynomial": voted_tables.FAMILIES["polynomial"]}
-    monkeypatch.setattr(voted_tables, "FAMILIES", families)
-    monkeypatch.setattr(voted_tables, "PATIENCE", 5000)
-    rows = [row for row in PUBLISHED["vkr-table-1"].printed() if row.data == name]
-    rows = [row for row in rows if row.recipe in ("l2-svm", *sparse)]
-    common = {"table": "vkr-table-1", "description": "", "permutations_by_data": {}}
-    plan = Plan(permutations=1, seed=0, jobs=1, rows=None, announce=None)
-    result = run_grids({name: kb.open_stream((X, y))}, rows, plan, (), common)
-    cells = {cell.recipe: cell for cell in result.cells}
-    assert list(cells) == ["l2-svm", *sparse]
-    assert all(cell.error_agrees for cell in cells.values())
-    for recipe in sparse:
-        assert cells[recipe].n_support < cells["l2-svm"].n_support / (4 if name == "pima" else 1)
-        assert cells[recipe].n_support < 2 * cells[recipe].n_support_printed
-    assert len(result.remarks) == (cells["l2-svm"].unfinished > 0)
+    families = {"polynomial": vkr.FAMILIES["polynomial"]}
+    monkeypatch.setattr(vkr, "FAMILIES", families)
+    monkeypatch.setattr(vkr, "PATIENCE", 5000)
+    result = some("vkr-table-1", name, ("l2-svm", *sparse), 1)
+    assert [cell["recipe"] for cell in result.cells] == ["l2-svm", *sparse]
+    most = result.one(recipe="l2-svm").mean("n_support")
+    for cell in result.cells:
+        assert cell.agrees("error", 2), cell
+        if cell["recipe"] in sparse:
+            size = cell.mean("n_support")
+            assert size < most / (4 if name == "pima" else 1)
+            assert size < 2 * cell.printed["n_support"].mean
+    l2_svm = result.one(recipe="l2-svm")
+    assert len(result.remarks) == (l2_svm.facts["unfinished"] > 0)
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few kernels, and no data but those that are drawn."""
     monkeypatch.delenv("KERNBROOK_DATA", raising=False)
-    monkeypatch.setattr(voted_tables, "FAMILIES", SMALL)
+    monkeypatch.setattr(vkr, "FAMILIES", SMALL)
 
 
-def run(**arguments) -> VotedTable:
-    result = reproduce("vkr-table-1", **{"rows": ROWS, "jobs": 1} | arguments)
-    assert isinstance(result, VotedTable)
-    return result
+def run(**arguments):
+    return reproduce("vkr-table-1", **{"rows": ROWS, "jobs": 1} | arguments)
 
 
-def same(result: VotedTable) -> VotedTable:
+def same(result):
     """Without what no two runs share."""
-    cells = tuple(replace(cell, seconds=0.0) for cell in result.cells)
-    return replace(result, cells=cells, manifest={})
+    cells = [
+        replace(cell, ours={k: v for k, v in cell.ours.items() if k != "seconds"})
+        for cell in result.cells
+    ]
+    return replace(result, cells=tuple(cells), manifest={})
 
 
 def test_cells_are_those_of_the_protocol(small):
@@ -92,57 +87,58 @@ def test_cells_are_those_of_the_protocol(small):
     X = X[taken] / np.linalg.norm(X[taken], axis=1, keepdims=True)
     y = y[taken]
     errors = {}
-    assert [(cell.family, cell.title) for cell in result.cells] == [
+    assert [(cell["family"], cell["title"]) for cell in result.cells] == [
         *(("polynomial", title) for title in ("L2 SVM", "L1 SVM", "VKR2", "VKRc")),
         *(("gaussian", title) for title in ("L2 SVM", "L1 SVM", "VKRc")),
     ]
     for cell in result.cells:
-        pool = SMALL[cell.family]
-        if cell.recipe == "l2-svm":
+        recipe, family, facts = cell["recipe"], cell["family"], cell.facts
+        pool = SMALL[family]
+        if recipe == "l2-svm":
             model, kernels = SVC(), pool
         else:
-            model, kernels = kb.recipes.make(cell.recipe, kernels=list(pool), unit_length=False), ()
+            model, kernels = kb.recipes.make(recipe, kernels=list(pool), unit_length=False), ()
         draws = [paper_protocol(model, X, y, state_of(0, draw), kernels) for draw in (0, 1)]
         tested = np.concatenate([100 * draw.test[draw.best] for draw in draws])
         sizes = np.concatenate([draw.n_support[draw.best] for draw in draws])
-        errors[cell.family, cell.recipe] = tested
-        assert cell.error == pytest.approx(tested.mean())
-        assert cell.error_std == pytest.approx(tested.std(ddof=1))
-        assert cell.n_support == pytest.approx(sizes.mean())
-        assert cell.n_support_std == pytest.approx(sizes.std(ddof=1))
-        assert len(cell.chosen) == 2
+        errors[family, recipe] = tested
+        for name, own in (("error", tested), ("n_support", sizes)):
+            ours = cell.ours[name]
+            assert (ours.mean, ours.runs) == (pytest.approx(own.mean()), 10)
+            assert ours.std == pytest.approx(own.std(ddof=1))
+        assert len(facts["chosen"]) == 2
         names = {"l2-svm": "C", "l1-svm": "beta"}
-        for setting, draw in zip(cell.chosen, draws, strict=True):
+        for setting, draw in zip(facts["chosen"], draws, strict=True):
             best = draw.settings[draw.best]
-            if cell.recipe in names:
-                kernel = best[0] if cell.recipe == "l2-svm" else pool[best.pool]
-                own = {"degree": kernel.degree} if cell.family == "polynomial" else {
+            if recipe in names:
+                kernel = best[0] if recipe == "l2-svm" else pool[best.pool]
+                own = {"degree": kernel.degree} if family == "polynomial" else {
                     "gamma": kernel.gamma}  # fmt: skip
                 assert setting == own | {
-                    names[cell.recipe]: best[1] if cell.recipe == "l2-svm" else best.beta
+                    names[recipe]: best[1] if recipe == "l2-svm" else best.beta
                 }
             else:
                 assert setting == {"lam": best.lam, "beta": best.beta}
-        check_frontier(cell.frontier, draws)
-        if cell.recipe.startswith("vkr"):
+        check_frontier(facts["frontier"], draws)
+        if recipe.startswith("vkr"):
             weights = np.concatenate([draw.weights[draw.best] for draw in draws])
-            assert cell.weights == pytest.approx(weights.mean(axis=0))
-            assert sum(cell.weights) == pytest.approx(1)
-            rivals = (errors[cell.family, name] for name in ("l1-svm", "l2-svm"))
+            assert facts["weights"] == pytest.approx(weights.mean(axis=0))
+            assert sum(facts["weights"]) == pytest.approx(1)
+            rivals = (errors[family, name] for name in ("l1-svm", "l2-svm"))
             better = min(rivals, key=np.mean)
             t, runs = stats.ttest_rel(tested, better).statistic, len(tested)
             if runs > 5:  # Nadeau and Bengio (2003)
                 t *= np.sqrt((1 / runs) / (1 / runs + 1 / 3))
             p = stats.t.cdf(t, runs - 1)
-            assert cell.p_value == (None if np.isnan(p) else pytest.approx(p))
+            assert facts["p_value"] == (None if np.isnan(p) else pytest.approx(p))
         else:
-            assert (cell.weights, cell.p_value) == (None, None)
-        assert (cell.error_printed is None) == (cell.family == "gaussian")
-    assert result.pools == {"polynomial": (1.0, 3.0), "gaussian": (0.1, 1.0)}
+            assert not {"weights", "p_value"} & facts.keys()
+        assert ("error" in cell.printed) == (family == "polynomial")
+        assert facts["kernels"] == ((1.0, 3.0) if family == "polynomial" else (0.1, 1.0))
     assert result.missing == tuple(name for name in DATA if name != "waveform01")
     assert result.remarks[0] == "at most 60 rows are learned from: the numbers need not agree"
     assert any("waves that peak" in remark for remark in result.remarks)
-    assert result.permutations_by_data == {"waveform01": "seeded"}
+    assert result.origins == {"waveform01": "seeded"}
 
 
 def check_frontier(frontier, draws):
@@ -153,35 +149,27 @@ def check_frontier(frontier, draws):
     )
     for size, error in zip(sizes, validation, strict=True):
         assert any(
-            p.n_support <= size + 1e-9 and p.validation <= 100 * error + 1e-9 for p in frontier
+            p["n_support"] <= size + 1e-9 and p["validation"] <= 100 * error + 1e-9
+            for p in frontier
         )
-    rising = [point.n_support for point in frontier]
-    falling = [point.validation for point in frontier]
+    rising = [point["n_support"] for point in frontier]
+    falling = [point["validation"] for point in frontier]
     assert rising == sorted(rising)
     assert falling == sorted(set(falling), reverse=True)
     known = {(a, 100 * b, 100 * c) for a, b, c in zip(sizes, validation, test, strict=True)}
-    assert all((p.n_support, p.validation, p.error) in known for p in frontier)
+    assert all((p["n_support"], p["validation"], p["error"]) in known for p in frontier)
 
 
-def test_results_do_not_depend_on_jobs_and_are_plain(small):
-    told: list[tuple[str, int]] = []
-    done: list[int] = []
-
-    def announce(name, total):
-        told.append((name, total))
-        return done.append
-
-    alone, together = run(announce=announce), run(jobs=2)
+def test_results_do_not_depend_on_jobs_and_are_plain(small, told):
+    alone, together = run(announce=told.announce), run(jobs=2)
     assert same(alone) == same(together)
     assert same(run(seed=1)).cells != same(alone).cells
-    assert told == [("waveform01", 35)]
-    assert sum(done) == 35
-    found = json.loads(json.dumps(reproduction_json(alone), allow_nan=False))
-    assert found["table"] == "vkr-table-1"
-    cell = found["cells"][0]
-    assert cell == json.loads(json.dumps(asdict(alone.cells[0])))
-    assert set(cell["chosen"][0]) == {"degree", "C"}
-    assert set(cell["frontier"][0]) == {"setting", "n_support", "validation", "error"}
+    assert told.announced == [("waveform01", sum(told.done))] == [("waveform01", 35)]
+    found = json.loads(json.dumps(results_json(alone), allow_nan=False))
+    assert found["name"] == "vkr-table-1"
+    facts = found["cells"][0]["facts"]
+    assert set(facts["chosen"][0]) == {"degree", "C"}
+    assert set(facts["frontier"][0]) == {"setting", "n_support", "validation", "error"}
 
 
 def test_settings_that_cannot_be_solved_are_left_out(small, monkeypatch):
@@ -194,10 +182,10 @@ def test_settings_that_cannot_be_solved_are_left_out(small, monkeypatch):
 
     monkeypatch.setattr(Program, "solve", refusing)
     result = run()
-    l1 = next(cell for cell in result.cells if cell.title == "L1 SVM")
-    assert l1.unfinished == 3 * 2 * 5  # of betas, kernels and runs
-    assert l1.chosen[0]["beta"] >= 1e-3
-    assert all(point.setting["beta"] >= 1e-3 for point in l1.frontier)
+    facts = result.one(title="L1 SVM", family="polynomial").facts
+    assert facts["unfinished"] == 3 * 2 * 5  # of betas, kernels and runs
+    assert facts["chosen"][0]["beta"] >= 1e-3
+    assert all(point["setting"]["beta"] >= 1e-3 for point in facts["frontier"])
     left_out = next(remark for remark in result.remarks if "left out" in remark)
     assert "waveform01, polynomial, L1 SVM 30 of 70" in left_out
     monkeypatch.setattr(Program, "solve", lambda self, prices: refusing(self, 0 * prices))
@@ -207,10 +195,10 @@ def test_settings_that_cannot_be_solved_are_left_out(small, monkeypatch):
 
 def test_equal_errors_are_not_tested():
     five = np.arange(5.0)
-    assert voted_tables._p_value(five, five) is None
-    assert voted_tables._p_value(five - 1, five) == 0
-    assert voted_tables._p_value(five + 1, five) == 1
-    assert voted_tables._p_value(five * 0.5, five) == pytest.approx(0.0237, abs=1e-4)
+    assert vkr._p_value(five, five) is None
+    assert vkr._p_value(five - 1, five) == 0
+    assert vkr._p_value(five + 1, five) == 1
+    assert vkr._p_value(five * 0.5, five) == pytest.approx(0.0237, abs=1e-4)
 
 
 def test_waveform01_has_the_distributed_classes():
@@ -225,7 +213,7 @@ def test_waveform01_has_the_distributed_classes():
 
 
 def test_the_printed_numbers_are_whole():
-    rows = PUBLISHED["vkr-table-1"].printed()
+    rows = published("vkr-table-1").printed()
     assert tuple(dict.fromkeys(row.data for row in rows)) == DATA
     assert len(rows) == len({(row.data, row.title) for row in rows}) == 44
     # The sums of the table's numbers, and of table 2's.
@@ -236,29 +224,13 @@ def test_the_printed_numbers_are_whole():
         assert sum(row.number(column) for row in rows) == pytest.approx(total)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"data": ["german"]}, InputError, r"none of its data sets is present \(german\)"),
-        ({"data": ["diabetes"]}, UnknownNameError, "pima"),
-        ({"orders": "o.npz"}, InputError, "orders: vkr-table-1 draws its own"),
-        ({"rows": 4}, InputError, "five examples or more"),
-        ({"permutations": 0}, InputError, "permutations must be a positive integer"),
-    ],
-)
-def test_what_does_not_go_together(small, arguments, error, message):
-    with pytest.raises(error, match=message):
-        run(**arguments)
-
-
-def test_a_kernel_beyond_all_numbers_is_named(small, monkeypatch):
+def test_what_cannot_be_run(small, monkeypatch, tmp_path):
+    with pytest.raises(InputError, match="five examples or more"):
+        run(rows=4)
     monkeypatch.setitem(SMALL, "polynomial", (kb.Polynomial(2, offset=1e60),))
     found = r"waveform01, L2 SVM: kernel (x.z + 1e+60)^2: a value of size 1e+120"
     with pytest.raises(InputError, match=re.escape(found)):
         run()
-
-
-def test_other_widths_are_refused(small, monkeypatch, tmp_path):
     monkeypatch.setenv("KERNBROOK_DATA", str(tmp_path))
     (tmp_path / "vertebral.libsvm").write_text("1 1:1 7:2\n-1 2:1\n" * 10)
     with pytest.raises(DataFileError, match=r"vertebral\.libsvm"):

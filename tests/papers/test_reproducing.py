@@ -1,0 +1,141 @@
+"""The published tables of the package, how they are matched with data, run and written."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import kernbrook as kb
+from kernbrook import recipes
+from kernbrook.cli.main import app
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.evaluation.comparing import orders_of
+from kernbrook.papers import amkl, bomkl, published, reproduce, tables
+
+MEASURES = {"error": 2, "n_support": 1}
+
+
+@pytest.mark.parametrize("table", tables())
+def test_every_printed_row_is_a_recipe_with_its_settings(table):
+    rows = published(table).printed()
+    assert rows
+    for row in rows:
+        settings = {name: value for name, value in row.settings.items() if value != "best"}
+        recipes.make(row.recipe, **settings)
+
+
+def test_the_tables_have_names_of_their_own():
+    assert len(tables()) == len(set(tables())) == 16
+    assert all(published(name).name == name for name in tables())
+
+
+def test_tables_3_and_4_agree_where_both_print():
+    third, fourth = (
+        {(r.data, r.recipe): r.values["error"] for r in published(f"omkc-table-{i}").printed()}
+        for i in (3, 4)
+    )
+    common = third.keys() & fourth.keys()
+    assert len(common) == 30
+    assert all(third[key] == fourth[key] for key in common)
+
+
+def test_what_is_missing_is_listed_and_seeded_orders_agree(monkeypatch):
+    """Twenty orders drawn here instead of the paper's: every mean agrees."""
+    monkeypatch.delenv("KERNBROOK_DATA", raising=False)
+    result = reproduce("omkc-table-4", permutations=20, jobs=1)
+    assert result.origins == {"wdbc": "seeded"}
+    assert "a3a" in result.missing
+    assert result.remarks == ()
+    for cell in result.cells:
+        for name, digits in MEASURES.items():
+            assert cell.ours[name].runs == cell.printed[name].runs == 20
+            assert cell.agrees(name, digits), (name, cell)
+    drawn = {cell["recipe"]: cell.mean("n_support") for cell in result.cells}
+    assert drawn["omkc-ds"] < drawn["omkc-sd"] < drawn["omkc-dd"]
+
+
+def test_orders_that_are_given_are_used_and_named(folder):
+    path = folder("svmguide3") / "omkc_permutations.npz"
+    given = orders_of(None, 2, 7, 120)
+    np.savez(path, svmguide3=given)
+    seeded = reproduce("bomkl-table-1", permutations=2, jobs=1)
+    own = reproduce("bomkl-table-1", permutations=2, jobs=1, orders=path)
+    assert seeded.origins == {"svmguide3": "seeded"}  # the OMKC paper's, not this one's
+    assert own.origins == {"svmguide3": "given"}
+    assert own.one(recipe="omkc-u").ours["error"] != seeded.one(recipe="omkc-u").ours["error"]
+    X, y = kb.open_stream("svmguide3").read()
+    runs = [kb.prequential(kb.recipes.make("omkc-u", tie="margin"), X, y, o) for o in given]
+    assert own.one(recipe="omkc-u").mean("error") == pytest.approx(
+        100 * np.mean([run.error for run in runs])
+    )
+    third = reproduce("omkc-table-4", data=["svmguide3"], permutations=1, jobs=1)
+    assert third.origins == {"svmguide3": "the authors' own"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"table": "omkc-table"}, UnknownNameError, "omkc-table-3"),
+        ({"table": "omkc-table-3", "data": ["a3a"]}, InputError, "KERNBROOK_DATA"),
+        ({"table": "omkc-table-4", "rows": 10}, InputError, "rows: omkc-table-4 runs on all rows"),
+        ({"table": "bpegasos-figure-1", "orders": "o.npz"}, InputError, "orders: bpegasos-figure"),
+        ({"table": "bpegasos-table-1", "data": ["usps"]}, InputError, r"is present \(usps\)"),
+        ({"table": "bpegasos-table-1", "data": ["wavefrom"]}, UnknownNameError, "waveform"),
+        ({"table": "bpegasos-figure-1", "rows": 0}, InputError, "rows: expected an integer from 1"),
+        ({"table": "bpegasos-figure-1", "rows": 2.5}, InputError, "from 1, got 2.5"),
+        ({"table": "bpegasos-figure-1", "jobs": 0}, InputError, "jobs: expected an integer from 1"),
+        ({"table": "omkc-table-4", "permutations": 0}, InputError, "permutations: expected"),
+        ({"table": "omkc-table-4", "permutations": True}, InputError, "permutations: expected"),
+        ({"table": "amkl-table-2", "orders": "o.npz"}, InputError, "orders: amkl-table-2 takes"),
+        ({"table": "amkl-table-3", "data": ["energy"]}, InputError, r"is present \(energy\)"),
+        ({"table": "vkr-table-1", "data": ["german"]}, InputError, r"is present \(german\)"),
+        ({"table": "vkr-table-1", "data": ["diabetes"]}, UnknownNameError, "pima"),
+        ({"table": "vkr-table-1", "orders": "o.npz"}, InputError, "orders: vkr-table-1 draws its"),
+    ],
+)
+def test_what_does_not_go_together(monkeypatch, arguments, error, message):
+    monkeypatch.delenv("KERNBROOK_DATA", raising=False)
+    with pytest.raises(error, match=message):
+        reproduce(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "shown", "on_page"),
+    [
+        ("omkc-table-4", "--permutations 1 --data wdbc", "OMKC(S,S)", "Ours against print"),
+        ("omkc-table-5", "--permutations 1 --data wdbc", "(S,S)/(D,D)", "Ours against print"),
+        ("bomkl-figure-1", "--permutations 1", "a9a, divisor 2", "The divisor on a9a"),
+        ("bpegasos-figure-2", "--rows 300", "at most 300 examples", "Accuracy on waveform"),
+        ("bpegasos-table-1", "--data waveform --rows 200 --permutations 1", "BPM+merging (21)",
+         "Ours against print"),
+        ("amkl-table-2", "--rows 60 --permutations 1", "KL-RBF (sigma^2=0.1)",
+         "Ours against print"),
+        ("amkl-table-3", "--rows 60 --permutations 1", "not present: twitter", "AMKL-AKS"),
+        ("amkl-figure-2", "--rows 60 --permutations 1", "threshold, tomshardware",
+         "AMKL, labels drawn"),
+        ("amkl-figure-3", "--rows 60 --permutations 1", "OMKL-B (B=50)",
+         "Error over time on tomshardware"),
+    ],
+)  # fmt: skip
+def test_the_command_prints_and_writes(folder, monkeypatch, table, options, shown, on_page):
+    rng = np.random.default_rng(0)
+    written = folder("a9a", rows=60, tomshardware=(rng.random((150, 3)), rng.random(150)))
+    for name in ("CAPS", "CAPS_AT", "DIVISORS"):
+        monkeypatch.setattr(bomkl, name, (2.0,))
+    monkeypatch.setattr(amkl, "THRESHOLDS", (0.001, 0.1))
+    monkeypatch.setattr(amkl, "WINDOWS", (2,))
+    page, data = written / "page.html", written / "data.json"
+    run = ["reproduce", table, "--jobs", "1", *options.split()]
+    result = CliRunner().invoke(app, [*run, "--json", str(data), "--report", str(page)])
+    assert result.exit_code == 0, result.exception
+    assert shown in " ".join(result.stdout.split())
+    text = page.read_text("utf-8")
+    assert on_page in text
+    assert "kernbrook" in text.partition("How to run it again")[2]
+    found = json.loads(data.read_text("utf-8"))
+    assert found["name"] == table
+    assert found["manifest"]["permutations"] == 1
+    assert found["cells"]

@@ -1,0 +1,274 @@
+"""What a comparison says: its table, its verdict, its page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reports.showing import Page, check, printed, squeezed
+from reports.synthetic import make_comparison, make_numbers
+from reports.test_over_time import many_recipes
+
+from kernbrook.errors import InputError
+from kernbrook.reports import comparison_table, verdict, write_report
+
+HOSTILE = '<img src="http://evil.example/x" onerror=alert(1)>&amp;"\''
+
+
+def shown(comparison, width=80, **options):
+    return printed(comparison_table(comparison), width, **options)
+
+
+def test_the_means_and_deviations_are_printed():
+    comparison = make_comparison(("omkc-dd", "perceptron"), best=("perceptron",))
+    text = shown(comparison)
+    for row in comparison.rows:
+        errors, stored = row.errors, row.values("n_support_stored")
+        assert f"{errors.mean():.2f} ± {errors.std(ddof=1):.2f}" in text
+        assert f"{stored.mean():.1f} ± {stored.std(ddof=1):.1f}" in text
+        assert f"{row.values('seconds').mean():.3f}" in text
+        assert row.title in text
+        assert row.recipe in text
+    assert "a3a: 3,185 rows x 123 features, 5 permutations" in text
+
+
+def test_the_best_rows_have_a_star_without_colour_and_are_bold_with_it():
+    comparison = make_comparison()
+    plain = shown(comparison, no_color=True)
+    assert "\x1b" not in plain
+    starred = [line.split()[0] for line in plain.splitlines() if "* " in line and "±" in line]
+    assert starred == ["OMKC(S,D)", "OM-2"]
+    assert "* not told from the least mean by a Student t-test at 5 %" in plain
+    coloured = shown(comparison, force_terminal=True, color_system="standard").splitlines()
+    assert ["\x1b[1m" in line for line in coloured if "omkc-sd" in line or "omkc-dd" in line] == [
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("asked", [1.0, 0.37])
+@pytest.mark.parametrize("permutations", [1, 20])
+def test_eleven_recipes_fit_eighty_columns(asked, permutations):
+    comparison = make_comparison(asked=asked, permutations=permutations)
+    text = shown(comparison)
+    assert "…" not in text
+    assert len(text.splitlines()) == 3 + len(comparison.rows) + 1
+    assert all(row.recipe in text for row in comparison.rows)
+
+
+def test_a_wide_terminal_shows_decimals_and_titles():
+    text = shown(make_comparison(), 120)
+    assert "Perceptron(*)" in text
+    assert "16048.6 ± 723.4" in text
+
+
+def test_columns_that_say_nothing_are_left_out():
+    text = shown(make_comparison(("omkc-dd", "perceptron")))
+    assert "active" not in text
+    assert "labels" not in text
+    assert "active" in shown(make_comparison(("omkc-dd", "omkc-ds")))
+    some = shown(make_comparison(("omkc-dd",), asked=0.5))
+    assert "labels asked  asked %" in some
+    assert " 1592     50.0 " in some
+
+
+def test_one_permutation_has_no_deviation_and_no_test():
+    text = shown(make_comparison(permutations=1))
+    assert "±" not in text
+    assert text.splitlines()[0].rstrip().endswith(", 1 permutation")
+    assert "one permutation allows no test" in text
+
+
+def test_names_are_neither_markup_nor_cut_after_numbers():
+    comparison = replace(make_comparison(("omkc-dd", "omkc-ds")), data="[red]x[/red] [")
+    rows = (replace(comparison.rows[0], recipe="r" * 120), comparison.rows[1])
+    text = shown(replace(comparison, rows=rows))
+    assert "[red]x[/red] [:" in text
+    errors = comparison.rows[0].errors
+    assert f"{errors.mean():.2f} ± {errors.std(ddof=1):.2f}" in text
+
+
+def test_a_comparison_without_rows_or_runs_is_refused(tmp_path):
+    comparison = make_comparison(("omkc-dd",))
+    empty = replace(comparison, rows=())
+    without = replace(comparison, rows=(replace(comparison.rows[0], runs=()),))
+    for say in (comparison_table, verdict, lambda found: write_report(found, tmp_path / "r.html")):
+        with pytest.raises(InputError, match="found no rows"):
+            say(empty)
+        with pytest.raises(InputError, match=r"'omkc-dd', found none"):
+            say(without)
+
+
+@pytest.mark.parametrize("permutations", [1, 5])
+@pytest.mark.parametrize("width", [80, 120])
+def test_numbers(width, permutations):
+    comparison = make_numbers(permutations=permutations)
+    text = shown(comparison, width)
+    lines = text.splitlines()
+    assert "…" not in text
+    assert "MSE x 1e-3" in text
+    assert "mistakes" not in text
+    for row in comparison.rows:
+        line = next(line for line in lines if row.recipe in line)
+        errors = 1000 * row.values("error")
+        std = f" ± {errors.std(ddof=1):.2f}" if permutations > 1 else ""
+        assert f"{errors.mean():.2f}{std}" in line
+        assert f"{100 * row.values('labels_asked').mean() / 3185:.1f}" in line
+        assert ("*" in line) == (row.recipe == "kernbrook-active")
+    assert ("Student t-test of the logarithms" in text) == (permutations > 1)
+    assert ("least error; one permutation allows no test" in text) == (permutations == 1)
+
+
+@pytest.mark.parametrize(
+    ("scale", "header", "value"),
+    [
+        (1e4, "MSE", "128.1"),
+        (1e2, "MSE", "1.281"),
+        (10, "MSE", "0.1281"),
+        (0.1, "MSE x 1e-3", "1.281"),
+        (1e-4, "MSE x 1e-6", "1.281"),
+        (1e6, "MSE x 1e3", "12.81"),
+    ],
+)
+def test_four_digits_of_the_least_error(scale, header, value):
+    comparison = make_numbers(("kernbrook-active", "mean"), permutations=1, scale=scale)
+    active, mean = (
+        replace(row, runs=(replace(row.runs[0], error=scale * error),))
+        for row, error in zip(comparison.rows, (0.01281, 0.0283), strict=True)
+    )
+    lines = shown(replace(comparison, rows=(active, mean))).splitlines()
+    assert f" {header} " in lines[1]
+    assert f" {value}*" in next(line for line in lines if "kernbrook-active" in line)
+
+
+def test_errors_of_any_size_keep_the_table_in_shape():
+    comparison = make_numbers()
+    wild = [1e300, 1e299, 3e300, np.inf, 5.0]
+    for errors, part in ((wild, " inf "), ([1e300] * 5, "1.00e+303")):
+        first = comparison.rows[0]
+        runs = tuple(replace(r, error=e) for r, e in zip(first.runs, errors, strict=True))
+        text = shown(replace(comparison, rows=(replace(first, runs=runs), *comparison.rows[1:])))
+        assert part in text
+        assert f" {1000 * comparison.rows[2].errors.mean():.2f} ±" in text
+
+
+def test_support_vectors_of_numbers_only_where_there_are_any():
+    assert "#SV" not in shown(make_numbers(("raker", "mean")))
+    assert "#SV" in shown(make_numbers(("raker", "kl-poly")))
+    assert "#SV" in shown(make_comparison(("majority",)))
+
+
+def test_what_is_left_out_stands_below():
+    why = "a learner diverged"
+    comparison = replace(make_numbers(), left_out={"kl-rbf": why, "omkl": "no", "amkl": why})
+    below = squeezed(comparison_table(comparison))[-2:]
+    assert below == ["left out: kl-rbf, amkl: a learner diverged", "left out: omkl: no"]
+
+
+def test_the_verdict_in_plain_words():
+    text = verdict(make_comparison())
+    assert text.startswith("OMKC(S,D) makes the fewest mistakes over 5 permutations of a3a: 20.")
+    assert "t-test at 5 % does not tell it from OM-2." in text
+    assert "always answering the label seen most often so far errs on 24." in text
+    assert "repeating the last label errs on 36." in text
+    assert "beats" not in text
+    alone = make_comparison(("omkc-u", "majority"), best=())
+    worse = replace(
+        alone.rows[0], runs=tuple(replace(run, error=0.6) for run in alone.rows[0].runs)
+    )
+    text = verdict(replace(alone, rows=(worse, alone.rows[1])))
+    assert "errs on 60.00 % of the rounds" in text
+    assert text.endswith("so nothing here beats the trivial rules.")
+    assert "t-test" not in verdict(make_comparison(permutations=1))
+
+
+def test_the_verdict_on_numbers():
+    comparison = make_numbers()
+    means = {row.recipe: 1000 * row.errors.mean() for row in comparison.rows}
+    assert verdict(comparison) == (
+        "kernbrook, half of the labels has the least mean squared error over 5 permutations of "
+        f"energy: {means['kernbrook-active']:.2f}e-3. It asked for 48.0 % of the labels. For "
+        "scale: always answering the mean of the labels so far makes "
+        f"{means['mean']:.2f}e-3 and repeating the last value makes {means['last-value']:.2f}e-3."
+    )
+    alone = make_numbers(("raker", "mean"), best=("mean", "raker"), scale=10)
+    text = verdict(alone)
+    assert text.startswith("Raker has a mean squared error over 5 permutations of energy: 0.13")
+    assert "asked" not in text
+    both = verdict(make_numbers(("raker", "kernbrook-active"), best=("raker", "kernbrook-active")))
+    assert "; a Student t-test of the logarithms at 5 % does not tell it from Raker." in both
+    poor = verdict(make_numbers(("kl-poly", "last-value"), best=("last-value",)))
+    assert poor.endswith("so nothing here beats the trivial rules.")
+
+
+def test_the_verdict_on_few_labels():
+    text = verdict(make_comparison(("omkc-dd", "majority"), asked=0.37))
+    assert " It asked for 37.0 % of the labels. For scale" in text
+
+
+@pytest.fixture
+def page(tmp_path):
+    def written(comparison):
+        write_report(comparison, tmp_path / "report.html")
+        return check((tmp_path / "report.html").read_text("utf-8"))
+
+    return written
+
+
+def test_a_page(page):
+    found = page(make_comparison(asked=0.5))
+    assert found.tags["svg"] == 3
+    for part in ("OMKC(S,D)", "Final weights of", "kernbrook compare a3a", "9f2c9f2c", "labels",
+                 "makes the fewest mistakes"):  # fmt: skip
+        assert part in found.text
+    few = page(make_comparison(("perceptron", "majority"), best=()))
+    assert few.tags["svg"] == 2
+    assert "Final weights" not in few.text
+
+
+def test_a_page_of_numbers(page):
+    found = page(replace(make_numbers(), left_out={"omkl": "a learner diverged"}))
+    assert found.tags["svg"] == 3
+    for part in (
+        *("Error over time", "MSE x 1e-3", "asked %", "mean squared error", "left out: omkl: a"),
+        *("Support vectors over time", "Final weights of kernbrook, half of the labels"),
+    ):
+        assert part in found.text
+    assert "istake" not in found.text
+    found = page(make_numbers(("raker", "mean"), best=()))
+    assert found.tags["svg"] == 2
+    for part in ("upport vectors", "asked %", "#SV", "left out"):
+        assert part not in found.text
+
+
+def test_hostile_names_are_text(page):
+    comparison = make_comparison(("omkc-dd", "omkc-ds"), kernels=(HOSTILE, "k2", "{{ 7 * 7 }}"))
+    rows = (replace(comparison.rows[0], title=HOSTILE), comparison.rows[1])
+    found = page(replace(comparison, data=HOSTILE, rows=rows, manifest={HOSTILE: HOSTILE}))
+    assert HOSTILE in found.text
+    assert "{{ 7 * 7 }}" in found.text
+
+
+def test_the_same_comparison_gives_the_same_bytes(tmp_path):
+    for name in ("a.html", "b.html"):
+        write_report(make_comparison(), tmp_path / name)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_final_weights_are_those_of_the_best_recipe(tmp_path):
+    comparison = make_comparison(("omkc-dd", "omkc-sd"))
+    write_report(comparison, tmp_path / "r.html")
+    text = Page((tmp_path / "r.html").read_text("utf-8")).text
+    row = min(comparison.rows, key=lambda row: row.errors.mean())
+    final = np.mean([run.history.kernel_weights[-1] for run in row.runs], axis=0)
+    assert f"Final weights of {row.title}" in text
+    assert f"{final.max():.4f}" in text
+
+
+def test_a_page_of_many_recipes_and_rounds_is_small(tmp_path):
+    comparison = many_recipes(n_rows=2000, samples=200, permutations=2)
+    write_report(comparison, tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_bytes()
+    assert len(text) < 1_000_000
+    assert check(text.decode()).text.count("R 22") >= 1  # in the table

@@ -1,0 +1,187 @@
+"""Pages: well-formed, self-contained, escaped, repeatable, written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from reports.showing import check
+from reports.synthetic import make_results
+
+from kernbrook.errors import InputError
+from kernbrook.papers import published, tables
+from kernbrook.reports import Column, Line, Page, Panel, Plot, Section, Table, write_page
+from kernbrook.reports.drawing import pens
+from kernbrook.reports.page import again
+
+HOSTILE = '<img src="http://evil.example/x" onerror=alert(1)>&amp;"\''
+# Of each table's page; every one has the numbers and how to run it again.
+SECTIONS = {
+    "amkl-figure-2": ["Labels and errors against the threshold"],
+    "amkl-figure-3": ["Error over time on twitter", "Error over time on twitter-large"],
+    "bomkl-figure-1": ["The cap on a9a", "The divisor on a9a"],
+    "bpegasos-figure-1": ["Accuracy on checkerboard"],
+    "bpegasos-figure-2": ["Accuracy on waveform"],
+    "bpegasos-figure-3": ["Seconds of learning on waveform"],
+    "omkc-figure-4": ["Mistakes against the discount"],
+    "vkr-table-1": [
+        "Sparsity against error, polynomial kernels", "Weights by degree",
+        "Sparsity against error, Gaussian kernels", "Weights by width",
+    ],
+}  # fmt: skip
+
+
+BARE = {"amkl-figure-2", "omkc-figure-4", "omkc-table-5"}  # no deviations in their tables
+
+
+@pytest.fixture
+def target(tmp_path):
+    return tmp_path / "report.html"
+
+
+def written(page, target):
+    write_page(page, target)
+    text = target.read_text("utf-8")
+    return check(text), text
+
+
+def simple(name="x"):
+    plot = Plot(
+        [Panel([Line(name, (1, 2), (3, 4))])], dict(zip([name], pens([False]), strict=True))
+    )
+    columns = (
+        Column("name", (name, "b"), kind="text"),
+        Column("x", (9.5, None), group=name),
+        Column("", (0.25, 1.0), kind="bar"),
+        Column("code", (name, name), kind="code"),
+    )
+    table = Table(columns, (name, name), frozenset({1}), (f"note {name}",), "no title")
+    sections = (Section(f"one {name}", f"text {name}", plot, table), Section("two"))
+    return Page(f"title {name}", sections, f"line {name}", f"paragraph {name}")
+
+
+def test_the_parts_of_a_page(target):
+    page, text = written(simple(), target)
+    for part in ("title x", "line x", "paragraph x", "one x", "text x", "note x", "two", "9.5"):
+        assert part in page.text
+    assert "no title" not in page.text
+    assert "http" not in text.replace("http-equiv", "")
+    assert (page.tags["svg"], page.tags["table"], page.tags["h2"]) == (1, 1, 2)
+    assert "width: 25.00%" in text
+    assert text.count('<tr class="strong">') == 2  # the group's name, and the strong row
+    assert 'aria-label="one x"' in text
+    assert os.listdir(target.parent) == ["report.html"]
+
+
+def test_hostile_names_are_text(target):
+    page, _ = written(simple(HOSTILE), target)
+    assert page.text.count(HOSTILE) >= 9
+    page, _ = written(simple("{{ 7 * 7 }}"), target)
+    assert "title {{ 7 * 7 }}" in page.text
+
+
+def test_the_same_page_gives_the_same_bytes(tmp_path):
+    for name in ("a.html", "b.html"):
+        write_page(simple(), tmp_path / name)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_how_to_run_it_again():
+    manifest = {"seed": np.int64(0), "versions": {"numpy": "2.4"}, "command": 'x "y"', "a": [1, 2]}
+    names, values = (column.values for column in again(manifest).table.columns)
+    assert names == ("seed", "versions.numpy", "command", "a")
+    assert values == ("0", "2.4", 'x "y"', "[1, 2]")
+    assert again({}).table is None
+    assert "No manifest" in again({}).text
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+@pytest.mark.parametrize("table", tables())
+def test_every_published_table_has_a_page(target, table, runs):
+    results, wanted = make_results(table, runs=runs), published(table)
+    page, text = written(wanted.as_page(results), target)
+    sections = SECTIONS.get(table, ["Ours against print"])
+    for heading in (*sections, "The numbers", "How to run it again"):
+        assert f"<h2>{heading}</h2>" in text
+    assert page.tags["svg"] == len(sections)
+    assert page.tags["h2"] == len(sections) + 2
+    shown = wanted.as_table(results)
+    for part in (wanted.heading, wanted.title, *shown.notes, f"kernbrook reproduce {table}"):
+        assert " ".join(part.split()) in page.text
+    for row in shown.lines()[0]:
+        for cell in row:
+            assert " ".join(cell.split()) in page.text
+    deviate = {"±" in cell for row in shown.lines()[0] for cell in row}
+    assert runs == 1 or table in BARE or True in deviate
+    first = target.read_bytes()
+    write_page(wanted.as_page(make_results(table, runs=runs)), target)
+    assert target.read_bytes() == first
+
+
+@pytest.mark.parametrize("table", tables())
+@pytest.mark.parametrize("data", [1, 7])
+def test_pages_of_few_and_many_data_sets(target, table, data):
+    written(published(table).as_page(make_results(table, data=data)), target)
+
+
+def disk_full(*args, **kwargs):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("step", ["os.replace", "os.fsync"])
+def test_a_failure_leaves_the_old_file(target, monkeypatch, step):
+    target.write_text("old")
+    monkeypatch.setattr(step, disk_full)
+    with pytest.raises(InputError, match=r"cannot write .*report\.html.*No space left"):
+        write_page(simple(), target)
+    assert target.read_text() == "old"
+    assert os.listdir(target.parent) == ["report.html"]
+
+
+def test_a_file_that_cannot_be_written(target, monkeypatch):
+    target.write_text("old")
+
+    def denied(path, *args, **kwargs):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr("builtins.open", denied)
+    with pytest.raises(InputError, match=r"cannot write .*report\.html.*Permission denied"):
+        write_page(Page("x", ()), target)
+    monkeypatch.undo()
+    assert target.read_text() == "old"
+
+
+def test_paths_that_are_no_files(tmp_path):
+    with pytest.raises(InputError, match="there is no folder"):
+        write_page(simple(), tmp_path / "absent" / "report.html")
+    with pytest.raises(InputError, match="not an ordinary file"):
+        write_page(simple(), tmp_path)
+
+
+def test_a_link_is_followed(tmp_path):
+    real, link = tmp_path / "real.html", tmp_path / "link.html"
+    real.write_text("old")
+    link.symlink_to(real)
+    write_page(simple(), link)
+    assert link.is_symlink()
+    assert real.read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_the_import_is_light_and_pyplot_stays_out(tmp_path):
+    code = (
+        "import sys, kernbrook.reports as r\n"
+        "heavy = {'matplotlib', 'rich', 'jinja2'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+        "from reports.synthetic import make_comparison\n"
+        "r.write_report(make_comparison(('omkc-dd',)), sys.argv[1])\n"
+        "assert 'matplotlib.figure' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    path = [entry for entry in sys.path if entry]
+    subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {path!r}\n{code}", tmp_path / "r.html"],
+        check=True,
+    )

@@ -1,0 +1,184 @@
+"""Figures out of plots: lines, bands, axes, bars, names."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import matplotlib
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reports.showing import drawn, labels, painted
+
+from kernbrook.errors import InputError
+from kernbrook.reports import Line, Panel, Plot, draw
+from kernbrook.reports.drawing import DASHES, GREY, HUES, Pen, dotted, pens, spread, svg
+from kernbrook.reports.plot import limits
+from kernbrook.results import Curve
+
+PENS = dict(zip("abc", pens([False, False, True]), strict=True))
+X, Y = (1.0, 10.0, 100.0), (3.0, 2.0, 1.0)
+
+
+def test_one_panel_has_names_at_the_ends_of_its_lines():
+    lines = [Line("a", X, Y), Line("b", X, (1.0, 2.0, 3.0)), Line("rest", X, Y)]
+    others = {"rest": dotted(GREY)}
+    names = {"a": "first"}
+    panel = Panel(lines, x_label="rounds", y_label="%", x_limits=(0, 100), y_limits=(0, None))
+    figure = painted(draw(Plot([panel], PENS, names, others, bold=frozenset("b"), height=4.0)))
+    (axes,) = figure.axes
+    assert labels(figure) == ["first", "b"]
+    assert [text.get_fontweight() for text in axes.texts] == ["normal", "bold"]
+    assert not figure.legends
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("rounds", "%")
+    assert axes.get_xlim() == (0, 100)
+    assert axes.get_ylim()[0] == 0
+    assert figure.get_figheight() == 4.0
+    for line, wanted in zip(drawn(axes), lines, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), wanted.x)
+        np.testing.assert_array_equal(line.get_ydata(), wanted.y)
+        assert line.get_color() == (PENS | others)[wanted.pen].color
+
+
+def test_names_do_not_touch():
+    many = dict(zip(map(str, range(20)), pens([False] * 20), strict=True))
+    lines = [Line(name, X, (1.0, 1.0, 1.0 + 1e-3 * int(name))) for name in many]
+    figure = painted(draw(Plot([Panel(lines)], many)))
+    places = sorted(text.get_window_extent().y0 for text in figure.axes[0].texts)
+    assert len(places) == 20
+    assert min(np.diff(places)) > 10
+
+
+@pytest.mark.parametrize(("count", "shape"), [(1, 1), (2, 2), (3, 3), (4, 2), (7, 3)])
+def test_panels_stand_under_a_legend(count, shape):
+    panels = [Panel([Line("a", X, Y)], f"data {place}") for place in range(count)]
+    plot = Plot(panels, PENS, {"c": "third"}, x_label="across", y_label="up", sharey=True)
+    figure = painted(draw(plot))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [p.title for p in panels]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b", "third"]
+    colours = [line.get_color() for line in figure.legends[0].get_lines()]
+    assert colours == [pen.color for pen in PENS.values()]
+    assert (figure.get_supxlabel(), figure.get_supylabel()) == ("across", "up")
+    assert len({round(axes.get_position().x0, 2) for axes in figure.axes}) == shape
+    assert labels(figure) == []
+
+
+def test_bands():
+    curve, alone = Curve.of(X, [Y, (4.0, 4.0, 4.0)]), Curve.of(X, [Y])
+    endless = Line("a", X, Y, (1.0, np.inf, np.nan))
+    panel = Panel([Line.of("a", curve), Line.of("b", alone), endless])
+    (axes,) = painted(draw(Plot([panel], PENS))).axes
+    (band,) = axes.collections
+    low, high = np.array(curve.mean) - curve.std, np.array(curve.mean) + curve.std
+    edges = band.get_paths()[0].vertices
+    assert edges[:, 1].min() == pytest.approx(low.min())
+    assert edges[:, 1].max() == pytest.approx(high.max())
+
+
+def test_levels_bars_and_dots():
+    lines = [
+        Line("a", (0.0, 1.0), (0.25, 0.75), bar=0.5),
+        Line("b", X, Y, marker=".", size=3),
+        Line("b", (5.0,), (2.0,), marker="o", size=6, joined=False),
+        Line("a", (1.0,), (2.0,)),
+    ]
+    panel = Panel(lines, "t", levels={"c": 1.5}, ticks=((0, 1), ("zero", "one")))
+    (axes,) = painted(draw(Plot([panel], PENS))).axes
+    assert [bar.get_height() for bar in axes.patches] == [0.25, 0.75]
+    assert [bar.get_width() for bar in axes.patches] == [0.5, 0.5]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["zero", "one"]
+    points, dot, sample = drawn(axes)
+    assert (points.get_marker(), points.get_linestyle()) == (".", "-")
+    assert (dot.get_marker(), dot.get_markersize(), dot.get_linestyle()) == ("o", 6, "None")
+    assert sample.get_marker() == "o"  # one sample alone would not be seen as a line
+    (level,) = [line for line in axes.lines if line.get_transform() != axes.transData]
+    assert set(level.get_ydata()) == {1.5}
+    assert level.get_color() == GREY
+
+
+def ticks(scale, low, high, panels):
+    panel = Panel([Line("a", (low, high), (1.0, 2.0))], "t", x_scale=scale, x_limits=(low, high))
+    figure = painted(draw(Plot([panel] * panels, PENS)))
+    shown = figure.axes[0].get_xticklabels()
+    boxes = [
+        text.get_window_extent() for text in shown
+        if low <= text.get_position()[0] <= high and text.get_text()
+    ]  # fmt: skip
+    assert len(boxes) >= 2
+    return [after.x0 - before.x1 for before, after in pairwise(boxes)]
+
+
+@pytest.mark.parametrize("panels", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(1e-5, 0.1), (300, 7000), (30, 50_000), (1e-3, 3e-3), (100, 1e7), (4.1, 4.9), (80, 900)],
+)
+def test_numbers_of_an_axis_do_not_touch(low, high, panels):
+    assert min(ticks("log", low, high, panels)) > 0
+    assert min(ticks("linear", low, high, panels)) > 0
+
+
+def test_log_axes():
+    panel = Panel([Line("a", X, Y)], x_scale="log", y_scale="log")
+    (axes,) = painted(draw(Plot([panel], PENS))).axes
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    texts = [text.get_text() for text in axes.get_xticklabels()]
+    assert {"1", "10", "100"} <= set(texts)  # no exponents
+
+
+def test_what_is_not_a_number_is_left_out():
+    panel = Panel([Line("a", X, (1.0, np.nan, np.inf)), Line("b", X, (np.nan,) * 3)])
+    assert len(labels(painted(draw(Plot([panel], PENS))))) == 2
+
+
+@pytest.mark.parametrize("panels", [[], [Panel([])], [Panel([Line("a", X, Y)]), Panel([])]])
+def test_a_plot_without_lines_is_refused(panels):
+    with pytest.raises(InputError, match="at least one line"):
+        draw(Plot(panels, PENS))
+
+
+def test_hostile_names_are_drawn_as_they_are():
+    names = [r"$\frac", "_x", "核\x00\n", r"_$\undefined$ <b> " + "x" * 300]
+    own = dict(zip(names, pens([False] * 4), strict=True))
+    panel = Panel([Line(name, X, Y) for name in names], x_label="$", y_label="<b>")
+    titled = Panel(panel.lines, r"$\x <b>")
+    for panels in ([panel], [titled, titled]):
+        text = svg(draw(Plot(panels, own)), "f", "<>&\"'")
+        assert "<b>" not in text
+        assert r"$\frac" in text
+
+
+def test_the_readers_settings_are_neither_used_nor_changed():
+    plot = Plot([Panel([Line("a", X, Y)])], PENS)
+    with matplotlib.rc_context({"axes.facecolor": "red", "font.size": 30, "xtick.color": "blue"}):
+        before = dict(matplotlib.rcParams)
+        odd = svg(draw(plot), "f", "")
+        assert dict(matplotlib.rcParams) == before
+    assert odd == svg(draw(plot), "f", "")
+
+
+def test_pens_differ():
+    found = pens([False] * 8 + [True] * 2)
+    assert len({(pen.color, pen.linestyle) for pen in found}) == 10
+    assert [pen.color for pen in found[:6]] == list(HUES)
+    assert found[6] == Pen(HUES[0], DASHES[1])
+    assert {pen.color for pen in found[8:]} == {GREY}
+
+
+def test_limits_are_a_little_outside_of_what_is_finite():
+    assert limits([[1.0, 2.0], [np.nan, np.inf]]) == pytest.approx((0.94, 2.06))
+    assert limits([[0.01, 1.0]])[0] == 0.0
+    assert limits([[2.0]]) == pytest.approx((1.8, 2.2))
+    assert limits([[np.nan]]) == pytest.approx((0.0, 1.06))
+    assert limits([[0.0]]) == (0.0, 1.0)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.floats(0.001, 0.03))
+def test_labels_are_spread_in_order_and_within_the_axes(wanted, gap):
+    places = np.array(spread(wanted, gap))
+    assert places.min() >= -1e-9
+    assert places.max() <= 1 + 1e-9
+    ordered = np.sort(places)
+    assert np.all(np.diff(ordered) >= gap - 1e-9)
+    assert np.all(np.diff(np.array(wanted)[np.argsort(places)]) >= 0)
