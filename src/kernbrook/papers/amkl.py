@@ -209,7 +209,7 @@ def _table(results: Results) -> Table:
         *of_cells(cells, ERROR, "printed ours"),
         *of_cells(cells, ERROR, "difference", spare=1),
         *of_cells(cells, ERROR, "ratio"),
-        *of_cells(cells, LABELS, "printed ours", rough=2),
+        *of_cells(cells, LABELS, "printed ours"),
         *of_cells(cells, SECONDS, spare=2),
     ]
     note = "ratio: ours over printed; no deviations are printed"

@@ -14,6 +14,8 @@ from kernbrook.reports.as_json import plain
 from kernbrook.reports.plot import Plot, draw
 from kernbrook.reports.table import Column, Table
 
+WIDTH = 92  # characters of a table that a page has room for
+
 
 @dataclass(frozen=True)
 class Section:
@@ -60,18 +62,20 @@ def write_page(page: Page, path: str | PathLike[str]) -> None:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     source = files("kernbrook.reports").joinpath("page.html.jinja").read_text("utf-8")
+    tables = [one.table.within(WIDTH) if one.table else Table(()) for one in page.sections]
     parts = [
         {
             "section": section,
-            "rows": section.table.lines()[0] if section.table else [],
-            "headers": section.table.headers() if section.table else [],
-            "strong": section.table.emphasised() if section.table else (),
+            "table": table,
+            "rows": table.lines()[0],
+            "headers": table.headers(),
+            "strong": table.emphasised(),
             # The only markup not escaped by the template: made by an XML serialiser.
             "svg": Markup(drawing.svg(draw(section.plot), f"f{place}", section.heading))
             if section.plot is not None
             else "",
         }
-        for place, section in enumerate(page.sections, start=1)
+        for place, (section, table) in enumerate(zip(page.sections, tables, strict=True), start=1)
     ]
     write_text(path, environment.from_string(source).render(page=page, parts=parts))
 

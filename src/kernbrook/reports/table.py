@@ -143,6 +143,8 @@ class Table:
     def within(self, width: int) -> Table:
         """The same, narrower as far as it takes and goes: first rougher, then fewer columns."""
         table = self
+        if not self.columns:
+            return table
         for times in range(1, ROUGHER + 1):
             if table.width() <= width:
                 return table
@@ -213,12 +215,12 @@ def of_cells(
         header = {"difference": "diff.", "percent": "diff. %"}.get(word, word)
         columns.append(
             Column(
-                header if len(words) > 1 else measure.header,
+                measure.header if words == ["ours"] else header,
                 tuple(values),
                 form,
                 measure.digits,
                 marks=marks if word == marked and any(marks) else (),
-                group=measure.header if len(words) > 1 else "",
+                group="" if words == ["ours"] else measure.header,
                 **looks,
             )
         )
