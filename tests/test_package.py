@@ -34,7 +34,7 @@ def test_modules_name_what_they_have():
 def test_what_the_commands_use_is_in_evaluation():
     """Whatever was imported before."""
     assert kb.evaluation.__all__ == sorted(set(kb.evaluation.__all__)) == dir(kb.evaluation)
-    for name in ("train", "label", "predict", "compare", "reproduce", "best_fixed"):
+    for name in ("train", "label", "predict", "compare", "best_fixed"):
         assert callable(getattr(kb.evaluation, name))
     assert kb.evaluation.compare is kb.compare
     for name in kb.evaluation.__all__:
