@@ -175,10 +175,11 @@ class Results:
 
     Examples
     --------
-    >>> cell = Cell({"data": "wdbc", "title": "SPA"}, {"error": Estimate(9.5, 1.0, 20)})
+    >>> ours, printed = Estimate(9.5, 1.0, 20), Estimate(9.25, 0.5, 10)
+    >>> cell = Cell({"data": "wdbc", "title": "SPA"}, {"error": ours}, {"error": printed})
     >>> Results("x", "a table", (Measure("error", "mistakes %"),), (cell,)).to_frame()
-       data title measure  mean  std  runs printed  printed_std
-    0  wdbc   SPA   error   9.5  1.0    20    None          NaN
+       data title measure  mean  std  runs  printed  printed_std
+    0  wdbc   SPA   error   9.5  1.0    20     9.25          0.5
     """
 
     name: str
@@ -232,7 +233,8 @@ class Results:
                 rows.append([*key, measure.name, ours.mean, ours.std, ours.runs, *of_paper])
         columns = [*names, "measure", "mean", "std", "runs", "printed", "printed_std"]
         values = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
-        return nw.from_dict(values, backend=backend).to_native()
+        numbers = nw.col("mean", "std", "printed", "printed_std").cast(nw.Float64)
+        return nw.from_dict(values, backend=backend).with_columns(numbers).to_native()
 
 
 def grouped(cells: Iterable[Cell], by: Callable[[Cell], Any]) -> dict[Any, list[Cell]]:
