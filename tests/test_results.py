@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import narwhals as nw
 import numpy as np
 import pytest
 
@@ -113,3 +115,13 @@ def test_a_frame_of_the_cells(results, backend):
         ["a", "SPA", None, "error", 9.5, 1.0, 20, 9.0, 0.5],
         ["a", "RBP", 5, "error", 8.0, None, 1, None, None],
     ]
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_numbers_stay_numbers_where_there_are_none(results, backend):
+    pytest.importorskip(backend)
+    frame = replace(results, cells=results.cells[1:2]).to_frame(backend)
+    types = nw.from_native(frame).schema
+    assert {types[name] for name in ("mean", "std", "printed", "printed_std")} == {nw.Float64}
+    empty = replace(results, cells=()).to_frame(backend)
+    assert len(empty) == 0

@@ -175,10 +175,11 @@ class Results:
 
     Examples
     --------
-    >>> cell = Cell({"data": "wdbc", "title": "SPA"}, {"error": Estimate(9.5, 1.0, 20)})
+    >>> ours, printed = Estimate(9.5, 1.0, 20), Estimate(9.25, 0.5, 10)
+    >>> cell = Cell({"data": "wdbc", "title": "SPA"}, {"error": ours}, {"error": printed})
     >>> Results("x", "a table", (Measure("error", "mistakes %"),), (cell,)).to_frame()
        data title measure  mean  std  runs  printed  printed_std
-    0  wdbc   SPA   error   9.5  1.0    20      NaN          NaN
+    0  wdbc   SPA   error   9.5  1.0    20     9.25          0.5
     """
 
     name: str
@@ -216,8 +217,7 @@ class Results:
 
         Returns
         -------
-        a frame with the columns of the keys, then measure, mean, std, runs, printed, printed_std,
-        NaN where there is none
+        a frame with the columns of the keys, then measure, mean, std, runs, printed, printed_std
         """
         import narwhals as nw
 
@@ -229,15 +229,12 @@ class Results:
                 if ours is None:
                     continue
                 of_paper = (None, None) if printed is None else (printed.mean, printed.std)
-                std, mean_printed, std_printed = (
-                    math.nan if value is None else value for value in (ours.std, *of_paper)
-                )
                 key = [cell[name] for name in names]
-                values = [ours.mean, std, ours.runs, mean_printed, std_printed]
-                rows.append([*key, measure.name, *values])
+                rows.append([*key, measure.name, ours.mean, ours.std, ours.runs, *of_paper])
         columns = [*names, "measure", "mean", "std", "runs", "printed", "printed_std"]
-        data = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
-        return nw.from_dict(data, backend=backend).to_native()
+        values = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
+        numbers = nw.col("mean", "std", "printed", "printed_std").cast(nw.Float64)
+        return nw.from_dict(values, backend=backend).with_columns(numbers).to_native()
 
 
 def grouped(cells: Iterable[Cell], by: Callable[[Cell], Any]) -> dict[Any, list[Cell]]:

@@ -169,8 +169,11 @@ def many_recipes(count=24, **options):
     one = make_comparison(("omkc-dd", "majority"), best=(), **options)
     rows = []
     for place in range(count - 1):
-        errors = [min(0.2 + 0.01 * place, 1.0) for _ in one.rows[0].runs]
-        runs = tuple(replace(r, error=e) for r, e in zip(one.rows[0].runs, errors, strict=True))
+        runs = tuple(
+            replace(run, error=0.2 + 0.01 * place,
+                    history=replace(run.history, error=run.history.error + 0.01 * place))
+            for run in one.rows[0].runs
+        )  # fmt: skip
         rows.append(replace(one.rows[0], recipe=f"r{place}", title=f"R {place}", runs=runs))
     return replace(one, rows=(*rows[::-1], one.rows[1]))
 

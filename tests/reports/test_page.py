@@ -16,7 +16,7 @@ from kernbrook.errors import InputError
 from kernbrook.papers import published, tables
 from kernbrook.reports import Column, Line, Page, Panel, Plot, Section, Table, write_page
 from kernbrook.reports.drawing import pens
-from kernbrook.reports.page import again
+from kernbrook.reports.page import WIDTH, again
 
 HOSTILE = '<img src="http://evil.example/x" onerror=alert(1)>&amp;"\''
 # Of each table's page; every one has the numbers and how to run it again.
@@ -109,7 +109,7 @@ def test_every_published_table_has_a_page(target, table, runs):
         assert f"<h2>{heading}</h2>" in text
     assert page.tags["svg"] == len(sections)
     assert page.tags["h2"] == len(sections) + 2
-    shown = wanted.as_table(results)
+    shown = wanted.as_table(results).within(WIDTH)
     for part in (wanted.heading, wanted.title, *shown.notes, f"kernbrook reproduce {table}"):
         assert " ".join(part.split()) in page.text
     for row in shown.lines()[0]:

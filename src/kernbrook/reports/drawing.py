@@ -221,24 +221,31 @@ def log_ticks(axis: Any, *, narrow: bool = False) -> None:
 
     A panel is narrow: it has fewer, so that their numbers do not touch.
     """
-    from matplotlib.ticker import LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
     low, high = axis.get_view_interval()
     decades = math.log10(high / low)
     subs: tuple[int, ...] = (1, 2, 5) if decades < (1 if narrow else 3) else (1,)
     if narrow and 1 <= decades < 2:
         subs = (1, 3)
-    axis.set_major_locator(LogLocator(base=10, subs=subs, numticks=3 if narrow else 20))
+    axis.set_major_locator(
+        MaxNLocator(3, steps=[1, 2, 5, 10])
+        if narrow and decades < 0.7
+        else LogLocator(base=10, subs=subs, numticks=3 if narrow else 20)
+    )
     axis.set_minor_formatter(NullFormatter())
 
 
 def few_ticks(axes: Any) -> None:
-    """Up to five ticks on each linear axis, for a panel."""
+    """Up to five ticks on each linear axis, for a panel; fewer across where numbers are long."""
     from matplotlib.ticker import MaxNLocator
 
-    for axis, steps in ((axes.xaxis, [1, 2, 5, 10]), (axes.yaxis, [1, 2, 2.5, 5, 10])):
+    across = 4 if axes.get_xlim()[1] < 10_000 else 3
+    for axis, bins, steps in (
+        (axes.xaxis, across, [1, 2, 5, 10]), (axes.yaxis, 4, [1, 2, 2.5, 5, 10]),
+    ):  # fmt: skip
         if axis.get_scale() == "linear":
-            axis.set_major_locator(MaxNLocator(4, steps=steps))
+            axis.set_major_locator(MaxNLocator(bins, steps=steps))
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
