@@ -48,7 +48,6 @@ def test_what_compiles_comes_first(jobs, tmp_path):
     calls = [(path, place) for place in range(3)]
     found = list(in_order(_compiled, calls, lambda _: 1, jobs, None, trials))
     assert len(found) == 3
-    assert found[-1]
     assert all(found) or jobs == 2
     assert path.exists()
 
