@@ -12,6 +12,7 @@ from reports.synthetic import make_results
 from kernbrook.errors import InputError
 from kernbrook.papers import published
 from kernbrook.papers.published import against_print, footer
+from kernbrook.papers.vkr import level
 from kernbrook.reports import draw
 from kernbrook.results import Cell, Curve, Estimate, Results
 
@@ -544,6 +545,20 @@ def test_what_does_not_fit_goes(width):
         assert part in found
 
 
+@pytest.mark.parametrize(
+    ("p_value", "found"), [(0.01, 5), (0.05, 5), (0.051, 10), (0.1, 10), (0.11, None), (None, None)]
+)
+def test_stars_of_a_test(p_value, found):
+    cell = voted().cells[2]
+    assert level(replace(cell, facts={**cell.facts, "p_value": p_value})) == found
+    stars = {5: "**", 10: "*", None: ""}[found]
+    table = published("vkr-table-1").as_table(
+        replace(voted(), cells=(replace(cell, facts={**cell.facts, "p_value": p_value}),))
+    )
+    (column,) = (column for column in table.columns if column.header == "p")
+    assert column.marks == (stars,)
+
+
 def test_the_setting_of_several_draws():
     first = voted().cells[3]
     chosen = (*first.facts["chosen"] * 2, {"lam": 1.0, "beta": 1.0})
@@ -591,6 +606,12 @@ def test_ours_against_print():
         low, high = axes.get_xlim()
         assert (low, high) == axes.get_ylim()
         assert all(low < value < high for pair in pairs for value in pair)
+    for value in (np.inf, np.nan, 0.0):  # a run that diverged, or keeps nothing
+        own = {"error": Estimate(value), "n_support": Estimate(value)}
+        (section,) = against_print(with_first(found, ours=own))
+        for axes in painted(draw(section.plot)).axes:
+            low, high = axes.get_xlim()
+            assert 0 <= low < high < 35_000
     bare = tuple(replace(cell, printed={}) for cell in found.cells)
     assert against_print(replace(found, cells=bare)) == []
 

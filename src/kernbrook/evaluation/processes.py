@@ -70,7 +70,7 @@ def in_order(
     trials : what compiles first
     tell : see `Watch`
     """
-    jobs = min(jobs or available_cores(), len(calls))
+    jobs = max(1, min(jobs or available_cores(), len(calls)))
     trials = trials or {}
     with Watch(tell, len(trials)) as watch:
         if jobs == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -215,9 +216,8 @@ def against_print(results: Results) -> list[Section]:
             title: [(c.printed[measure.name].mean, c.mean(measure.name)) for c in own]
             for title, own in grouped(both, lambda cell: cell["title"]).items()
         }
-        every = [value for own in pairs.values() for pair in own for value in pair]
-        positive = [value for value in every if value > 0]
-        log = len(positive) == len(every) and max(every) > WIDE * min(every)
+        every = [v for own in pairs.values() for pair in own for v in pair if math.isfinite(v)]
+        log = max(every) > WIDE * min(every) > 0
         low, high = (0.8 * min(every), 1.25 * max(every)) if log else limits([every])
         lines = [Line(EQUAL, (low, high), (low, high))]
         lines += [

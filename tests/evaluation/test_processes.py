@@ -1,0 +1,59 @@
+"""Results of calls in several processes, in the order of the calls."""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import partial
+
+import pytest
+
+from kernbrook.errors import InputError
+from kernbrook.evaluation.processes import in_order
+
+FAMILY = frozenset({"a"})
+
+
+def _work(rounds, wait, progress=None):
+    time.sleep(wait)
+    if progress is not None:
+        progress(rounds)
+    return rounds, os.getpid()
+
+
+def _compiled(path, *arguments, progress=None):
+    return path.exists()
+
+
+def _refuse(number, progress=None):
+    raise InputError(f"no {number}")
+
+
+CALLS = [(3, 0.2), (1, 0.0), (2, 0.0)]  # the first is the last to end
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_results_come_in_the_order_of_the_calls(jobs):
+    done = []
+    found = list(in_order(_work, CALLS, lambda result: result[0], jobs, done.append))
+    assert [rounds for rounds, _ in found] == done == [3, 1, 2]
+    assert (os.getpid() in {process for _, process in found}) == (jobs == 1)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_compiles_comes_first(jobs, tmp_path):
+    """In one process before all calls; of several one begins with it."""
+    path = tmp_path / "compiled"
+    trials = {FAMILY: partial(path.write_text, "x")}
+    calls = [(path, place) for place in range(3)]
+    found = list(in_order(_compiled, calls, lambda _: 1, jobs, None, trials))
+    assert len(found) == 3
+    assert all(found) or jobs == 2
+    assert path.exists()
+
+
+@pytest.mark.parametrize("jobs", [None, 1, 2])
+def test_no_calls_and_calls_that_fail(jobs):
+    assert list(in_order(_work, [], lambda _: 1, jobs, None)) == []
+    with pytest.raises(InputError, match="no 1"):
+        list(in_order(_refuse, [(1,), (1,)], lambda _: 1, jobs, None))
