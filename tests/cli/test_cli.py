@@ -313,7 +313,7 @@ def test_one_class_against_the_rest(kernbrook: Program) -> None:
         (["nonsense"], 2, "nonsense"),
         (["reproduce", "omkc-table-9"], 1, "unknown table 'omkc-table-9'"),
         (["reproduce", "omkc-table-3", "--data", "iris"], 1, "unknown data set of omkc-table-3"),
-        (["reproduce", "omkc-table-3", "--report", "x.html"], 1, "--report goes with"),
+        (["reproduce", "omkc-table-3", "--report", "x.txt"], 1, "a name that ends in .html"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_place(
@@ -385,11 +385,11 @@ def test_reproduce_prints_printed_and_ours(
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     assert "11.70 ± 1.01" in result.stdout
-    cells = json.loads(target.read_text())["cells"]
-    assert [cell["title"] for cell in cells] == [
+    found = json.loads(target.read_text())
+    assert [cell["key"]["title"] for cell in found["cells"]] == [
         "Perceptron", "Perceptron(u)", "Perceptron(*)", "OM-2", "OMKC(D,D)",
     ]  # fmt: skip
-    assert json.loads(target.read_text())["permutations_by_data"] == {"wdbc": "seeded"}
+    assert found["origins"] == {"wdbc": "seeded"}
 
 
 def test_reproduce_times_and_figure(kernbrook: Program, tmp_path: Path) -> None:
@@ -404,3 +404,17 @@ def test_reproduce_times_and_figure(kernbrook: Program, tmp_path: Path) -> None:
     assert figure.returncode == 0, figure.stderr
     assert "best at" in figure.stdout
     assert "<svg" in page.read_text()
+
+
+def test_several_data_sets_have_ranks(kernbrook: Program, csv_file: Path, tmp_path: Path) -> None:
+    target, page = tmp_path / "ranks.json", tmp_path / "ranks.html"
+    result = kernbrook(
+        "compare", str(csv_file), "wdbc", "--recipes", "majority,last-label", *FAST,
+        "--json", str(target), "--report", str(page),
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "ranks on 2 data sets" in result.stdout
+    found = json.loads(target.read_text())
+    assert found["ranks"]["data"] == [one["data"] for one in found["comparisons"]]
+    assert len(found["ranks"]["ranks"]) == 2
+    assert "<h2>Ranks</h2>" in page.read_text("utf-8")
