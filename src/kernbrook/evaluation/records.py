@@ -218,7 +218,7 @@ class Comparison:
         >>> result = kb.compare("wdbc", ["majority"], permutations=2, jobs=1).results()
         >>> result.to_frame()[["recipe", "measure", "mean"]].head(1)
              recipe measure       mean
-        0  majority   error  37.785589
+        0  majority   error  37.961336
         """
         header = "mistakes %" if self.task == "classification" else "mean squared error"
         names = {
