@@ -64,7 +64,8 @@ def ranking(comparisons: Sequence[Comparison]) -> Ranking:
     --------
     >>> from kernbrook.evaluation.comparing import compare
     >>> names = ["omkc-dd", "majority"]
-    >>> both = [compare(data, names, permutations=2, jobs=1) for data in ("wdbc", "checkerboard:300")]
+    >>> data = "wdbc", "checkerboard:300"
+    >>> both = [compare(one, names, permutations=2, jobs=1) for one in data]
     >>> found = ranking(both)
     >>> found.recipes, found.mean.tolist()
     (('omkc-dd', 'majority'), [1.0, 2.0])
