@@ -61,7 +61,7 @@ def main() -> None:
             for now, rate, error in windows(show)
         ]
         print(machine.table(["rows", "process MB", "rows a second", "mistakes %"], lines))
-    draw(runs, given.picture)
+        draw(runs, given.picture)  # after each: the next one may take hours
     print(f"wrote {given.picture}")
 
 
