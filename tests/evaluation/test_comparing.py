@@ -7,8 +7,10 @@ from scipy import stats
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, NonFiniteError, UnknownNameError
-from kernbrook.evaluation.comparing import best_rows, compare, load_orders, state_of
+from kernbrook.evaluation.comparing import compare
+from kernbrook.evaluation.orders import load_orders, state_of
 from kernbrook.evaluation.records import History, Record, Row
+from kernbrook.evaluation.significance import best_rows
 from kernbrook.streams.arrays import ArrayStream
 
 NAMES = ["omkc-dd", "omkc-ss", "perceptron-best", "majority"]

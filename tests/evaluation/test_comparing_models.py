@@ -14,7 +14,7 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.outside import online
 from kernbrook.evaluation.baselines import Scaled, baselines_of
 from kernbrook.evaluation.choosing import seeded
-from kernbrook.evaluation.comparing import state_of
+from kernbrook.evaluation.orders import state_of
 from kernbrook.evaluation.tasks import task_of
 from kernbrook.streams.arrays import ArrayStream
 

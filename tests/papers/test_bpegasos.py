@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
-from kernbrook.evaluation.comparing import state_of
 from kernbrook.evaluation.held_out import standardised
+from kernbrook.evaluation.orders import state_of
 from kernbrook.papers import published, reproduce
 from kernbrook.papers.bpegasos import _on_the_way
 from kernbrook.streams.arrays import ArrayStream

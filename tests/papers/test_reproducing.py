@@ -12,7 +12,7 @@ import kernbrook as kb
 from kernbrook import recipes
 from kernbrook.cli.main import app
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation.comparing import orders_of
+from kernbrook.evaluation.orders import orders_of
 from kernbrook.papers import amkl, bomkl, published, reproduce, tables
 
 MEASURES = {"error": 2, "n_support": 1}

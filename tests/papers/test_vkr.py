@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import kernbrook as kb
 from kernbrook.cli.main import app
 from kernbrook.errors import DataFileError, InputError
-from kernbrook.evaluation.comparing import state_of
+from kernbrook.evaluation.orders import state_of
 from kernbrook.papers import published, reproduce, vkr
 from kernbrook.papers.vkr import waveform01
 from kernbrook.papers.vkr_protocol import paper_protocol

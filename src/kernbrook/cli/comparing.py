@@ -79,7 +79,7 @@ def compare(
     from kernbrook.evaluation.baselines import libraries_of
     from kernbrook.evaluation.choosing import choices_of, settings_of, wanted
     from kernbrook.evaluation.comparing import compare as run
-    from kernbrook.evaluation.comparing import load_orders
+    from kernbrook.evaluation.orders import load_orders
     from kernbrook.evaluation.ranking import ranking
     from kernbrook.reports import (
         below_each_other,

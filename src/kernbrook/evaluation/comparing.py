@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
-import sys
 import warnings
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial, wraps
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,11 +15,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy import stats
 
-from kernbrook.checks import is_whole
 from kernbrook.errors import (
-    DataFileError,
     InputError,
     KernbrookError,
     KernbrookWarning,
@@ -42,9 +34,12 @@ from kernbrook.evaluation.choosing import (
     told_apart,
     wanted,
 )
+from kernbrook.evaluation.manifest import digest_of, manifest
+from kernbrook.evaluation.orders import check_count, orders_of, state_of
 from kernbrook.evaluation.prequential import prequential
 from kernbrook.evaluation.processes import Call, run_all
 from kernbrook.evaluation.records import Comparison, Record, Row
+from kernbrook.evaluation.significance import best_rows
 from kernbrook.evaluation.tasks import (
     CHUNK,
     check_no_fraction,
@@ -141,11 +136,11 @@ def compare(
     rows = wanted(recipes)
     choices = None if rows is None else choices_of(rows, overrides)
     libraries = libraries_of(baselines)
-    _check_count("seed", seed, 0)
+    check_count("seed", seed, 0)
     if jobs is not None:
-        _check_count("jobs", jobs, 1)
+        check_count("jobs", jobs, 1)
     if permutations is not None:
-        _check_count("permutations", permutations, 1)
+        check_count("permutations", permutations, 1)
     if in_order and (orders is not None or permutations not in (None, 1)):
         raise InputError("in_order: the data's own order is one order; give no others")
     stream = _opened(data, y)
@@ -175,7 +170,7 @@ def compare(
         sequence = orders_of(orders, permutations, seed, len(y))
         n_rows, n_orders = len(y), len(sequence)
         facts |= {
-            "data_sha256": _digest(X, y),
+            "data_sha256": digest_of(X, y),
             "permutations": n_orders,
             "orders": "given" if orders is not None else "seeded",
         }
@@ -208,11 +203,6 @@ def _opened(data: Any, y: Any) -> Stream:
     if isinstance(data, Stream):
         return data
     return open_stream(data if y is None else (data, y))
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if not is_whole(value) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name}: expected {least} or more, got {value!r}")
 
 
 def _classes(labels: NDArray[Any], task: Task) -> NDArray[Any] | None:
@@ -379,107 +369,3 @@ def _runs(
             if jobs > 1:
                 advance(len(y))
             yield cast(tuple[str, int], done), outcome
-
-
-def state_of(seed: int, run: int) -> int:
-    """The random_state of the recipes in that run."""
-    return int(np.random.SeedSequence([seed, run, 1]).generate_state(1)[0] >> 1)
-
-
-def orders_of(
-    given: NDArray[np.int64] | None, permutations: int | None, seed: int, n: int
-) -> NDArray[np.int64]:
-    """(p, n) the orders that `compare` takes the n rows in: those given, or seeded ones."""
-    if permutations is not None:
-        _check_count("permutations", permutations, 1)
-    if given is None:
-        rngs = [np.random.default_rng([seed, run]) for run in range(permutations or 20)]
-        return np.array([rng.permutation(n) for rng in rngs])
-    given = np.atleast_2d(given)
-    if (
-        given.dtype.kind not in "iu"
-        or given.shape[1:] != (n,)
-        or not (np.sort(given, axis=1) == np.arange(n)).all()
-    ):
-        raise InputError(
-            f"orders: expected permutations of 0..{n - 1}, one a row, got shape {given.shape} "
-            f"of {given.dtype}"
-        )
-    if permutations is not None and permutations > len(given):
-        raise InputError(f"orders: {permutations} permutations wanted, only {len(given)} given")
-    return given[:permutations]
-
-
-def load_orders(path: str | Path, name: str) -> NDArray[np.int64]:
-    """The orders of one data set in an .npz file of (p, n) integer arrays by name.
-
-    Raises
-    ------
-    DataFileError
-        The file cannot be read, or has no orders of that name.
-    """
-    if Path(path).is_file() and not zipfile.is_zipfile(path):
-        raise DataFileError(path, "expected an .npz file of orders, found something else")
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            if name not in archive.files:
-                raise DataFileError(
-                    path, f"no orders named {name!r}; it has {', '.join(archive.files)}"
-                )
-            orders = archive[name]
-    except DataFileError:
-        raise
-    except FileNotFoundError:
-        raise DataFileError(path, "no such file") from None
-    except Exception as error:
-        raise DataFileError(path, f"not a readable .npz file: {error}") from None
-    if orders.ndim != 2 or orders.dtype.kind not in "iu":
-        raise DataFileError(
-            path, f"{name}: expected a (p, n) integer array, got {orders.shape} {orders.dtype}"
-        )
-    return orders.astype(np.int64)
-
-
-def best_rows(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Recipes that a Student t-test (5 %, two-sided) does not tell from the least mean error.
-
-    The test is of the mistakes, or of the logarithms of mean squared errors: where a recipe
-    diverges, their spread hides every difference.
-    """
-    finite = [row for row in rows if np.isfinite(row.errors).all()]
-    least = min(finite or rows, key=lambda row: row.errors.mean())
-    return tuple(row.recipe for row in rows if not _differs(_tested(row), _tested(least)))
-
-
-def _tested(row: Row) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore"):
-        return row.errors if row.task == "classification" else np.log(row.errors)
-
-
-def _differs(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
-    if a.mean() == b.mean():
-        return False
-    if len(a) < 2 or not np.isfinite([a, b]).all() or (np.ptp(a) == 0 and np.ptp(b) == 0):
-        return True
-    first, second = ((v.mean(), v.std(ddof=1), len(v)) for v in (a, b))
-    return bool(stats.ttest_ind_from_stats(*first, *second).pvalue < 0.05)
-
-
-def _digest(X: Any, y: NDArray[Any]) -> str:
-    digest = hashlib.sha256()
-    arrays = (X.data, X.indices, X.indptr, y) if sp.issparse(X) else (X, y)
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
-
-
-def manifest(seed: int) -> dict[str, Any]:
-    """What it takes to run the same again: command, seed, versions, machine."""
-    packages = ("kernbrook", "numpy", "scipy", "scikit-learn", "numba")
-    return {
-        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-        "seed": seed,
-        "versions": {"python": platform.python_version()}
-        | {package: version(package) for package in packages},
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-    }

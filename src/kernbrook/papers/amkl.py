@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.comparing import Progress, state_of
+from kernbrook.evaluation.comparing import Progress
+from kernbrook.evaluation.orders import state_of
 from kernbrook.evaluation.prequential import prequential
 from kernbrook.evaluation.processes import in_order
 from kernbrook.evaluation.records import Record

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.comparing import best_rows
 from kernbrook.evaluation.records import Row
+from kernbrook.evaluation.significance import best_rows
 from kernbrook.papers.orders import Runs
 from kernbrook.papers.published import ERROR, SECONDS, SUPPORT, Job, PrintedRow, names_of
 from kernbrook.reports.comparison import STAR_NOTE, STAR_NOTE_ALONE

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileError, UnknownNameError
-from kernbrook.evaluation.comparing import compare, load_orders, orders_of
+from kernbrook.evaluation.comparing import compare
+from kernbrook.evaluation.orders import load_orders, orders_of
 from kernbrook.evaluation.records import Comparison, Row
 from kernbrook.papers.published import Job, Plan, PrintedRow
 from kernbrook.streams import Stream, open_stream

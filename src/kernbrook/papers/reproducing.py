@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation.comparing import manifest
+from kernbrook.evaluation.manifest import manifest
 from kernbrook.evaluation.warming import Tell
 from kernbrook.papers import amkl, bomkl, bpegasos, omkc, vkr
 from kernbrook.papers.orders import origin

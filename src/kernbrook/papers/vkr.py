@@ -18,7 +18,8 @@ from threadpoolctl import threadpool_limits
 from kernbrook import recipes as book
 from kernbrook.errors import InputError
 from kernbrook.estimators.voted import of_unit_length
-from kernbrook.evaluation.comparing import Progress, state_of
+from kernbrook.evaluation.comparing import Progress
+from kernbrook.evaluation.orders import state_of
 from kernbrook.evaluation.processes import in_order
 from kernbrook.kernels import Gaussian, Kernel, Polynomial
 from kernbrook.papers import orders

@@ -1,0 +1,36 @@
+"""What it takes to run the same again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+
+def digest_of(X: Any, y: NDArray[Any]) -> str:
+    """SHA-256 of all rows and labels."""
+    digest = hashlib.sha256()
+    arrays = (X.data, X.indices, X.indptr, y) if sp.issparse(X) else (X, y)
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def manifest(seed: int) -> dict[str, Any]:
+    """What it takes to run the same again: command, seed, versions, machine."""
+    packages = ("kernbrook", "numpy", "scipy", "scikit-learn", "numba")
+    return {
+        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "seed": seed,
+        "versions": {"python": platform.python_version()}
+        | {package: version(package) for package in packages},
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+    }
