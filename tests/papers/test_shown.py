@@ -12,7 +12,7 @@ from reports.synthetic import make_results
 from kernbrook.errors import InputError
 from kernbrook.papers import published
 from kernbrook.papers.published import against_print, footer
-from kernbrook.papers.vkr import level
+from kernbrook.papers.vkr_shown import level
 from kernbrook.reports import draw
 from kernbrook.results import Cell, Curve, Estimate, Results
 
