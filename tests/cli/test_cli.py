@@ -418,3 +418,9 @@ def test_several_data_sets_have_ranks(kernbrook: Program, csv_file: Path, tmp_pa
     assert found["ranks"]["data"] == [one["data"] for one in found["comparisons"]]
     assert len(found["ranks"]["ranks"]) == 2
     assert "<h2>Ranks</h2>" in page.read_text("utf-8")
+    alone = kernbrook(
+        "compare", str(csv_file), "wdbc", "--recipes", "majority", *FAST, "--json", str(target)
+    )
+    assert alone.returncode == 0, alone.stderr
+    assert "ranks: expected two data sets or more, and two recipes" in alone.stderr
+    assert list(json.loads(target.read_text())) == ["comparisons"]

@@ -22,7 +22,8 @@ from kernbrook.cli.options import (
     check_targets,
     parameters,
 )
-from kernbrook.cli.output import progress, show_result
+from kernbrook.cli.output import progress, say, show_result
+from kernbrook.errors import InputError
 
 
 def compare(
@@ -139,12 +140,14 @@ def compare(
     tables = [comparison_table(one) for one in results]
     found, page = comparison_json(results[0]), comparison_page(results[0])
     if len(results) > 1:
-        ranks = ranking(results)
-        tables.append(ranking_table(ranks))
-        found = {
-            "comparisons": [comparison_json(one) for one in results],
-            "ranks": ranking_json(ranks),
-        }
+        found, ranks = {"comparisons": [comparison_json(one) for one in results]}, None
+        try:
+            ranks = ranking(results)
+        except InputError as error:  # which must not cost the results
+            say(f"kernbrook: {error}")
+        else:
+            tables.append(ranking_table(ranks))
+            found["ranks"] = ranking_json(ranks)
         page = comparisons_page(results, ranks)
     show_result(json, lambda: found, lambda width: below_each_other(tables, width))
     if report is not None:

@@ -325,15 +325,10 @@ def ranking_table(ranking: Ranking) -> Table:
     return Table(tuple(columns), (), strong, tuple(lines), f"ranks on {n} data sets")
 
 
-def comparisons_page(comparisons: Sequence[Comparison], ranking: Ranking) -> Page:
-    """The ranks, then each comparison's verdict, figure and table."""
-    sections = [
-        Section(
-            "Ranks",
-            "The recipes in the order of their mean errors on each data set, 1 the least.",
-            table=ranking_table(ranking),
-        )
-    ]
+def comparisons_page(comparisons: Sequence[Comparison], ranking: Ranking | None) -> Page:
+    """The ranks, where there are any; then each comparison's verdict, figure and table."""
+    text = "The recipes in the order of their mean errors on each data set, 1 the least."
+    sections = [Section("Ranks", text, table=ranking_table(ranking))] if ranking else []
     for one in comparisons:
         how = error_form(checked(one))
         plot = learning_curves(one, how.scale, how.axis)
