@@ -128,6 +128,8 @@ def printable(text: str) -> str:
     >>> print(printable("a\\x1b[2Jb\\n"))
     a\\x1b[2Jb\\n
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 

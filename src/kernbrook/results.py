@@ -14,7 +14,7 @@ import numpy as np
 
 from kernbrook.errors import InputError
 
-Form = Literal["fixed", "seconds", "count", "short"]
+Form = Literal["fixed", "seconds", "count"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Measure:
     header : of its columns
     digits : behind the point; of a published number those that are printed
     form : "fixed" has `digits`; "seconds" three significant digits; "count" is an integer with
-        commas; "short" leaves out what is 0
+        commas
     """
 
     name: str

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from kernbrook.cli.options import (
-    Data,
     Features,
     Jobs,
     Json,
@@ -19,6 +18,7 @@ from kernbrook.cli.options import (
     Report,
     Seed,
     Settings,
+    SeveralData,
     check_targets,
     parameters,
 )
@@ -27,7 +27,7 @@ from kernbrook.errors import InputError
 
 
 def compare(
-    data: Annotated[list[str], Data.__metadata__[0]],
+    data: SeveralData,
     recipes: Annotated[
         str | None,
         typer.Option(
@@ -87,8 +87,8 @@ def compare(
         comparison_json,
         comparison_page,
         comparison_table,
+        comparisons_json,
         comparisons_page,
-        ranking_json,
         ranking_table,
         rendered,
         write_page,
@@ -137,20 +137,22 @@ def compare(
                     **own,
                 )
             )
-    tables = [comparison_table(one) for one in results]
-    found, page = comparison_json(results[0]), comparison_page(results[0])
+    tables, ranks = [comparison_table(one) for one in results], None
     if len(results) > 1:
-        found, ranks = {"comparisons": [comparison_json(one) for one in results]}, None
         try:
             ranks = ranking(results)
         except InputError as error:  # which must not cost the results
             say(f"kernbrook: {error}")
         else:
             tables.append(ranking_table(ranks))
-            found["ranks"] = ranking_json(ranks)
-        page = comparisons_page(results, ranks)
-    show_result(json, lambda: found, lambda width: below_each_other(tables, width))
+    alone = results[0] if len(results) == 1 else None
+    show_result(
+        json,
+        lambda: comparison_json(alone) if alone else comparisons_json(results, ranks),
+        lambda width: below_each_other(tables, width),
+    )
     if report is not None:
+        page = comparison_page(alone) if alone else comparisons_page(results, ranks)
         write_page(page, report)
         typer.echo(f"wrote {report}", err=True)
 

@@ -14,13 +14,12 @@ from kernbrook.errors import InputError
 MOST_SEED = 2**32 - 1  # that NumPy's older generators take
 MOST_FEATURES = 2**31 - 1  # that a sparse matrix has columns for
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="A file (svmlight, CSV; plain, .gz, .bz2, .xz), - for standard input, or a name: see "
-        "`data`."
-    ),
-]
+_DATA = typer.Argument(
+    help="A file (svmlight, CSV; plain, .gz, .bz2, .xz), - for standard input, or a name: see "
+    "`data`."
+)
+Data = Annotated[str, _DATA]
+SeveralData = Annotated[list[str], _DATA]
 MaxBytes = Annotated[
     int | None,
     typer.Option(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import POSITIVE, Part, or_none, refusal
+from kernbrook.checks import LEARNED, POSITIVE, Part, or_none, refusal
 from kernbrook.combiners.fixed_share import FixedShare
 from kernbrook.combiners.losses import LossCombiner
 from kernbrook.combiners.ml_poly import MLPoly
@@ -25,7 +25,6 @@ FAR = 3.0  # of numbers: differences count up to it, in deviations
 MEMORY = 0.999  # of the deviation, a label's factor
 FREER = 10.0  # how much less the coefficient of the vote is held to 0 than those of the experts
 FLATTEST = 1e-3  # least curvature of a logistic loss
-GREATEST = 1e120  # of coefficients and of the matrix: what a file's have to be below
 N_MEASURED = 4  # labels so far, their decayed count, sum of squared errors, greatest label
 
 
@@ -125,7 +124,7 @@ class Stack(BaseEstimator):
         matrix = learned[n_experts + 1 :]
         if (measured < 0).any() or (matrix[:: n_experts + 2] < 0).any():
             raise InputError("progress.state: expected counts, and squares, from 0")
-        if (np.abs(learned) > GREATEST).any() or measured[2] / 1e300 > measured[1]:
+        if (np.abs(learned) > LEARNED).any() or measured[2] / 1e300 > measured[1]:
             raise InputError("progress.state: greater than learning can make it")
 
     def rule(self) -> Stacking:

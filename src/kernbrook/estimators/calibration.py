@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import LEARNED
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Flags, Floats, Labels, check_array
 from kernbrook.numerics.calibration import (
@@ -21,8 +22,6 @@ from kernbrook.numerics.calibration import (
     best_cut,
     learn_scores,
 )
-
-GREATEST = 1e120  # of what is learned: what a file's has to be below
 
 
 class Calibration:
@@ -134,7 +133,7 @@ class Calibration:
         positive = known.slope[1] > 0 and known.curvatures.min() > 0
         if not (positive and known.slope[2:].min() >= 0 and known.counts.min() >= 0):
             raise InputError("slope, curvatures, counts: expected positive numbers")
-        if max(np.abs(array).max() for array in known[:4]) > GREATEST:
+        if max(np.abs(array).max() for array in known[:4]) > LEARNED:
             raise InputError("slope, intercepts, cross, curvatures: greater than they can be")
         if (known.cross**2 > 2 * known.slope[1] * known.curvatures).any():  # up to rounding: half
             raise InputError("cross: more than the curvatures can have")

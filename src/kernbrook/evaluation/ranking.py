@@ -70,18 +70,16 @@ def ranking(comparisons: Sequence[Comparison]) -> Ranking:
     >>> found.recipes, found.mean.tolist()
     (('omkc-dd', 'majority'), [1.0, 2.0])
     """
-    common = [
-        row
-        for row in comparisons[0].rows
-        if all(any(own.recipe == row.recipe for own in other.rows) for other in comparisons)
-    ] if comparisons else []  # fmt: skip
+    by_name = [{row.recipe: row for row in one.rows} for one in comparisons]
+    first = comparisons[0].rows if comparisons else ()
+    common = [row for row in first if all(row.recipe in rows for rows in by_name)]
     if len(comparisons) < 2 or len(common) < 2:
         raise InputError(
             "ranks: expected two data sets or more, and two recipes that end on each of them, "
             f"got {len(comparisons)} and {len(common)}"
         )
     recipes = tuple(row.recipe for row in common)
-    errors = np.array([[_mean_error(one, recipe) for recipe in recipes] for one in comparisons])
+    errors = np.array([[rows[name].errors.mean() for name in recipes] for rows in by_name])
     n, k = errors.shape
     p_value = float(stats.friedmanchisquare(*errors.T).pvalue) if k > 2 else math.nan
     spread = float(stats.studentized_range.ppf(1 - LEVEL, k, np.inf)) / math.sqrt(2)
@@ -93,8 +91,3 @@ def ranking(comparisons: Sequence[Comparison]) -> Ranking:
         p_value,
         spread * math.sqrt(k * (k + 1) / (6 * n)),
     )
-
-
-def _mean_error(comparison: Comparison, recipe: str) -> float:
-    (row,) = (row for row in comparison.rows if row.recipe == recipe)
-    return float(np.mean(row.errors))

@@ -26,7 +26,7 @@ from kernbrook.reports import drawing
 from kernbrook.reports.drawing import DASHES, HUES, Pen
 from kernbrook.reports.page import Section
 from kernbrook.reports.plot import Line, Panel, Plot
-from kernbrook.reports.table import DECADES, Column, Table, of_cells
+from kernbrook.reports.table import Column, Table, at_decades, of_cells
 from kernbrook.reports.words import TRIVIAL
 from kernbrook.results import Cell, Curve, Estimate, Measure, Results, grouped
 
@@ -76,15 +76,7 @@ class _Data:
         X, y = job.present[name].read()
         self.name, self.job, self.plan = name, job, job.plan
         self.X, self.y = X[: job.plan.rows], y[: job.plan.rows]
-        printed = int(job.of(name)[0].number("n_rows"))
-        if len(self.y) != printed:
-            said = f"{name}: {len(self.y):,} rows here, {printed:,} in the paper"
-            if job.plan.rows is not None:
-                said = (
-                    f"at most {job.plan.rows:,} rows are learned from: the numbers need not agree"
-                )
-            if said not in job.remarks:
-                job.remarks.append(said)
+        job.note_rows(name, len(self.y))
 
     def of_paper(self) -> list[_Wanted]:
         """The paper's rows of the data set."""
@@ -220,13 +212,10 @@ def _table(results: Results) -> Table:
 def _curve_table(results: Results) -> Table:
     """Errors at powers of ten and at the end."""
     cells = results.cells
-    columns = [names_of(cells)]
-    for n, name in DECADES.items():
-        values = tuple(cell.curves["error"].at(n) for cell in cells)
-        if any(value is not None for value in values):
-            columns.append(Column(name, values, "{:.2f}".format, group=ERROR.header))
     ends, shares = [cell.curves["error"] for cell in cells], [cell.mean("labels") for cell in cells]
-    columns += [
+    columns = [
+        names_of(cells),
+        *at_decades(ends, "{:.2f}".format, ERROR.header),
         Column("end", tuple(curve.end for curve in ends), group=ERROR.header),
         Column("rounds", tuple(curve.x[-1] for curve in ends), "{:,}".format, spare=1),
         Column("labels %", tuple(100 * share for share in shares), "{:.1f}".format),
@@ -236,10 +225,8 @@ def _curve_table(results: Results) -> Table:
 
 def _asking(results: Results) -> tuple[list[Cell], list[Cell]]:
     """The cells of a criterion, and those of trivial rules."""
-    return tuple(  # type: ignore[return-value]
-        [cell for cell in results.cells if (cell["window"] is None) == trivial]
-        for trivial in (False, True)
-    )
+    by_kind = grouped(results.cells, lambda cell: cell["window"] is None)
+    return by_kind.get(False, []), by_kind.get(True, [])
 
 
 def _label_table(results: Results) -> Table:

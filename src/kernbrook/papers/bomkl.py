@@ -113,7 +113,7 @@ def _study_plots(results: Results) -> list[Section]:
         results.cells, lambda cell: (cell["data"], cell["parameter"])
     ).items():
         lines = grouped(own, lambda cell: cell["title"])
-        pens = dict(zip(lines, drawing.pens([False] * len(lines)), strict=True))
+        pens = drawing.pens_of(lines)
         panels = [
             _study_panel(lines, name, title)
             for name, title in (

@@ -26,7 +26,7 @@ from kernbrook.papers.published import (
 from kernbrook.reports import drawing
 from kernbrook.reports.page import Section
 from kernbrook.reports.plot import Line, Panel, Plot, limits
-from kernbrook.reports.table import DECADES, Column, Table, of_cells, seconds
+from kernbrook.reports.table import Column, Table, at_decades, of_cells, seconds
 from kernbrook.results import Cell, Curve, Estimate, Measure, Results
 from kernbrook.streams.base import FirstRows
 
@@ -91,8 +91,7 @@ def _facts(
             said = (
                 f"at most {job.plan.rows:,} examples are learned from: the numbers need not agree"
             )
-        if said not in job.remarks:
-            job.remarks.append(said)
+        job.remark(said)
     key = row.key | {"budget": row.settings.get("budget"), "width": row.number("width")}
     return key, ours
 
@@ -173,11 +172,10 @@ def _curve_table(results: Results, shown: Shown) -> Table:
     cells, timed = results.cells, shown == "seconds"
     form = seconds if timed else "{:.2f}".format
     heading = "seconds" if timed else "accuracy %"
-    columns = [Column("algorithm", _names(cells), kind="text")]
-    for n, name in DECADES.items():
-        values = tuple(cell.curves[shown].at(n) for cell in cells)
-        if any(value is not None for value in values):
-            columns.append(Column(name, values, form, group=heading))
+    columns = [
+        Column("algorithm", _names(cells), kind="text"),
+        *at_decades([cell.curves[shown] for cell in cells], form, heading),
+    ]
     accuracy = tuple(cell.ours["accuracy"] for cell in cells)
     times = tuple(cell.mean("seconds") for cell in cells)
     columns += [
@@ -220,7 +218,7 @@ def _curve_plots(results: Results, shown: Shown) -> list[Section]:
         x_limits=(first if first < last else last / 10, last),
         y_limits=(0.8 * min(seen), 1.25 * max(seen)) if timed else (low, min(high, 100.0)),
     )
-    pens = dict(zip(names, drawing.pens([False] * len(names)), strict=True))
+    pens = drawing.pens_of(names)
     faint = {f"{name} ended": drawing.dotted(pen.color) for name, pen in pens.items()}
     plot = Plot([panel], pens, height=4.2, others=faint)
     heading, text = {

@@ -61,7 +61,7 @@ def _rows(job: Job, runs: Runs, wanted: list[PrintedRow]) -> list[Row]:
         settings = dict(items)
         if settings.get("kernels") == "best":
             kernel = best_kernel(runs, settings.get("tie", "label"))
-            job.remarks.append(f"Perceptron(*) takes {kernel} on {runs.name}")
+            job.remark(f"Perceptron(*) takes {kernel} on {runs.name}")
             settings["kernels"] = [kernel]
         found |= {row.recipe: row for row in runs.run(recipes, **settings).rows}
     return [found[row.recipe] for row in wanted]

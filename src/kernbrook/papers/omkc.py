@@ -89,7 +89,7 @@ def _discount_plots(results: Results) -> list[Section]:
         panels.append(Panel(lines, data, x_limits=(0, 1.02)))
     plot = Plot(
         panels,
-        dict(zip(titles, drawing.pens([False] * len(titles)), strict=True)),
+        drawing.pens_of(titles),
         x_label="discount of a mistaken kernel's weight",
         y_label="mistakes (% of the rounds)",
     )

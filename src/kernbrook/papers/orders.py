@@ -87,7 +87,7 @@ class Runs:
         self.advance = job.bar(name, recipes * job.plan.permutations * self.n_rows)
         printed = job.of(name)[0].values.get("n_rows")
         if printed is not None and self.n_rows != printed:
-            job.remarks.append(
+            job.remark(
                 f"{name}: {self.n_rows:,} rows here, {printed:,.0f} in the paper: "
                 "other data, the numbers need not agree"
             )

@@ -110,6 +110,20 @@ class Job:
         """The rows of a data set."""
         return [row for row in self.rows if row.data == data]
 
+    def remark(self, text: str) -> None:
+        """What a reader has to know, said once."""
+        if text not in self.remarks:
+            self.remarks.append(text)
+
+    def note_rows(self, data: str, rows: int) -> None:
+        """Say it where a data set has other rows than the paper's."""
+        printed = int(self.of(data)[0].number("n_rows"))
+        if rows != printed and self.plan.rows is not None:
+            most = f"at most {self.plan.rows:,} rows are learned from"
+            self.remark(f"{most}: the numbers need not agree")
+        elif rows != printed:
+            self.remark(f"{data}: {rows:,} rows here, {printed:,} in the paper")
+
     def bar(self, data: str, rounds: int) -> Progress | None:
         """What is told of rounds done, out of so many."""
         return None if self.plan.announce is None else self.plan.announce(data, rounds)
@@ -233,7 +247,7 @@ def against_print(results: Results) -> list[Section]:
         )  # fmt: skip
     if not panels:
         return []
-    pens = dict(zip(titles, drawing.pens([False] * len(titles)), strict=True))
+    pens = drawing.pens_of(titles)
     others = {EQUAL: drawing.pens([True])[0]}
     plot = Plot(panels, pens, others=others, x_label="printed", y_label="ours")
     text = "A dot is a cell of the table below: on the dotted line ours is what is printed."

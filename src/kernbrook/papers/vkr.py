@@ -124,13 +124,7 @@ def _data(job: Job, name: str) -> tuple[Floats, NDArray[Any]]:
         order = np.random.default_rng(job.plan.seed).permutation(len(y))
         some = np.sort(order[: job.plan.rows])
         X, y = X[some], y[some]
-    printed = int(job.of(name)[0].number("n_rows"))
-    if len(y) != printed:
-        said = f"{name}: {len(y):,} rows here, {printed:,} in the paper"
-        if job.plan.rows is not None:
-            said = f"at most {job.plan.rows:,} rows are learned from: the numbers need not agree"
-        if said not in job.remarks:
-            job.remarks.append(said)
+    job.note_rows(name, len(y))
     return of_unit_length(X if isinstance(X, np.ndarray) else X.toarray()), y
 
 

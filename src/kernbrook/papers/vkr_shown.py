@@ -76,7 +76,7 @@ def _short(value: float) -> str:
 def plots(results: Results) -> list[Section]:
     """Of each family sparsity against error, and the weights of the kernels."""
     titles = list(dict.fromkeys(cell["title"] for cell in results.cells))[::-1]
-    pens = dict(zip(titles, drawing.pens([False] * len(titles)), strict=True))
+    pens = drawing.pens_of(titles)
     sections = []
     for family, cells in grouped(results.cells, lambda cell: cell["family"]).items():
         name, number = {

@@ -6,7 +6,12 @@ it needs when it is called.
 
 from __future__ import annotations
 
-from kernbrook.reports.as_json import comparison_json, ranking_json, results_json
+from kernbrook.reports.as_json import (
+    comparison_json,
+    comparisons_json,
+    ranking_json,
+    results_json,
+)
 from kernbrook.reports.comparison import (
     comparison_page,
     comparison_table,
@@ -32,6 +37,7 @@ __all__ = [
     "comparison_json",
     "comparison_page",
     "comparison_table",
+    "comparisons_json",
     "comparisons_page",
     "draw",
     "ranking_json",

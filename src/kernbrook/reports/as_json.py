@@ -46,6 +46,12 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
     return {name: plain(value) for name, value in values.items()}
 
 
+def comparisons_json(comparisons: Sequence[Comparison], ranking: Ranking | None) -> dict[str, Any]:
+    """Comparisons on several data sets as plain values, and where there are any, the ranks."""
+    found: dict[str, Any] = {"comparisons": [comparison_json(one) for one in comparisons]}
+    return found if ranking is None else found | {"ranks": ranking_json(ranking)}
+
+
 def results_json(results: Results) -> dict[str, Any]:
     """Results as plain values; the keys are their attributes.
 

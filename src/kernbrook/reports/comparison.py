@@ -10,6 +10,7 @@ import numpy as np
 
 from kernbrook.errors import InputError
 from kernbrook.reports.over_time import (
+    by_error,
     differs,
     kernel_weights,
     learning_curves,
@@ -183,7 +184,8 @@ def verdict(comparison: Comparison) -> str:
     of_numbers = comparison.task == "regression"
     means = {row.recipe: float(np.mean(row.values("error"))) for row in rows}
     real = [row for row in rows if row.recipe not in TRIVIAL] or list(rows)
-    best = min(real, key=lambda row: rank(means[row.recipe]))
+    names = {row.recipe for row in real}
+    best = next(row for row in by_error(comparison) if row.recipe in names)
     least = means[best.recipe]
     over = f"over {counted(comparison.permutations, 'permutation')} of {comparison.data}"
     if of_numbers:
@@ -209,11 +211,6 @@ def verdict(comparison: Comparison) -> str:
         end = "" if beaten else ", so nothing here beats the trivial rules"
         text += f" For scale: {listed(said)}{end}."
     return text
-
-
-def rank(mean: float) -> float:
-    """A mean as a sorting key: not-a-number comes last."""
-    return math.inf if math.isnan(mean) else mean
 
 
 def write_report(comparison: Comparison, path: str | PathLike[str]) -> None:

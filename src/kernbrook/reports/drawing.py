@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -103,6 +103,12 @@ def pens(trivial: Sequence[bool]) -> list[Pen]:
             result.append(Pen(HUES[own % len(HUES)], dashes))
             own += 1
     return result
+
+
+def pens_of(names: Iterable[str]) -> dict[str, Pen]:
+    """A pen for each name, none of them trivial."""
+    names = list(dict.fromkeys(names))
+    return dict(zip(names, pens([False] * len(names)), strict=True))
 
 
 def dotted(color: str) -> Pen:

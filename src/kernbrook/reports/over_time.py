@@ -180,8 +180,8 @@ def pens_of(comparison: Comparison) -> tuple[dict[str, Pen], dict[str, Pen]]:
     """
     rows = comparison.rows
     if len(rows) > MANY:
-        ours = [row for row in by_error(comparison) if row.recipe not in TRIVIAL][:COLOURED]
-        rows = tuple(row for row in rows if row in ours or row.recipe in TRIVIAL)
+        ours = [row.recipe for row in by_error(comparison) if row.recipe not in TRIVIAL][:COLOURED]
+        rows = tuple(row for row in rows if row.recipe in (*ours, *TRIVIAL))
     every = drawing.pens([row.recipe in TRIVIAL for row in rows])
     named = {
         row.recipe: Pen(p.color, p.linestyle, 2.2) if row.recipe in comparison.best else p

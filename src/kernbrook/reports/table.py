@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Literal
 
-from kernbrook.results import Cell, Estimate, Measure
+from kernbrook.results import Cell, Curve, Estimate, Measure
 
 Kind = Literal["text", "number", "code", "long", "bar"]
 GAP = 2  # blanks between columns
@@ -115,8 +115,8 @@ class Table:
 
     def emphasised(self) -> frozenset[int]:
         """Numbers of the lines to emphasise: strong rows, and the names of groups."""
-        heads = self.lines()[1]
-        places = [i for i in range(len(self.lines()[0])) if i not in heads]
+        lines, heads = self.lines()
+        places = [i for i in range(len(lines)) if i not in heads]
         return frozenset(heads) | {places[i] for i in self.strong}
 
     def headers(self) -> list[str]:
@@ -225,6 +225,15 @@ def of_cells(
             )
         )
     return columns
+
+
+def at_decades(curves: Sequence[Curve], form: Callable[[Any], str], group: str) -> list[Column]:
+    """Columns of curves, one a row, at those powers of ten from 100 at which any has a value."""
+    columns = [
+        Column(name, tuple(curve.at(n) for curve in curves), form, group=group)
+        for n, name in DECADES.items()
+    ]
+    return [column for column in columns if any(value is not None for value in column.values)]
 
 
 DISAGREES = "! more than two printed deviations away"
