@@ -42,6 +42,7 @@ import runpy
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,7 +123,13 @@ def main() -> None:
             print(f"\n{title}\n{machine.table(rows_[0], rows_[1:])}")
     print(f"\n{about}")
     if given.json:
-        Path(given.json).write_text(json.dumps([table.as_json() for table in tables], indent=1))
+        values = {
+            "date": datetime.now(UTC).date().isoformat(),
+            "machine": about.splitlines(),
+            "settings": [[method, in_words(text)] for method, text in settings],
+            "tables": [table.as_json() for table in tables],
+        }
+        Path(given.json).write_text(json.dumps(values, indent=1) + "\n")
     if given.page:
         write_page(Path(given.page), tables, settings, about)
 

@@ -1,6 +1,5 @@
 """The examples run and show what they say; so does code of the README and of the pages."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -8,17 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from beside import beside_the_tests, module_of
 
 import kernbrook as kb
 from kernbrook.streams.generators import Waveform
-
-ROOT = Path(__file__).parents[1]
-
-
-def beside_the_tests(name):
-    if not (ROOT / name).exists():
-        pytest.skip(f"{name} is not beside the tests")
-    return ROOT / name
 
 
 @pytest.mark.slow
@@ -173,9 +165,7 @@ def test_the_voted_benchmark_takes_the_papers_classes(monkeypatch):
     """0 and 1 as the waveform data are distributed, which are 2 and 1 of our generator."""
     script = beside_the_tests("benchmarks/voted.py")
     monkeypatch.syspath_prepend(str(script.parent))
-    spec = importlib.util.spec_from_file_location("voted_benchmark", script)
-    benchmark = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(benchmark)
+    benchmark = module_of("benchmarks/voted.py")
     learned = []
 
     class Model:

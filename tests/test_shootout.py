@@ -4,32 +4,24 @@ import importlib.util
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from beside import beside_the_tests, module_of
 from scipy import stats
 
 import kernbrook as kb
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
 RIVER = ("arf", "srp", "hat", "logreg", "linear", "alma")
 
 
 @pytest.fixture(scope="module")
 def benchmark():
-    if not FOLDER.exists():
-        pytest.skip("benchmarks is not beside the tests")
-
-    def loaded(name):
-        spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    sys.path.insert(0, str(FOLDER))
-    yield loaded
-    sys.path.remove(str(FOLDER))
+    """Gives a program of the benchmarks by its name."""
+    folder = str(beside_the_tests("benchmarks"))
+    sys.path.insert(0, folder)
+    yield lambda name: module_of(f"benchmarks/{name}.py")
+    sys.path.remove(folder)
 
 
 def stream(classes, rows=150):
@@ -112,9 +104,7 @@ def test_z_values(benchmark):
 @pytest.mark.slow
 def test_the_script_from_end_to_end(tmp_path):
     """A cell that is kept is not run again, and errors are those of the library."""
-    script = FOLDER / "shootout.py"
-    if not script.exists():
-        pytest.skip("benchmarks is not beside the tests")
+    script = beside_the_tests("benchmarks/shootout.py")
     also = tmp_path / "more.py"
     also.write_text(
         "import kernbrook as kb\n"
@@ -133,7 +123,12 @@ def test_the_script_from_end_to_end(tmp_path):
         texts.append(done.stderr)
     assert "2/2" in texts[0]
     assert texts[1] == ""
-    (table,) = json.loads(results.read_text())
+    stored = json.loads(results.read_text())
+    assert any(line.startswith("machine:") for line in stored["machine"])
+    assert {method for method, _ in stored["settings"]} >= {
+        cell["method"] for cell in stored["tables"][0]["cells"]
+    }
+    (table,) = stored["tables"]
     assert table["against"] == {"mean": [0, 0, 1]}
     X, y = kb.open_stream("friedman:130").read()
     for cell in table["cells"]:

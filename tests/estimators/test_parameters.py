@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
-from pathlib import Path
 
 import hard_streams
 import numpy as np
 import plain
 import pytest
+from beside import module_of
 from edges import edges
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV
@@ -80,7 +79,6 @@ BESIDE = {  # without which a parameter is not looked at, or always refused
 
 # -- by what the classes say -----------------------------------------------------------------------
 
-PAGE = Path(__file__).parents[2] / "docs" / "write_parameters.py"
 NEEDED = {  # what a class cannot be made without
     kb.ANOVA: {"sigma": 1.0}, kb.Advice: {"columns": [0]}, kb.Cauchy: {"sigma": 1.0},
     kb.External: {"model": SGDClassifier()}, kb.Gaussian: {"sigma": 1.0},
@@ -95,10 +93,7 @@ LARGE = ("budget", "n_components")  # whose greatest values take memory, or long
 @pytest.fixture(scope="module")
 def written():
     """The program that writes the page of parameters."""
-    spec = importlib.util.spec_from_file_location("write_parameters", PAGE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of("docs/write_parameters.py")
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,6 +24,11 @@ from kernbrook.cli.options import (
 )
 from kernbrook.cli.output import progress, say, show_result
 from kernbrook.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kernbrook.evaluation.records import Comparison
 
 
 def compare(
@@ -81,18 +86,7 @@ def compare(
     from kernbrook.evaluation.choosing import choices_of, settings_of, wanted
     from kernbrook.evaluation.comparing import compare as run
     from kernbrook.evaluation.orders import load_orders
-    from kernbrook.evaluation.ranking import ranking
-    from kernbrook.reports import (
-        below_each_other,
-        comparison_json,
-        comparison_page,
-        comparison_table,
-        comparisons_json,
-        comparisons_page,
-        ranking_table,
-        rendered,
-        write_page,
-    )
+    from kernbrook.reports import comparison_table, rendered
     from kernbrook.streams import open_stream
 
     check_targets(json, report)
@@ -103,22 +97,15 @@ def compare(
     else:
         choices_of(rows, own)
     libraries_of(baselines)
-    streams = [
-        open_stream(
-            name,
-            n_features=n_features,
-            label=label,
-            positive=positive,
-            seed=seed,
-            max_bytes=max_bytes,
-        )
-        for name in data
-    ]
+    opened = partial(
+        open_stream, n_features=n_features, label=label, positive=positive, seed=seed,
+        max_bytes=max_bytes,
+    )  # fmt: skip
+    streams = [opened(name) for name in data]
     given = [None if orders is None else load_orders(orders, one.name) for one in streams]
     results = []
     with progress() as shown:
         for stream, known in zip(streams, given, strict=True):
-            advance = partial(shown.announce, stream.name)
             results.append(
                 run(
                     stream,
@@ -129,7 +116,7 @@ def compare(
                     jobs=jobs,
                     in_order=in_order,
                     baselines=baselines,
-                    progress=advance,
+                    progress=partial(shown.announce, stream.name),
                     so_far=lambda part: shown.show(
                         lambda width: rendered(comparison_table(part), width)
                     ),
@@ -137,6 +124,23 @@ def compare(
                     **own,
                 )
             )
+    _show(results, json, report)
+
+
+def _show(results: list[Comparison], json: Path | None, report: Path | None) -> None:
+    """The tables, and of several data sets the ranks; JSON and a page where wanted."""
+    from kernbrook.evaluation.ranking import ranking
+    from kernbrook.reports import (
+        below_each_other,
+        comparison_json,
+        comparison_page,
+        comparison_table,
+        comparisons_json,
+        comparisons_page,
+        ranking_table,
+        write_page,
+    )
+
     tables, ranks = [comparison_table(one) for one in results], None
     if len(results) > 1:
         try:

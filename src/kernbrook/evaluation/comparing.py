@@ -133,9 +133,6 @@ def compare(
     >>> [(row.recipe, row.title) for row in compare(X, y, models, permutations=2, jobs=1).rows]
     [('mine', 'SGDClassifier'), ('small', 'BPAS(budget=20)'), ('large', 'BPAS(budget=50)')]
     """
-    rows = wanted(recipes)
-    choices = None if rows is None else choices_of(rows, overrides)
-    libraries = libraries_of(baselines)
     check_count("seed", seed, 0)
     if jobs is not None:
         check_count("jobs", jobs, 1)
@@ -143,15 +140,8 @@ def compare(
         check_count("permutations", permutations, 1)
     if in_order and (orders is not None or permutations not in (None, 1)):
         raise InputError("in_order: the data's own order is one order; give no others")
-    stream = _opened(data, y)
-    if choices is None:
-        fitting = task_of_labels(stream)
-        names = SHORT_LISTS[fitting] if recipes is None else recipes_for(fitting)
-        choices = choices_of(dict(zip(names, names, strict=True)), overrides)
+    stream, rows, choices = _chosen(data, y, recipes, baselines, overrides)
     task = next(iter(choices.values())).task
-    for name, (title, model) in baselines_of(libraries, task).items():
-        choices.setdefault(name, Choice(title, task, online(model)))
-    jobs = jobs or available_cores()
     facts = manifest(seed) | {
         "data": stream.name,
         "parameters": {key: repr(value) for key, value in overrides.items()},
@@ -183,18 +173,37 @@ def compare(
 
     advance = progress(len(choices) * n_orders * n_rows) if progress else _silent
     machines = {name: choice.estimator for name, choice in choices.items()}
-    crew = _Crew(
-        {name: family(machine, sp.issparse(X)) for name, machine in machines.items()},
-        trials_of(machines.values(), X, y, classes),
-        jobs,
-        compiling,
-    )
+    families = {name: family(machine, sp.issparse(X)) for name, machine in machines.items()}
+    trials = trials_of(machines.values(), X, y, classes)
+    crew = _Crew(families, trials, jobs or available_cores(), compiling)
     if in_order:
         results = _as_stored(stream, machines, seed, classes, advance, crew)
     else:
         results = _runs(X, y, sequence, seed, machines, advance, crew)
     titles = {name: choice.title for name, choice in told_apart(choices).items()}
     return _collected(titles, n_orders, results, made, so_far)
+
+
+def _chosen(
+    data: Any,
+    y: Any,
+    recipes: Any,
+    baselines: str | Sequence[str] | None,
+    overrides: Mapping[str, Any],
+) -> tuple[Stream, dict[str, Any] | None, dict[str, Choice]]:
+    """The data; what is wanted by name, None where the data say it; and what that comes to."""
+    rows = wanted(recipes)  # names and parameters are checked before data are opened
+    choices = None if rows is None else choices_of(rows, overrides)
+    libraries = libraries_of(baselines)
+    stream = _opened(data, y)
+    if choices is None:
+        fitting = task_of_labels(stream)
+        names = SHORT_LISTS[fitting] if recipes is None else recipes_for(fitting)
+        choices = choices_of(dict(zip(names, names, strict=True)), overrides)
+    task = next(iter(choices.values())).task
+    for name, (title, model) in baselines_of(libraries, task).items():
+        choices.setdefault(name, Choice(title, task, online(model)))
+    return stream, rows, choices
 
 
 def _opened(data: Any, y: Any) -> Stream:

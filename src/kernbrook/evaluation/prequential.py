@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from kernbrook.checks import check
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, check_present, distinct
 from kernbrook.estimators.outside import online
-from kernbrook.estimators.tasks import task_of
+from kernbrook.estimators.tasks import Task, task_of
 from kernbrook.evaluation.records import History, Record
 from kernbrook.evaluation.tasks import added, classes_of, losses
 from kernbrook.evaluation.warming import few_rows, warm_up
@@ -80,83 +81,79 @@ def prequential(
     if isinstance(X, Stream):
         if y is not None or order is not None:
             raise InputError("prequential: a stream has its own labels and order; give neither")
-        stream = X
         if task == "classification" and classes is None:
-            classes = classes_of(stream)
-        size = _chunk(stream.n_rows)
-        chunks: Iterator[tuple[Any, Any]] = stream.chunks(size)
+            classes = classes_of(X)
+        chunks = _of_stream(estimator, X, classes)
     else:
         X, y = _arrays(X, y)
-        rows = len(y)
-        size = _chunk(rows)
-        order = np.arange(rows) if order is None else _order(order, rows)
-        chunks = _in_order(X, y, order, size)
-        if task == "classification":
-            classes = distinct(y) if classes is None else classes
-            _look_ahead(estimator, X, y, order, classes)
-        few = few_rows(y)
-        warm_up(estimator, X[few], y[few], classes)
-
-    labels = {"classes": classes} if task == "classification" else {}
-    parts: list[tuple[Any, ...]] = []
-    samples = []
-    learn = _learning(estimator) if task == "classification" else estimator.learn
-    seconds, seen, loss = 0.0, 0, 0.0
+        if task == "classification" and classes is None:
+            classes = distinct(y)
+        order = np.arange(len(y)) if order is None else _order(order, len(y))
+        chunks = _of_arrays(estimator, X, y, order, classes)
+    one = _Pass(estimator, task, classes)
     for X_chunk, y_chunk in chunks:
-        if seen == 0 and isinstance(X, Stream):
-            few = few_rows(y_chunk)
-            warm_up(estimator, X_chunk[few], y_chunk[few], classes)
-        start = _clocks()
-        learned = learn(X_chunk, y_chunk, **labels)
-        seconds += min(now - then for now, then in zip(_clocks(), start, strict=True))
-        seconds -= sum(learned[4:])
-        lost = losses(learned[0], y_chunk, task)
-        parts.append((learned[0], lost, y_chunk, *learned[2:4]))
-        seen += len(y_chunk)
-        loss = added(loss, lost)
-        samples.append(
-            (
-                seen,
-                loss / seen,
-                estimator.n_support_stored_,
-                estimator.n_support_active_,
-                estimator.labels_asked_,
-                estimator.kernel_weights_,
-            )
-        )
+        one.take(X_chunk, y_chunk)
         if progress is not None:
             progress(len(y_chunk))
-    if seen == 0:
-        raise InputError("prequential: the stream has no rows")
-    columns = list(zip(*samples, strict=True))
-    history = History(
-        rounds=np.array(columns[0]),
-        error=np.array(columns[1]),
-        n_support_stored=np.array(columns[2]),
-        n_support_active=np.array(columns[3]),
-        labels_asked=np.array(columns[4]),
-        kernel_weights=np.array(columns[5]),
-        kernels=tuple(str(kernel) for kernel in getattr(estimator, "kernels_", ())),
-    )
-    joined: list[Any] = [
-        None if column[0] is None else np.concatenate(column) for column in zip(*parts, strict=True)
-    ]
-    predictions, mistakes, y_all, scores, probabilities = [*joined, None, None][:5]
-    known = getattr(estimator, "classes_", classes)
-    return Record(
-        predictions=predictions,
-        mistakes=mistakes if task == "classification" else None,
-        error=loss / seen,
-        labels_asked=int(history.labels_asked[-1]),
-        n_support_stored=int(history.n_support_stored[-1]),
-        n_support_active=int(history.n_support_active[-1]),
-        seconds=seconds,
-        history=history,
-        labels=y_all,
-        classes=None if task == "regression" else np.asarray(known),
-        scores=scores[:, 0] if scores is not None and scores.shape[1] == 1 else scores,
-        probabilities=probabilities,
-    )
+    return one.record()
+
+
+class _Pass:
+    """One pass of an estimator: what it said, and a sample of its state after each chunk."""
+
+    def __init__(self, estimator: Any, task: Task, classes: Any):
+        self.estimator, self.task, self.classes = estimator, task, classes
+        self.learn = estimator.learn
+        if task == "classification":
+            self.learn = partial(_learning(estimator), classes=classes)
+        self.parts: list[tuple[Any, ...]] = []
+        self.samples: list[tuple[Any, ...]] = []
+        self.seconds, self.seen, self.loss = 0.0, 0, 0.0
+
+    def take(self, X: Any, y: NDArray[Any]) -> None:
+        """Predict a chunk, then learn it."""
+        start = _clocks()
+        learned = self.learn(X, y)
+        self.seconds += min(now - then for now, then in zip(_clocks(), start, strict=True))
+        self.seconds -= sum(learned[4:])
+        lost = losses(learned[0], y, self.task)
+        self.parts.append((learned[0], lost, y, *learned[2:4]))
+        self.seen += len(y)
+        self.loss = added(self.loss, lost)
+        names = ("n_support_stored_", "n_support_active_", "labels_asked_", "kernel_weights_")
+        state = (getattr(self.estimator, name) for name in names)
+        self.samples.append((self.seen, self.loss / self.seen, *state))
+
+    def record(self) -> Record:
+        """What came of it."""
+        if self.seen == 0:
+            raise InputError("prequential: the stream has no rows")
+        kernels = tuple(str(kernel) for kernel in getattr(self.estimator, "kernels_", ()))
+        rounds, error, stored, active, asked, weights = map(
+            np.array, zip(*self.samples, strict=True)
+        )
+        history = History(rounds, error, stored, active, asked, weights, kernels)
+        joined: list[Any] = [
+            None if column[0] is None else np.concatenate(column)
+            for column in zip(*self.parts, strict=True)
+        ]
+        predictions, mistakes, labels, scores, probabilities = [*joined, None, None][:5]
+        of_classes = self.task == "classification"
+        known = getattr(self.estimator, "classes_", self.classes)
+        return Record(
+            predictions=predictions,
+            mistakes=mistakes if of_classes else None,
+            error=self.loss / self.seen,
+            labels_asked=int(asked[-1]),
+            n_support_stored=int(stored[-1]),
+            n_support_active=int(active[-1]),
+            seconds=self.seconds,
+            history=history,
+            labels=labels,
+            classes=np.asarray(known) if of_classes else None,
+            scores=scores[:, 0] if scores is not None and scores.shape[1] == 1 else scores,
+            probabilities=probabilities,
+        )
 
 
 def _learning(estimator: Any) -> Any:
@@ -205,9 +202,24 @@ def _order(order: Any, rows: int) -> NDArray[np.int64]:
     return order.astype(np.int64)
 
 
-def _in_order(
-    X: Any, y: NDArray[Any], order: NDArray[np.int64], size: int
+def _of_stream(estimator: Any, stream: Stream, classes: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
+    """Its chunks; the first compiles what the estimator runs on."""
+    for place, (X, y) in enumerate(stream.chunks(_chunk(stream.n_rows))):
+        if place == 0:
+            few = few_rows(y)
+            warm_up(estimator, X[few], y[few], classes)
+        yield X, y
+
+
+def _of_arrays(
+    estimator: Any, X: Any, y: NDArray[Any], order: NDArray[np.int64], classes: Any
 ) -> Iterator[tuple[Any, NDArray[Any]]]:
+    """The rows in their order; before, what looks ahead does so, and code is compiled."""
+    if classes is not None:
+        _look_ahead(estimator, X, y, order, classes)
+    few = few_rows(y)
+    warm_up(estimator, X[few], y[few], classes)
+    size = _chunk(len(y))
     for start in range(0, len(order), size):
         rows = order[start : start + size]
         yield X[rows], y[rows]

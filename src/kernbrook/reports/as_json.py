@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbrook.results import Estimate, Results
+from kernbrook.results import Cell, Curve, Estimate, Measure, Results
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kernbrook.evaluation.ranking import Ranking
     from kernbrook.evaluation.records import Comparison, History, Record, Row
@@ -60,6 +60,47 @@ def results_json(results: Results) -> dict[str, Any]:
     dict that `json.dumps(..., allow_nan=False)` takes
     """
     return {name: plain(value) for name, value in asdict(results).items()}
+
+
+def results_of(values: Mapping[str, Any]) -> Results:
+    """Results out of what `results_json` made of them.
+
+    A mean that was not finite is NaN; tuples in keys and facts have become lists.
+
+    Examples
+    --------
+    >>> cell = Cell({"data": "wdbc"}, {"error": Estimate(9.5, 1.0, 20)})
+    >>> results = Results("x", "a table", (Measure("error", "mistakes %"),), (cell,))
+    >>> results_of(results_json(results)) == results
+    True
+    """
+    given = dict(values)
+    given["measures"] = tuple(Measure(**measure) for measure in given["measures"])
+    given["cells"] = tuple(map(_cell, given["cells"]))
+    for name in ("missing", "remarks"):
+        given[name] = tuple(given[name])
+    return Results(**given)
+
+
+def _cell(values: Mapping[str, Any]) -> Cell:
+    estimates = {
+        name: {
+            measure: Estimate(**{**one, "mean": _number(one["mean"])})
+            for measure, one in values[name].items()
+        }
+        for name in ("ours", "printed")
+    }
+    curves = {name: Curve(**_lists(one)) for name, one in values["curves"].items()}
+    return Cell(values["key"], **estimates, curves=curves, facts=values["facts"])
+
+
+def _lists(values: Mapping[str, Any]) -> dict[str, Any]:
+    numbers = {name: None if v is None else tuple(map(_number, v)) for name, v in values.items()}
+    return {**numbers, "x": tuple(values["x"])}
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def plain(value: Any) -> Any:

@@ -1,0 +1,105 @@
+"""Writes what the pages show of results/*.json: `python docs/write_results.py`.
+
+Between `<!-- NAME -->` and `<!-- end -->` stands a table of `BLOCKS`; docs/tables.md has every
+published table that is stored. `kernbrook reproduce NAME --json results/NAME.json` stores one,
+`benchmarks/shootout.py --json results/shootout.json` the comparison with other libraries.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kernbrook.papers import published, tables
+from kernbrook.reports.as_json import results_of
+from kernbrook.reports.markdown import markdown
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "results"
+PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md"]
+TABLES = ROOT / "docs" / "tables.md"
+BEGIN = """# Published tables, ours beside them
+
+`python docs/write_results.py` writes this page from the files of `results/`. The command below a
+table makes the table again; [published.md](published.md) says what is printed where, and how long
+it takes.
+"""
+OURS = {"classification": "`OnlineMKClassifier()`", "regression": "`OnlineMKRegressor()`"}
+TITLES = {
+    "lgb": "LightGBM, fitted afresh every 2,000 rows",
+    "arf": "adaptive random forest (River)",
+    "srp": "streaming random patches (River)",
+    "knn1000": "5 nearest of the last 1,000",
+    "sgd-rbf": "SGD on random features (scikit-learn)",
+    "logreg": "logistic regression (River)",
+    "last-value": "the last value",
+}
+SHORT = {"phishing_stream": "phishing", "skin_nonskin": "skin"}
+
+
+def shootout(place: int, methods: str, streams: str = "") -> str:
+    """Errors of some methods on some streams, all where none is named; the least is bold."""
+    values = json.loads((RESULTS / "shootout.json").read_text("utf-8"))["tables"][place]
+    chosen = streams.split() or list(values["rows"])
+    errors = {(cell["stream"], cell["method"]): cell["error"] for cell in values["cells"]}
+    task = ("classification", "regression")[place]
+    titles = {values["ours"]: OURS[task]} | {name: TITLES[name] for name in methods.split()}
+    lines = [f"| | {' | '.join(SHORT.get(name, name) for name in chosen)} |"]
+    lines.append(f"|---|{'---|' * len(chosen)}")
+    for method, title in titles.items():
+        texts = []
+        for stream in chosen:
+            text = f"{errors[stream, method]:.{1 if place == 0 else 3}f}"
+            least = all(errors[stream, method] <= errors[stream, other] for other in titles)
+            texts.append(f"**{text}**" if least else text)
+        lines.append(f"| {title} | {' | '.join(texts)} |")
+    return "\n".join(lines)
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "shootout, short": lambda: shootout(0, "lgb arf sgd-rbf", "elec2 weather covtype letter a9a"),
+    "shootout, classes": lambda: shootout(0, "lgb arf srp knn1000 sgd-rbf logreg"),
+    "shootout, numbers": lambda: shootout(1, "lgb arf knn1000 last-value"),
+}
+
+
+def filled(text: str) -> str:
+    """A page with its blocks written anew."""
+
+    def block(found: re.Match[str]) -> str:
+        return f"<!-- {found[1]} -->\n{BLOCKS[found[1]]()}\n<!-- end -->"
+
+    return re.sub(r"<!-- ([^>]+) -->\n.*?<!-- end -->", block, text, flags=re.DOTALL)
+
+
+def stored() -> list[str]:
+    """The published tables that are stored."""
+    return [name for name in tables() if (RESULTS / f"{name}.json").exists()]
+
+
+def section(name: str) -> str:
+    """A stored table, and what it takes to make it again."""
+    results = results_of(json.loads((RESULTS / f"{name}.json").read_text("utf-8")))
+    wanted = published(name)
+    shown = markdown(wanted.as_table(results))
+    return f"## {name}\n\n{wanted.title}.\n\n{shown}\n\n{made(results.manifest)}\n"
+
+
+def made(manifest: Any) -> str:
+    """The command, the versions and the machine of a manifest."""
+    versions = ", ".join(f"{name} {number}" for name, number in manifest["versions"].items())
+    return f"```\n{manifest['command']}\n{versions}\n{manifest['machine']}\n```"
+
+
+def pages() -> dict[Path, str]:
+    """What every page should be."""
+    found = {path: filled(path.read_text("utf-8")) for path in PAGES}
+    return found | {TABLES: "\n".join([BEGIN, *map(section, stored())])}
+
+
+if __name__ == "__main__":
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
