@@ -151,7 +151,7 @@ def test_a_short_list_and_all(kernbrook: Program, csv_file: Path) -> None:
 def test_parameters(kernbrook: Program, csv_file: Path) -> None:
     """They go to the recipes that have them."""
     command = ["compare", str(csv_file), "--recipes", "rbp,omkc-dd,majority", "--json", "-"]
-    result = kernbrook(*command, *FAST, "--set", "budget=3", "--set", "kernels=amkl17")
+    result = kernbrook(*command, *FAST, "--budget", "3", "--set", "kernels=amkl17")
     found = json.loads(result.stdout)
     stored = {row["recipe"]: row["n_support_stored_mean"] for row in found["rows"]}
     assert stored["rbp"] == 17 * 3 < stored["omkc-dd"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kernbrook.cli.options import (
+    Budget,
     Features,
     Jobs,
     Json,
@@ -50,6 +51,7 @@ def compare(
         typer.Option(min=1, help="Random orders of the rows; 20 by default."),
     ] = None,
     settings: Settings = None,
+    budget: Budget = None,
     seed: Seed = 0,
     orders: Orders = None,
     in_order: Annotated[
@@ -73,7 +75,7 @@ def compare(
     Prints a table of mistakes, support vectors and seconds: means and standard deviations over
     the orders. Stars mark the best. Labels asked for have a column where a recipe asks for fewer
     than all. A parameter given by --set goes to every recipe that has it and does not name it
-    itself, such as --set scaling=moments.
+    itself, such as --set scaling=moments, and so does --budget.
 
     Of several data sets, which take the same options, each has its table, and one more has the
     recipes' ranks.
@@ -90,7 +92,7 @@ def compare(
     from kernbrook.streams import open_stream
 
     check_targets(json, report)
-    own = parameters(settings)
+    own = parameters(settings, budget)
     rows = wanted(recipes)
     if rows is None:  # the data say which
         settings_of(book.names(), own)
