@@ -51,13 +51,13 @@ def assert_equal_runs(one, other):
 
 @pytest.mark.parametrize(("stream", "pool", "tie"), pairwise(STREAMS, POOLS, ["margin", "label"]))
 def test_chunks_and_sparsity(stream, pool, tie):
-    """Chunks of 1, 7, 101 and all at once, dense and CSR: eight runs, one result."""
+    """Chunks of 1, 7, 101 and all at once, dense and CSR: five runs, one result."""
     X, y = STREAMS[stream]()
     X, y = X[:200], y[:200]
     whole = run(X, y, len(y), POOLS[pool], tie=tie)
-    for form in (X, sp.csr_matrix(X)):
-        for size in (1, 7, 101, len(y)):
-            assert_equal_runs(run(form, y, size, POOLS[pool], tie=tie), whole)
+    rows = sp.csr_matrix(X)
+    for form, size in ((X, 1), (X, 101), (rows, 7), (rows, len(y))):
+        assert_equal_runs(run(form, y, size, POOLS[pool], tie=tie), whole)
 
 
 @pytest.mark.parametrize("recipe", ["omkc-dd", "omkc-ds", "omkc-ss", "omkc-u", "perceptron-u"])
@@ -66,9 +66,9 @@ def test_chunks_of_other_recipes(stream, recipe):
     X, y = STREAMS[stream]()
     X, y = X[:200], y[:200]
     whole = run(X, y, len(y), recipe=recipe)
-    for form in (X, sp.csr_matrix(X)):
-        for size in (1, 7, 101):
-            assert_equal_runs(run(form, y, size, recipe=recipe), whole)
+    rows = sp.csr_matrix(X)
+    for form, size in ((X, 7), (rows, 1), (rows, 101)):
+        assert_equal_runs(run(form, y, size, recipe=recipe), whole)
 
 
 @pytest.mark.parametrize("d", [3, 17, 45, 123, 700])

@@ -8,7 +8,7 @@ import pytest
 
 import kernbrook as kb
 
-ROUNDS = 200_000
+ROUNDS = 50_000
 
 
 @pytest.mark.slow
@@ -22,7 +22,7 @@ def test_memory_is_constant(recipe):
     held, traced, wrong = [], [], 0
     tracemalloc.start()
     try:
-        for i, (X, y) in enumerate(stream.chunks(20_000)):
+        for i, (X, y) in enumerate(stream.chunks(5_000)):
             predicted, _ = model.learn(X, y, classes=classes)
             wrong += int((predicted != y).sum())
             assert (np.count_nonzero(model.dual_coef_, axis=0) <= 20).all()

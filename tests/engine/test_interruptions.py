@@ -148,7 +148,7 @@ def test_before_any_line(store):
         often = [numbers for numbers in places.values() if len(numbers) > 4]  # with every block
         lines = [
             rng.choice(numbers)
-            for among, n in ((list(places.values()), 12), (often, 28))
+            for among, n in ((list(places.values()), 8), (often, 18))
             for numbers in (among[i] for i in rng.permutation(len(among))[:n])
         ]
         partly = 0

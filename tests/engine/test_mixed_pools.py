@@ -234,7 +234,7 @@ def test_a_pool_equals_naive_experts(C, combiner, run):
     assert expected.asked.all() == (run != "disagreement")
     kind = plain.regressor if numbers else plain.classifier
     more = {} if numbers else {"classes": np.arange(C)}
-    for size in (80, 30, 1):
+    for size in (80, 1):
         learners = [learner for learner, _, _ in pool]
         model = kind(SHIFTING, learners, own(loss), random_state=SEED, **RUNS[run][0])
         told = [model.learn(X[a : a + size], y[a : a + size], **more) for a in range(0, 80, size)]

@@ -107,7 +107,7 @@ def test_chunks_change_nothing(name, labels):
     pool = [kb.External(model, every, window), kb.Ridge(features=kb.RandomFeatures(5))]
     whole = make(pool, C, labels=labels)
     said, asked = learn(whole, X, y, C)
-    for size in (1, 7, 64):
+    for size in (1, 40):
         other = make(pool, C, labels=labels)
         predictions, others = learn(other, X, y, C, size)
         np.testing.assert_array_equal(others, asked)

@@ -94,9 +94,7 @@ def test_letter(upkeep, C, ball):
     assert_same(model, says(model, X, y, C, 90), expected, ball)
 
 
-@pytest.mark.parametrize("regularization", [1e-4, 0.1])
-@pytest.mark.parametrize("C", [2, 4])
-@pytest.mark.parametrize("upkeep", ALL)
+@pytest.mark.parametrize(("upkeep", "C", "regularization"), pairwise(ALL, [2, 4], [1e-4, 0.1]))
 def test_wdbc(upkeep, C, regularization):
     X, y = hard_streams.wdbc(200)
     X = hard_streams.scaled(X)
@@ -111,7 +109,7 @@ def test_wdbc(upkeep, C, regularization):
 @pytest.mark.parametrize("upkeep", ALL)
 @pytest.mark.parametrize("stream", hard_streams.DRAWN)
 def test_hard_streams(stream, upkeep, C):
-    X, y = hard_streams.many_classes(stream, 130, C)
+    X, y = hard_streams.many_classes(stream, 90, C)
     expected = twin(X, y, C, upkeep, 12, 0.2)
     model = make(upkeep, 12, 0.2)
     assert_same(model, says(model, X, y, C, 70), expected)
@@ -451,7 +449,7 @@ def assert_pool(pool, twins, X, y, C, upkeep, budget, combiner, selection, size=
 )
 def test_pools(upkeep, pool, combiner, selection):
     """Several kernels under Hedge, updates and votes drawn or not; each has its own t."""
-    X, y = hard_streams.of_scikit_learn("wine", 100)
+    X, y = hard_streams.of_scikit_learn("wine", 70)
     model = assert_pool(*POOLS[pool], X, y, 3, upkeep, 12, combiner, selection)
     if upkeep != "free" and selection == "all":
         assert (filled_of(model) == 12).sum() >= len(model.kernels_) - 1

@@ -132,7 +132,8 @@ def test_every_step_of_hard_streams(stream, learner):
     Where rounding decides on which side of 0 or of a margin the score is, either will do.
     """
     X, y = STREAMS[stream]()
-    X, y = X[:110], y[:110]
+    n = 110 if stream == "one_class_prefix" else 70  # the other class comes late
+    X, y = X[:n], y[:n]
     twins = naive_kernels.omkc16()[SOME]
     model, size, steps = make(learner, 10, kernels=kb.kernels.resolve("omkc16")[SOME]), 10, 0
     step = LEARNERS[learner][1]
@@ -156,7 +157,7 @@ def test_every_step_of_hard_streams(stream, learner):
             assert min(apart) <= 1e-8, (t, e, apart)
             steps += after != before[e]
             before[e] = after
-    assert steps > 10 * len(twins)
+    assert steps > 8 * len(twins)
 
 
 def expert_of(number, kernel, X, size, alphas):
