@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,15 +17,18 @@ from kernbrook.cli.options import (
     Positive,
     Report,
     Seed,
+    Sep,
     Settings,
     SeveralData,
     check_targets,
     parameters,
+    takes_tables,
 )
 from kernbrook.cli.output import progress, say, show_result
 from kernbrook.errors import InputError
 
 
+@takes_tables
 def compare(
     data: SeveralData,
     recipes: Annotated[
@@ -59,6 +62,8 @@ def compare(
     report: Report = None,
     positive: Positive = None,
     label: Label = None,
+    encoder: Any = None,
+    sep: Sep = None,
     n_features: Features = None,
     max_bytes: MaxBytes = None,
     jobs: Jobs = None,
@@ -111,6 +116,8 @@ def compare(
             positive=positive,
             seed=seed,
             max_bytes=max_bytes,
+            sep=sep,
+            encoder=encoder,
         )
         for name in data
     ]

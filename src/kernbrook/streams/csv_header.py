@@ -21,7 +21,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from kernbrook.errors import DataFileError
+from kernbrook.errors import DataFileError, InputError
 from kernbrook.streams import limits
 from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.text_files import SEPARATORS, line_blocks
@@ -66,6 +66,22 @@ def is_number(text: str) -> bool:
 def quoted(text: str) -> str:
     """Text in quotes for a message, cut where it is long."""
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
+
+
+def checked_separator(sep: object) -> str | None:
+    """What somebody says parts the values; None to find it.
+
+    Raises
+    ------
+    InputError
+        It is not one character that can.
+    """
+    if sep is None:
+        return None
+    sep = "\t" if sep == r"\t" else sep  # as a shell gives it
+    if not isinstance(sep, str) or len(sep) != 1 or not sep.isascii() or sep in '"\n\r\0':
+        raise InputError(f"sep: expected one character, got {sep!r:.40}")
+    return sep
 
 
 def find_separator(source: DataFile | Path) -> str:

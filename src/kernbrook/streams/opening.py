@@ -11,6 +11,7 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.base import FirstRows, PositiveView, Stream, positive_integer
 from kernbrook.streams.builtin import make_builtin, stream_names
+from kernbrook.streams.csv_header import checked_separator, find_separator
 from kernbrook.streams.data_files import DataFile, is_data_file
 from kernbrook.streams.text_files import file_format, has_known_suffix
 
@@ -106,13 +107,9 @@ def open_stream(
     """
     if n_features is not None:
         n_features = positive_integer(n_features, "n_features")
-    if sep is not None and (not isinstance(sep, str) or len(sep) != 1 or sep in '"\n\r\0'):
-        raise InputError(f"sep: expected one character, got {sep!r:.40}")
-    if sep is not None and not sep.isascii():
-        raise InputError(f"sep: expected a character of ASCII, got {sep!r}")
     if encoder is not None and not hasattr(encoder, "learn_arrow"):
         raise InputError(f"encoder: expected a TableEncoder, got {encoder!r:.80}")
-    asked = _Asked(n_features, label, max_bytes, sep, encoder)
+    asked = _Asked(n_features, label, max_bytes, checked_separator(sep), encoder)
     stream = _resolve(source, seed, asked)
     return stream if positive is None else PositiveView(stream, positive)
 
@@ -233,8 +230,6 @@ def _open_file(file: DataFile, asked: _Asked) -> Stream:
 
         return SvmlightStream(file, asked.n_features)
     if kind == "csv" and asked.encoder is None:
-        from kernbrook.streams.csv_header import find_separator
-
         asked = asked._replace(sep=asked.sep or find_separator(file))
         if asked.sep == ",":
             from kernbrook.streams.csv_files import CsvStream
