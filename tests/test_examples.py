@@ -93,6 +93,13 @@ def test_the_page_on_streams(run):
     assert names["model"].names_ == ["age", "size"]
 
 
+def test_the_page_on_tables(run):
+    said, names = run("docs/tables.md")
+    assert said.startswith("['age', 'sex=male', 'sex=female', 'sex=other']")
+    X = [[22, 1, 0, 0], [22, 0, 1, 0], [30, 0.5, 0.5, 0], [41, 1, 0, 0]]
+    assert names["stream"].read()[0].tolist() == X
+
+
 def test_the_page_on_training(run):
     said = run("docs/training.md")[0].split("\n")
     assert said == ["3000 True", "1024 1024", "976 976", ""]

@@ -31,5 +31,6 @@ from .persistence.saving import load as load
 from .persistence.saving import save as save
 from .selection import *
 from .streams import open_stream as open_stream
+from .streams.table_encoder import TableEncoder as TableEncoder
 
 __version__: str

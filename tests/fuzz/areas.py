@@ -10,13 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fuzz import calls, files, models, programs
+from fuzz import calls, files, models, programs, tables
 from fuzz.cases import Case, generator
 
 AREAS: dict[str, Case] = {
     "svmlight files": files.svmlight,
     "CSV files": files.csv_file,
     "compressed files": files.compressed,
+    "JSON lines": tables.json_lines,
+    "tables with semicolons": tables.semicolons,
     "bytes of models": models.flipped,
     "contents of models": models.crafted,
     "parameters": calls.parameters,

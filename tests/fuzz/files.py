@@ -15,6 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
 from fuzz.cases import ACCEPTED, REFUSED, changed, one_of, said_in_a_line
 from naive import svmlight as naive_svmlight
 from sklearn.datasets import load_svmlight_file
@@ -22,7 +23,7 @@ from sklearn.datasets import load_svmlight_file
 import kernbrook as kb
 from kernbrook.errors import DataFileWarning
 from kernbrook.streams.csv_files import CsvStream
-from kernbrook.streams.csv_header import MISSING, is_number
+from kernbrook.streams.csv_header import MISSING, find_separator, is_number
 
 NUMBERS = [
     *(b"nan", b"inf", b"-inf", b"1e999", b"1e-999", b"0x10", b"1_0", b"+1", b"--1", b"1.", b".5"),
@@ -55,10 +56,17 @@ CSV = [
     *(b",", b",,", b'"', b'""', b'"a"', b'"1"', b'"a,b"', b'"a\nb"', b"'", b";", b"\t", b"\xff"),
     *(b"label", b"x" * 1001, b"\xef\xbb\xbf", b"#", b"\xc3\xa9", b"\\", b'"\r"', b" "),
 ]
+
+
+def unpacked_zst(data: bytes) -> bytes:
+    return pa.CompressedInputStream(pa.BufferReader(data), "zstd").read()
+
+
 PACKERS: dict[str, Any] = {
     ".gz": (partial(gzip.compress, mtime=0), gzip.decompress),
     ".bz2": (bz2.compress, bz2.decompress),
     ".xz": (lzma.compress, lzma.decompress),
+    ".zst": (partial(pa.compress, codec="zstd", asbytes=True), unpacked_zst),
 }
 BROKEN = OSError, EOFError, zlib.error, lzma.LZMAError, ValueError
 BLOCKS = 7, 64, 1 << 20  # bytes read at a time
@@ -167,9 +175,9 @@ def check_csv(rng: np.random.Generator, path: Path) -> str:
     if found is None:
         return REFUSED
     stream, X, y = found
-    assert isinstance(stream, CsvStream)
+    mark = "," if isinstance(stream, CsvStream) else find_separator(path)
     text = plain_lines(path.read_bytes()).decode("utf-8")
-    rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if row]
     header = rows[0]
     if len(rows) > len(y):
         rows = rows[1:]
@@ -188,7 +196,7 @@ def check_csv(rng: np.random.Generator, path: Path) -> str:
         np.testing.assert_array_equal(y, np.array(labels, dtype=float))
     theirs = pandas.read_csv(
         io.StringIO(text), header=None, dtype=str, keep_default_na=False, skip_blank_lines=True,
-        skiprows=0 if rows[0] is header else 1 + len(text) - len(text.lstrip("\n")),
+        sep=mark, skiprows=0 if rows[0] is header else 1 + len(text) - len(text.lstrip("\n")),
     )  # fmt: skip
     blank = sum(not cells for cells in theirs.apply(lambda row: "".join(row).strip(), axis=1))
     assert len(theirs) - blank == len(y), (len(theirs), blank, len(y))

@@ -5,9 +5,11 @@ import gzip
 import lzma
 import os
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from kernbrook.errors import DataFileError, UnknownNameError
@@ -15,7 +17,13 @@ from kernbrook.streams import open_stream
 
 SVMLIGHT = "".join(f"{1 if i % 3 else -1} {1 + i % 5}:{i}.5 9:1\n" for i in range(5000))
 CSV = "a,b,label\n" + "".join(f"{i}.5,{i % 7},{i % 3}\n" for i in range(5000))
-COMPRESS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+COMPRESS = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": partial(pa.compress, codec="zstd", asbytes=True),
+}
 TEXTS = {".libsvm": SVMLIGHT, ".csv": CSV}
 
 
@@ -63,7 +71,7 @@ def test_unknown_suffix_and_unknown_format(write):
 
 
 @pytest.mark.parametrize("suffix", [*TEXTS, ""])
-@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz", ".zst"])
 def test_truncated(write, suffix, compression):
     packed = COMPRESS[compression](CSV.encode())
     for size in (len(packed) // 2, len(packed) - 4):
@@ -73,7 +81,7 @@ def test_truncated(write, suffix, compression):
 
 
 @pytest.mark.parametrize("suffix", [*TEXTS, ""])
-@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz", ".zst"])
 def test_corrupt(write, suffix, compression):
     packed = bytearray(COMPRESS[compression](CSV.encode()))
     middle = len(packed) // 2
@@ -82,7 +90,7 @@ def test_corrupt(write, suffix, compression):
         open_stream(write(f"bad{suffix}{compression}", bytes(packed)))
 
 
-@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz", ".zst"])
 def test_not_compressed_as_named(write, compression):
     with pytest.raises(DataFileError, match="as its name says"):
         open_stream(write(f"plain.libsvm{compression}", SVMLIGHT))
@@ -206,11 +214,14 @@ def test_a_device_is_refused(device):
         open_stream(device)
 
 
-@pytest.mark.parametrize("name", ["rows", "rows.tsv"])
-def test_other_separators(write, name):
-    for mark in (";", "\t"):
-        with pytest.raises(DataFileError, match="line 1: expected values parted by commas, found"):
-            open_stream(write(name, "a b label\n1 2 3\n".replace(" ", mark)))
+@pytest.mark.parametrize("name", ["rows", "rows.tsv", "rows.csv", "rows.txt", "rows.dat"])
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_other_separators(write, assert_chunks_agree, name, mark):
+    text = "a,b,label\n1,2,x\n.5,-4e1,y\n".replace(",", mark)
+    stream = open_stream(write(name, text))
+    X, y = stream.read()
+    assert (X.tolist(), y.tolist()) == ([[1, 2], [0.5, -40]], ["x", "y"])
+    assert_chunks_agree(stream, (1, 2))
 
 
 def test_what_does_not_print(write):

@@ -151,7 +151,7 @@ def test_arguments_that_do_not_fit():
     with pytest.raises(InputError, match="wdbc: expected 3 features, found 30"):
         open_stream("wdbc", n_features=3)
     assert open_stream("wdbc", n_features=30).n_features == 30
-    with pytest.raises(InputError, match="names a column of a CSV file"):
+    with pytest.raises(InputError, match="names a column of a table"):
         open_stream("wdbc", label="a")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,10 +18,12 @@ from kernbrook.cli.options import (
     Positive,
     Report,
     Seed,
+    Sep,
     Settings,
     SeveralData,
     check_targets,
     parameters,
+    takes_tables,
 )
 from kernbrook.cli.output import progress, say, show_result
 from kernbrook.errors import InputError
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.records import Comparison
 
 
+@takes_tables
 def compare(
     data: SeveralData,
     recipes: Annotated[
@@ -66,6 +69,8 @@ def compare(
     report: Report = None,
     positive: Positive = None,
     label: Label = None,
+    encoder: Any = None,
+    sep: Sep = None,
     n_features: Features = None,
     max_bytes: MaxBytes = None,
     jobs: Jobs = None,
@@ -101,7 +106,7 @@ def compare(
     libraries_of(baselines)
     opened = partial(
         open_stream, n_features=n_features, label=label, positive=positive, seed=seed,
-        max_bytes=max_bytes,
+        max_bytes=max_bytes, sep=sep, encoder=encoder,
     )  # fmt: skip
     streams = [opened(name) for name in data]
     given = [None if orders is None else load_orders(orders, one.name) for one in streams]

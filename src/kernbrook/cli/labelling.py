@@ -16,11 +16,13 @@ from kernbrook.cli.options import (
     Features,
     MaxBytes,
     Seed,
+    Sep,
     Settings,
     check_not_read,
     check_targets,
     names,
     parameters,
+    takes_tables,
 )
 from kernbrook.cli.output import say, telling, terminal
 from kernbrook.cli.signals import Stopping
@@ -44,9 +46,7 @@ Recipe = Annotated[
 Classes = Annotated[
     str | None, typer.Option(help="All labels of a new model, with commas; none for numbers.")
 ]
-Unread = Annotated[
-    str | None, typer.Option(help="A CSV file's label column, which is not looked at.")
-]
+Unread = Annotated[str | None, typer.Option(help="A table's label column, which is not looked at.")]
 Questions = Annotated[
     Path | None, typer.Option(help="Ask here, a JSON object a line, and not in the terminal.")
 ]
@@ -55,6 +55,7 @@ Answers = Annotated[
 ]
 
 
+@takes_tables
 def label_data(
     model: Model,
     data: Data,
@@ -64,6 +65,8 @@ def label_data(
     budget: Budget = None,
     seed: Seed = 0,
     label: Unread = None,
+    encoder: Any = None,
+    sep: Sep = None,
     n_features: Features = None,
     max_bytes: MaxBytes = None,
     questions: Questions = None,
@@ -100,8 +103,9 @@ def label_data(
         if source is not None and n_features not in (None, source.n_features):
             raise InputError(f"--n-features: the model has {source.n_features}, got {n_features}")
         stream = open_like(
-            source, data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes
-        )
+            source, data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes,
+            sep=sep, encoder=encoder,
+        )  # fmt: skip
         source = source or Source.of_stream(stream)
         person = Person(terminal(stderr=True), stream, source, known)
         if questions is None or answers is None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+from collections.abc import Callable, Iterator
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +19,8 @@ MOST_SEED = 2**32 - 1  # that NumPy's older generators take
 MOST_FEATURES = 2**31 - 1  # that a sparse matrix has columns for
 
 _DATA = typer.Argument(
-    help="A file (svmlight, CSV; plain, .gz, .bz2, .xz), - for standard input, or a name: see "
-    "`data`."
+    help="A file (CSV, Parquet, Arrow, JSON lines, ARFF, svmlight; plain, .gz, .bz2, .xz, .zst), "
+    "a folder of Parquet files, - for standard input, or a name: see `data`."
 )
 Data = Annotated[str, _DATA]
 SeveralData = Annotated[list[str], _DATA]
@@ -58,12 +62,116 @@ Positive = Annotated[
     str | None, typer.Option(help="This label against the rest, for data of many classes.")
 ]
 Label = Annotated[
-    str | None, typer.Option(help="A CSV file's label column; else 'label', else the last.")
+    str | None, typer.Option(help="A table's label column; else 'label', else the last.")
 ]
 Features = Annotated[
     int | None,
     typer.Option(min=1, max=MOST_FEATURES, help="Features of a svmlight file; else it is scanned."),
 ]
+
+
+Sep = Annotated[
+    str | None,
+    typer.Option(metavar="CHARACTER", help="What parts a CSV file's values; else it is found."),
+]
+# Those that make a TableEncoder together, by its parameters.
+_ENCODER: dict[str, Any] = {
+    "categorical": Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=A,B,...]",
+            help="A table's column of levels: those declared, and others; or NAME=hash:16, hashed "
+            "to so many columns, as NAME alone; repeatable.",
+        ),
+    ],
+    "dates": Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=PARTS]",
+            help="A table's column of dates, as the cycles hour,weekday,yearday; days is a number; "
+            "repeatable.",
+        ),
+    ],
+    "drop": Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A table's column to leave out; repeatable."),
+    ],
+    "missing": Annotated[
+        str | None,
+        typer.Option(
+            metavar="error|mean|last|indicator",
+            help="What a missing value is: an error, or the mean or the last of its column so far; "
+            "indicator: the mean, and a column that says so.",
+        ),
+    ],
+    "decimal": Annotated[
+        str | None,
+        typer.Option(metavar="MARK", help="A comma, where numbers have it before the fraction."),
+    ],
+}
+
+
+def takes_tables(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose `encoder` comes from the options that make one; None where none is given."""
+    own = signature(command, eval_str=True)
+    shown: list[Parameter] = []
+    for parameter in own.parameters.values():
+        if parameter.name == "encoder":
+            shown += [parameter.replace(name=k, annotation=v) for k, v in _ENCODER.items()]
+        else:
+            shown.append(parameter)
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        command(encoder=_encoder(**{name: given.pop(name) for name in _ENCODER}), **given)
+
+    run.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+    return run
+
+
+def _encoder(
+    categorical: list[str] | None,
+    dates: list[str] | None,
+    drop: list[str] | None,
+    missing: str | None,
+    decimal: str | None,
+) -> Any:
+    if not (categorical or dates or drop or missing is not None or decimal is not None):
+        return None
+    from kernbrook.checks import check
+    from kernbrook.streams.table_encoder import CYCLES, HASHED, TableEncoder
+
+    levels: dict[str, Any] = {}
+    for name, values in _declared(categorical):
+        levels[name] = HASHED if values is None else values
+        if values is not None and len(values) == 1 and values[0].startswith("hash:"):
+            columns = values[0].removeprefix("hash:")
+            if not (columns.isascii() and columns.isdigit() and len(columns) < 9):
+                raise InputError(
+                    f"--categorical: expected {name}=hash:N with a number, got {values[0]!r}"
+                )
+            levels[name] = int(columns)
+    parts = {name: list(CYCLES) if values is None else values for name, values in _declared(dates)}
+    dropped = [name for text in drop or [] for name in _listed(text)]
+    encoder = TableEncoder(levels, parts, dropped, missing or "error", decimal or ".")
+    check(encoder)
+    return encoder
+
+
+def _declared(given: list[str] | None) -> Iterator[tuple[str, list[str] | None]]:
+    """Columns with what stands after =, or None."""
+    for text in given or []:
+        name, equals, values = text.partition("=")
+        if equals:
+            yield name.strip(), _listed(values)
+        else:
+            yield from ((one, None) for one in _listed(text))
+
+
+def _listed(text: str) -> list[str]:
+    """What stands between commas; in double quotes where it has a comma in it."""
+    return [one.strip() for one in next(csv.reader([text], skipinitialspace=True), [""])]
 
 
 def check_targets(target: Path | None, report: Path | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from kernbrook.cli.options import Data, MaxBytes, Seed, check_not_read
+from kernbrook.cli.options import Data, MaxBytes, Seed, Sep, check_not_read
 from kernbrook.cli.output import progress, say
 from kernbrook.errors import InputError, printable
 
@@ -30,14 +30,16 @@ def predict(
         bool, typer.Option("--scores", help="Write CSV: each prediction with its score.")
     ] = False,
     label: Annotated[
-        str | None, typer.Option(help="A CSV file's label column; else the one that was learned.")
+        str | None, typer.Option(help="A table's label column; else the one that was learned.")
     ] = None,
+    sep: Sep = None,
     seed: Seed = 0,
     max_bytes: MaxBytes = None,
 ) -> None:
     """Predict the label of each row, one line each.
 
-    A CSV file may have the label's column or not; a svmlight file has some number in its place.
+    A table may have the label's column or not; a svmlight file has some number in its place.
+    Columns are encoded as they were for the model, with the means and last values that it knows.
     Where the data have labels that the model knows, or numbers that are not all the same for a
     model of numbers, the error goes to standard error.
 
@@ -51,7 +53,6 @@ def predict(
     from kernbrook.evaluation.sources import open_like
     from kernbrook.evaluation.warming import watched
     from kernbrook.reports.words import ERROR_NAMES, error_value
-    from kernbrook.streams.unlabelled import UnlabelledCsv
 
     to_file = str(output) != "-"
     if to_file:
@@ -67,7 +68,7 @@ def predict(
     to_terminal = not to_file and sys.stdout.isatty()
     written = printable if to_terminal else _in_a_line
     with progress(data, hidden=to_terminal) as shown:
-        stream = open_like(source, data, label=label, seed=seed, max_bytes=max_bytes)
+        stream = open_like(source, data, label=label, seed=seed, max_bytes=max_bytes, sep=sep)
         tally = Tally(getattr(machine, "classes_", None), source.positive)
         with _written(output) as file:
             if scores:
@@ -77,7 +78,7 @@ def predict(
                     watched(partial(run, machine, X[:1], scores), shown.compiling)
                 labels, decisions = run(machine, X, scores)
                 file.write(_lines(labels, decisions, written).encode())
-                if not isinstance(stream, UnlabelledCsv):
+                if stream.labelled:
                     tally.add(labels, y)
                 rows += len(y)
                 shown.reading(f"{stream.name}: {rows:,} rows", rows, stream.n_rows)

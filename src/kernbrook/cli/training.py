@@ -17,11 +17,13 @@ from kernbrook.cli.options import (
     MaxBytes,
     Positive,
     Seed,
+    Sep,
     Settings,
     check_not_read,
     check_targets,
     names,
     parameters,
+    takes_tables,
 )
 from kernbrook.cli.output import progress, say, show_result
 from kernbrook.cli.signals import Stopping
@@ -50,6 +52,7 @@ Overwrite = Annotated[
 AT_ONCE = "kernbrook: stopped at once, with no further checkpoint"
 
 
+@takes_tables
 def train(
     data: Data,
     model: Annotated[Path, typer.Option(help="The file to write the model to.")],
@@ -60,6 +63,8 @@ def train(
     positive: Positive = None,
     classes: Classes = None,
     label: Label = None,
+    encoder: Any = None,
+    sep: Sep = None,
     n_features: Features = None,
     max_bytes: MaxBytes = None,
     checkpoint_every: Every = 60.0,
@@ -96,7 +101,7 @@ def train(
     with stopping.on_signals(AT_ONCE), progress(data) as shown:
         stream, source = open_source(
             data, n_features=n_features, label=label, positive=positive, seed=seed,
-            max_bytes=max_bytes,
+            max_bytes=max_bytes, sep=sep, encoder=encoder,
         )  # fmt: skip
         if recipe is None:
             recipe = OURS[task_of_labels(stream)]

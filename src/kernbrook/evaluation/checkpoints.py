@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from kernbrook.errors import ModelFileError
+from kernbrook.errors import InputError, KernbrookError, ModelFileError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.sources import Source
 from kernbrook.persistence.saving import read, write
@@ -57,15 +57,27 @@ def load_checkpoint(path: str | PathLike[str]) -> tuple[Any, Checkpoint | None]:
     if found is None:
         return estimator, None
     try:
-        checkpoint = Checkpoint(**{**found, "source": Source(**found["source"])})
+        source = Source(**found["source"])
+        if source.encoder is not None:
+            _check_encoder(source)
+        checkpoint = Checkpoint(**{**found, "source": source})
         most = math.inf if task_of(estimator) == "regression" else checkpoint.rows
         sensible = estimator.n_rounds_ == checkpoint.rows and 0 <= checkpoint.loss <= most
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, KernbrookError) as error:
         raise ModelFileError(path, f"not an account of a training: {error}") from error
     if not sensible:
         problem = f"expected a model of {checkpoint.rows} rows, got {estimator.n_rounds_}"
         raise ModelFileError(path, problem)
     return estimator, checkpoint
+
+
+def _check_encoder(source: Source) -> None:
+    """InputError where its encoder is none, or not one of these features."""
+    from kernbrook.streams import TableEncoder
+
+    names = TableEncoder.from_description(source.encoder).get_feature_names_out().tolist()
+    if source.n_features != len(names) or source.features not in (None, names):
+        raise InputError("encoder: not of the features that it has")
 
 
 class RowDigest:

@@ -185,7 +185,9 @@ def label(
     )
     with locked(path):
         log = _log(model, path, begun, names)
-        source = source or Source(stream.n_features)
+        if source is None:
+            table = stream.encoder is not None
+            source = Source.of_stream(stream) if table else Source(stream.n_features)
         state = Labelling(model, log.path, rows=begun.rounds - log.begun.rounds)
         session = _Session(
             model, state, path, source, checkpoint, False, names, log, ask,

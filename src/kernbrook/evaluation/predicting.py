@@ -21,6 +21,7 @@ from kernbrook.evaluation.sources import Source, open_like
 from kernbrook.evaluation.tasks import added, losses
 from kernbrook.streams import open_stream
 from kernbrook.streams.base import Features
+from kernbrook.streams.opening import is_frame
 
 
 def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | None]:
@@ -82,7 +83,7 @@ def predict_stream(
     Parameters
     ----------
     model : a fitted estimator, or the path of a file that `train` or `kb.save` wrote
-    data : what `kb.open_stream` takes; with a path of a model, a CSV file needs no label
+    data : what `kb.open_stream` takes; with a path of a model, a table needs no label
     scores : whether scores are wanted, too
 
     Yields
@@ -104,8 +105,8 @@ def predict_stream(
     """
     if isinstance(model, str | PathLike):
         model, source, _ = load_learned(model)
-        named = isinstance(data, str | PathLike)
-        stream = open_like(source, str(data)) if named else open_stream(data)
+        table = isinstance(data, str | PathLike) or is_frame(data)
+        stream = open_like(source, data) if table else open_stream(data)
     else:
         stream = open_stream(data)
     for X, _ in stream.chunks():

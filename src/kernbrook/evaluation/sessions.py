@@ -68,6 +68,7 @@ class Session(ABC):
 
     def __post_init__(self) -> None:
         self.digest = RowDigest()  # of the rows read; `_met` that of the rows met
+        self._stream: Stream | None = None
         self._met = "" if self.known is None else self.known.digest
         self._whole = self.known is not None and self.known.finished  # what the file says
         self._written = self.state.resumed_at = self.state.rows
@@ -83,7 +84,8 @@ class Session(ABC):
     def reached(self) -> Checkpoint:
         """What is written beside the model."""
         state, rows = self.state, self.model.n_rounds_
-        return Checkpoint(self.source, rows, state.loss, self._met, state.finished)
+        source = self.source if self._stream is None else self.source.reached(self._stream)
+        return Checkpoint(source, rows, state.loss, self._met, state.finished)
 
     def other(self, problem: str) -> InputError:
         """The rows are not those of the file."""
@@ -97,7 +99,7 @@ class Session(ABC):
         stop: Callable[[], bool] | None,
     ) -> None:
         """Meet the new rows, and write the model every so many seconds and at the end."""
-        state = self.state
+        state, self._stream = self.state, stream
         last = time.monotonic()
         for X, y in self._new_rows(stream, progress):
             try:
@@ -172,7 +174,7 @@ def check_same_settings(
     """
     before, after = (
         {
-            **({} if source is None else vars(source)),
+            **({} if source is None else source.settings()),
             "estimator": type(model).__name__,
             **model.get_params(deep=False),
         }

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 from kernbrook.errors import DataFileError, UnknownNameError
 from kernbrook.streams import Stream, open_stream
-from kernbrook.streams.opening import find_file
+from kernbrook.streams.csv_header import checked_separator, find_separator
+from kernbrook.streams.data_files import DataFile
+from kernbrook.streams.opening import find_file, open_folder, open_records
 from kernbrook.streams.text_files import file_format
 from kernbrook.streams.unlabelled import UnlabelledCsv, csv_columns
+
+if TYPE_CHECKING:
+    from kernbrook.streams import TableEncoder
+    from kernbrook.streams.records import Records
 
 
 @dataclass(frozen=True)
@@ -20,18 +27,32 @@ class Source:
     ----------
     n_features : d, or None where it is not known
     positive : the label that became +1, all others -1; None where labels were left alone
-    features : the d columns of a CSV file that are features, in their order; None for other data
-    label : the CSV file's column with the label
+    features : the names of the d features of a table, in their order; None for other data
+    label : the table's column with the label
+    encoder : what `TableEncoder.described` gave; None where the columns were taken as they are
     """
 
     n_features: int | None
     positive: str | None = None
     features: list[str] | None = None
     label: str | None = None
+    encoder: dict[str, Any] | None = None
 
     @classmethod
     def of_stream(cls, stream: Stream, positive: str | None = None) -> Source:
-        return cls(stream.n_features, positive, stream.feature_names, stream.label_name)
+        names = stream.feature_names, stream.label_name
+        return cls(stream.n_features, positive, *names).reached(stream)
+
+    def reached(self, stream: Stream) -> Source:
+        """The same with what the stream's encoder has learned so far."""
+        encoder = stream.encoder
+        return self if encoder is None else replace(self, encoder=encoder.described())
+
+    def settings(self) -> dict[str, Any]:
+        """All but what was learned, by name."""
+        names = ("categorical", "dates", "drop", "missing", "decimal", "columns")
+        declared = self.encoder or {}
+        return {**vars(self), "encoder": None, **{name: declared.get(name) for name in names}}
 
     @classmethod
     def of_model(cls, model: Any) -> Source:
@@ -49,28 +70,31 @@ def open_source(data: str, *, positive: str | None = None, **options: Any) -> tu
 
 def open_like(
     source: Source | None,
-    data: str,
+    data: Any,
     *,
     n_features: int | None = None,
     label: str | None = None,
     seed: int = 0,
     max_bytes: int | None = None,
+    sep: str | None = None,
+    encoder: TableEncoder | None = None,
 ) -> Stream:
-    """New data in the form of those that a model learned; a CSV file needs no label.
+    """New data in the form of those that a model learned; a table needs no label.
 
     Parameters
     ----------
-    source : of the data that the model learned; None for a new model, whose CSV file has a label
+    source : of the data that the model learned; None for a new model, whose table has a label
         only in a column that is named here or called "label"
-    data : a path or a name, see `open_stream`
+    data : a path or a name, or a table in memory, see `open_stream`
     n_features : of a new model's data, see `open_stream`
-    label : a CSV file's column with the label; None for the one that the model learned
+    label : a table's column with the label; None for the one that the model learned
     seed : of a generator
-    max_bytes : see `open_stream`
+    max_bytes, sep : see `open_stream`
+    encoder : of a new model's table; what it fills gaps with comes from the whole table
 
     Returns
     -------
-    Stream, an `UnlabelledCsv` where the file has no label
+    Stream, which is not `labelled` where a table has no label
 
     Raises
     ------
@@ -81,13 +105,33 @@ def open_like(
     InputError
         The data have other features.
     """
-    known = source or Source(n_features)
-    width = known.n_features
-    file = find_file(data, max_bytes)
-    if file is None or file_format(file) != "csv":
+    known, sep = source or Source(n_features), checked_separator(sep)
+    if not isinstance(data, (str, PathLike)):
+        from kernbrook.streams.arrow_records import FrameRecords
+
+        return _open_table(source, known, FrameRecords(data), label, encoder)
+    file = find_file(str(data), max_bytes)
+    kind = None if file is None else file_format(file)
+    if file is None and (records := open_folder(data, max_bytes)) is not None:
+        return _open_table(source, known, records, label, encoder)
+    if kind in (None, "svmlight"):
         return open_stream(
-            file or data, n_features=width, label=label, seed=seed, max_bytes=max_bytes
-        )
+            file or data, n_features=known.n_features, label=label, seed=seed,
+            max_bytes=max_bytes, sep=sep, encoder=encoder,
+        )  # fmt: skip
+    assert file is not None
+    if kind == "csv" and encoder is None and known.encoder is None:
+        sep = find_separator(file) if sep is None else sep
+        if sep == ",":
+            return _open_csv(source, known, file, label)
+    table = open_records(file, sep)
+    assert table is not None
+    return _open_table(source, known, table, label, encoder)
+
+
+def _open_csv(source: Source | None, known: Source, file: DataFile, label: str | None) -> Stream:
+    """A CSV file of numbers."""
+    width = known.n_features
     columns = csv_columns(file)
     if label is not None and label not in columns:
         raise UnknownNameError("column", label, columns)
@@ -103,6 +147,34 @@ def open_like(
             file.path, f"the model's features are not the columns here: {problem}", 1
         )
     return open_stream(file, label=label) if label in columns else UnlabelledCsv(file)
+
+
+def _open_table(
+    source: Source | None,
+    known: Source,
+    records: Records,
+    label: str | None,
+    encoder: TableEncoder | None,
+) -> Stream:
+    """A table of any format, encoded as the model's rows were."""
+    from kernbrook.streams.table_encoder import TableEncoder
+    from kernbrook.streams.table_stream import TableStream
+
+    width, columns = known.n_features, records.columns
+    if label is not None and label not in columns:
+        raise UnknownNameError("column", label, columns)
+    if known.encoder is not None:
+        encoder = TableEncoder.from_description(known.encoder)
+    elif known.features is not None:
+        encoder = TableEncoder().begin(known.features)
+    wanted = known.label if source is not None else "label"
+    label = wanted if label is None and wanted in columns else label
+    by_number = source is not None and encoder is None and len(columns) != width
+    labelled = label is not None or by_number
+    stream = TableStream(records, encoder, label, labelled, width)
+    if source is None and stream.encoder.missing != "error":
+        return TableStream(records, stream.encoder, label, labelled, width)
+    return stream
 
 
 def _difference(expected: list[str], found: list[str]) -> str:

@@ -120,7 +120,9 @@ def train(
     """
     with locked(path):
         going_on = check_target(path, resume, overwrite)
-        source = source or Source(stream.n_features)
+        if source is None:
+            table = stream.encoder is not None
+            source = Source.of_stream(stream) if table else Source(stream.n_features)
         check_settings(estimator, stream.n_features)
         Writer().values(estimator.get_params(deep=False))  # refuses what no file can hold
         known = None

@@ -4,3 +4,4 @@ from .builtin import stream_names as stream_names
 from .opening import open_stream as open_stream
 from .scaling import OnlineScaler as OnlineScaler
 from .scaling import ScaledView as ScaledView
+from .table_encoder import TableEncoder as TableEncoder

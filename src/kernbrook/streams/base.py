@@ -33,6 +33,8 @@ class Stream(ABC):
     n_rows : n, or None where it is unknown without reading
     feature_names : (d,) of the columns, or None where they have no names
     label_name : of the column with the label, likewise
+    labelled : whether the labels are any; else all are 0
+    encoder : of a table, what has encoded its rows so far; None for other data
 
     Notes
     -----
@@ -45,6 +47,8 @@ class Stream(ABC):
     n_rows: int | None
     feature_names: list[str] | None = None
     label_name: str | None = None
+    labelled: bool = True
+    encoder: Any = None
 
     def classes(self) -> Labels | None:
         """The labels, each once and sorted; None where that takes a reading."""
@@ -117,8 +121,13 @@ class PositiveView(Stream):
         self.n_features = stream.n_features
         self.n_rows = stream.n_rows
         self.feature_names, self.label_name = stream.feature_names, stream.label_name
+        self.labelled = stream.labelled
         self._stream = stream
         self._positive = positive
+
+    @property
+    def encoder(self) -> Any:
+        return self._stream.encoder
 
     def classes(self) -> Labels | None:
         known = self._stream.classes()
@@ -171,8 +180,13 @@ class FirstRows(Stream):
         self.n_features = stream.n_features
         self.n_rows = rows
         self.feature_names, self.label_name = stream.feature_names, stream.label_name
+        self.labelled = stream.labelled
         self._stream = stream
         self._rows = rows
+
+    @property
+    def encoder(self) -> Any:
+        return self._stream.encoder
 
     def _pieces(self) -> Iterator[Piece]:
         left = self._rows

@@ -10,7 +10,6 @@ import csv
 import io
 import math
 import re
-import shlex
 import warnings
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -20,12 +19,20 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import DataFileError, DataFileWarning, UnknownNameError, printable
+from kernbrook.errors import DataFileError, DataFileWarning, UnknownNameError
 from kernbrook.streams import limits
 from kernbrook.streams.base import Labels, Piece, Stream
-from kernbrook.streams.csv_header import MISSING, OPEN_QUOTE, is_number, quoted, read_header
+from kernbrook.streams.csv_header import (
+    MISSING,
+    OPEN_QUOTE,
+    data_blocks,
+    is_number,
+    quoted,
+    read_header,
+)
 from kernbrook.streams.data_files import DataFile
-from kernbrook.streams.text_files import line_blocks, stem
+from kernbrook.streams.table_columns import argument, missing_hint, not_a_number, option
+from kernbrook.streams.text_files import stem
 
 _KEPT_BYTES = 1 << 24  # of rows: a file of no more is read once
 _MOST_CLASSES = 1000  # that the first reading remembers
@@ -132,7 +139,8 @@ class CsvStream(Stream):
         if index:
             told = (
                 f"the first column, called {self._columns[0]!r}, seems to be the index that pandas "
-                "writes; it is taken as a feature (to_csv(index=False) leaves it out)"
+                f"writes; it is taken as a feature: {option('drop', self._columns[0])} leaves it "
+                "out, and so does to_csv(index=False)"
             )
             warnings.warn(DataFileWarning(path, told), stacklevel=1)
         self.n_rows = rows
@@ -163,18 +171,8 @@ class CsvStream(Stream):
             raise DataFileError(self._path, "expected UTF-8 text", line) from None
 
     def _blocks(self) -> Iterator[_Rows]:
-        headed = self._headless
-        for first, block in line_blocks(self._file):
-            if not headed:
-                blank = len(block) - len(block.lstrip(b"\n"))
-                end = block.find(b"\n", blank) + 1
-                if blank == len(block):
-                    continue
-                headed = True
-                first += block.count(b"\n", 0, end)
-                block = block[end:] if end else b""
-            if block.strip(b"\n"):
-                yield self._rows(first, block)
+        for first, block in data_blocks(self._file, self._headless):
+            yield self._rows(first, block)
 
     def _pieces(self) -> Iterator[Piece]:
         # A block of short rows, and one long label somewhere, would be many bytes at once.
@@ -286,8 +284,10 @@ class CsvStream(Stream):
                 for i, raw in enumerate(cells):
                     value = raw.strip()
                     if value in MISSING:
-                        problem = "missing value; fill it in, or leave out the row or the column"
-                        self._refuse(line, i, problem)
+                        ways = "fill it in, or leave out the row or the column"
+                        if i != self._label:
+                            ways = missing_hint(self._columns[i])
+                        self._refuse(line, i, f"missing value; {ways}")
                     if i != self._label:
                         values.append(self._number(line, i, value))
                         continue
@@ -316,18 +316,18 @@ class CsvStream(Stream):
 
     def _number(self, line: int, column: int, value: str) -> float:
         if not is_number(value):
-            problem = f"expected a number, found {quoted(value)}; {self._way_out(column)}"
-            self._refuse(line, column, problem)
+            self._refuse(line, column, self._not_a_number(column, value))
         number = float(value)
         if not math.isfinite(number):
             self._refuse(line, column, f"{quoted(value)} is not finite")
         return number
 
-    def _way_out(self, column: int) -> str:
-        """What to do about text in a column."""
-        if self._label_is_known:
-            return "make it numbers, or leave out the column"
-        return f"is it the label? --label {shlex.quote(printable(self._columns[column])):.80}"
+    def _not_a_number(self, column: int, value: str) -> str:
+        """What is wrong with text in a column of features, and what helps."""
+        problem, is_text = not_a_number(self._columns[column], value)
+        if is_text and not self._label_is_known:
+            problem += f", or is it the label? --label {argument(self._columns[column])}"
+        return problem
 
     def _refuse_inexact(self, line: int, value: str) -> NoReturn:
         assert self._label is not None

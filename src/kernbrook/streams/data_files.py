@@ -77,10 +77,28 @@ class _Xz:
                 return data
 
 
+class _Zst:
+    """A .zst file, of one frame or more; pyarrow takes up to 128 MiB of memory for its window."""
+
+    def __init__(self, raw: BinaryIO, mode: str):
+        import pyarrow as pa
+
+        self._stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+
+    def read(self, size: int) -> bytes:
+        try:
+            return bytes(self._stream.read(size))
+        except OSError as error:
+            if "Truncated" in str(error):
+                raise EOFError from None
+            raise OSError(str(error)) from None  # some have a number that is none of the system
+
+
 COMPRESSIONS = {
     ".gz": _Compression("gzip", b"\x1f\x8b", gzip.open),
     ".bz2": _Compression("bzip2", b"BZh", bz2.open),
     ".xz": _Compression("xz", b"\xfd7zXZ\x00", _Xz),
+    ".zst": _Compression("zstd", b"\x28\xb5\x2f\xfd", _Zst),
 }
 
 
@@ -129,6 +147,50 @@ class DataFile:
                 problem = f"expected {named.name} data, as its name says; found something else"
                 raise DataFileError(self.path, problem)
             yield from self._bounded(raw if found is None else found.opener(raw, "rb"))
+
+    def seekable(self) -> BinaryIO:
+        """What the file holds, unpacked, to be read at any place; for the caller to close.
+
+        Raises
+        ------
+        DataFileError
+            As `blocks` has it, or what is compressed is truncated.
+        """
+        if not self._is_copied():
+            with self._raw() as raw, _in_words(self.path):
+                head = raw.peek(6)
+            if not any(head.startswith(c.magic) for c in COMPRESSIONS.values()):
+                with _in_words(self.path):
+                    size = os.stat(self.path).st_size
+                    if self._max_bytes is not None and size > self._max_bytes:
+                        problem = f"over {self._max_bytes:,} bytes; {_LIFT}"
+                        raise DataFileError(self.path, problem)
+                    return open(self.path, "rb")
+        whole = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
+        try:
+            for block in self.blocks():
+                with _in_words(self.path):
+                    whole.write(block)
+            whole.seek(0)
+        except EOFError:
+            whole.close()
+            raise DataFileError(self.path, "the compressed data is truncated") from None
+        except BaseException:
+            whole.close()
+            raise
+        return whole
+
+    def head(self, size: int) -> bytes:
+        """The first bytes of what the file holds, unpacked; fewer where it has fewer."""
+        found = b""
+        try:
+            for block in self.blocks():
+                found += block
+                if len(found) >= size:
+                    break
+        except EOFError:
+            pass  # who reads on says so
+        return found[:size]
 
     def _raw(self) -> io.BufferedReader:
         """The bytes as they lie in the file, from the first on."""

@@ -5,17 +5,29 @@ from __future__ import annotations
 import os
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.base import FirstRows, PositiveView, Stream, positive_integer
 from kernbrook.streams.builtin import make_builtin, stream_names
+from kernbrook.streams.csv_header import checked_separator, find_separator
 from kernbrook.streams.data_files import DataFile, is_data_file
 from kernbrook.streams.text_files import file_format, has_known_suffix
 
+if TYPE_CHECKING:
+    from kernbrook.streams.records import Records
+    from kernbrook.streams.table_encoder import TableEncoder
+
 DATA_FOLDER = "KERNBROOK_DATA"
 _FOLDER_ENDINGS = (".libsvm", ".libsvm.xz")
+_KINDS = {
+    "svmlight": "svmlight",
+    "parquet": "Parquet",
+    "arrow": "Arrow",
+    "arff": "ARFF",
+    "json": "JSON lines",
+}
 
 
 def open_stream(
@@ -26,6 +38,8 @@ def open_stream(
     positive: object = None,
     seed: int = 0,
     max_bytes: int | None = None,
+    sep: str | None = None,
+    encoder: TableEncoder | None = None,
 ) -> Stream:
     """Open data for reading in chunks.
 
@@ -33,18 +47,22 @@ def open_stream(
     ----------
     source : what to read:
 
-        - a path: svmlight (.libsvm, .svm, .svmlight, .txt, .dat) or CSV (.csv), plain or with
-          .gz, .bz2 or .xz after that; other names are told apart by their first line with data.
-          What a pipe gives is copied first, to the folder for temporary files where it is much
+        - a path: svmlight (.libsvm, .svm, .svmlight, .txt, .dat), CSV (.csv, .tsv), Parquet
+          (.parquet, .pq), Arrow (.arrow, .feather, .ipc), ARFF (.arff) or JSON lines (.jsonl,
+          .ndjson), plain or with .gz, .bz2, .xz or .zst after that; other names are told apart by
+          what they hold. What a pipe gives is copied first, to the folder for temporary files where
+          it is much
+        - a folder of Parquet files, which are read in the order of their names
         - "-" for standard input, which is read as a pipe is
         - a name: one of `stream_names()`, or NAME where the folder given by the environment
           variable KERNBROOK_DATA has NAME.libsvm or NAME.libsvm.xz; ``NAME:N`` for N rows
         - a pair (X, y) of arrays, sparse arrays, lists or frames
+        - a table of pandas, polars or pyarrow that has the label, too
         - a `Stream`
 
         A file in the way of a name wins over the name.
     n_features : d, the width; None to find it. A svmlight file may use fewer features
-    label : the column of a CSV file with the label; None for "label", else the last
+    label : the column of a table with the label; None for "label", else the last
     positive : a label that becomes +1, all others -1; None to leave the labels alone. Text is
         compared as a number where the labels are numbers
     seed : of a generator; a non-negative integer
@@ -89,8 +107,30 @@ def open_stream(
     """
     if n_features is not None:
         n_features = positive_integer(n_features, "n_features")
-    stream = _resolve(source, n_features, label, seed, max_bytes)
+    if encoder is not None and not hasattr(encoder, "learn_arrow"):
+        raise InputError(f"encoder: expected a TableEncoder, got {encoder!r:.80}")
+    asked = _Asked(n_features, label, max_bytes, checked_separator(sep), encoder)
+    stream = _resolve(source, seed, asked)
     return stream if positive is None else PositiveView(stream, positive)
+
+
+class _Asked(NamedTuple):
+    """What a file or a table is asked for; as `open_stream` has it."""
+
+    n_features: int | None = None
+    label: str | None = None
+    max_bytes: int | None = None
+    sep: str | None = None
+    encoder: TableEncoder | None = None
+
+    def refuse(self, name: str, is_kind: str) -> None:
+        """InputError where something is asked for that only tables have."""
+        for what in ("label", "sep", "encoder"):
+            if getattr(self, what) is not None:
+                kind = "a CSV file" if what == "sep" else "a table"
+                means = "names a column of" if what == "label" else "is for"
+                given = f"{what}={getattr(self, what)!r:.80}"
+                raise InputError(f"{given} {means} {kind}; {name} is {is_kind}")
 
 
 def find_file(source: str, max_bytes: int | None = None) -> DataFile | None:
@@ -98,54 +138,115 @@ def find_file(source: str, max_bytes: int | None = None) -> DataFile | None:
     return DataFile(source, max_bytes) if is_data_file(source) else None
 
 
-def _resolve(
-    source: Any, n_features: int | None, label: str | None, seed: int, max_bytes: int | None
-) -> Stream:
+def open_records(file: DataFile, sep: str | None = None) -> Records | None:
+    """The rows of a file that is a table; None where it is svmlight.
+
+    Raises
+    ------
+    DataFileError
+        It cannot be read.
+    InputError
+        `sep` is given, and it is no CSV file.
+    """
+    kind = file_format(file)
+    if kind == "csv":
+        from kernbrook.streams.text_records import CsvRecords
+
+        return CsvRecords(file, sep)
+    if sep is not None:
+        raise InputError(f"sep={sep!r} is for a CSV file; {file.path} is {_KINDS[kind]}")
+    if kind in ("json", "arff"):
+        from kernbrook.streams import text_records
+
+        return (text_records.JsonRecords if kind == "json" else text_records.ArffRecords)(file)
+    if kind in ("parquet", "arrow"):
+        from kernbrook.streams import arrow_records
+
+        of_kind = {"parquet": arrow_records.ParquetRecords, "arrow": arrow_records.ArrowRecords}
+        return of_kind[kind](file)
+    return None
+
+
+def open_folder(source: str | os.PathLike[str], max_bytes: int | None = None) -> Records | None:
+    """The Parquet files of a folder; None where the source is no folder with such files."""
+    if not os.path.isdir(source):
+        return None
+    from kernbrook.streams.arrow_records import FolderRecords
+
+    return FolderRecords(Path(source), max_bytes)
+
+
+def _resolve(source: Any, seed: int, asked: _Asked) -> Stream:
     if isinstance(source, DataFile):
-        return _open_file(source, n_features, label)
+        return _open_file(source, asked)
     if isinstance(source, (str, os.PathLike)):
-        file = DataFile(source, max_bytes)
-        if is_data_file(source) or not isinstance(source, str):
-            return _open_file(file, n_features, label)
-        named = _named(source, seed, n_features, max_bytes)
+        file = DataFile(source, asked.max_bytes)
+        if is_data_file(source):
+            return _open_file(file, asked)
+        named = _named(source, seed, asked) if isinstance(source, str) else None
         if named is None:
-            if os.path.exists(source) or _looks_like_path(source):
-                return _open_file(file, n_features, label)
+            if (records := open_folder(source, asked.max_bytes)) is not None:
+                return _open_table(records, asked)
+            if not isinstance(source, str) or _looks_like_path(source):
+                return _open_file(file, asked)
             known = [*stream_names(), *_folder_names()]
             if file.path.suffix and not get_close_matches(source, known):
-                return _open_file(file, n_features, label)  # it says that there is none
+                return _open_file(file, asked)  # it says that there is none
             raise UnknownNameError("data", source, known)
         stream = named
     elif isinstance(source, Stream):
         stream = source
     elif isinstance(source, tuple) and len(source) == 2:
         stream = ArrayStream(*source)
+    elif is_frame(source):
+        from kernbrook.streams.arrow_records import FrameRecords
+
+        if asked.sep is not None:
+            raise InputError(f"sep={asked.sep!r} is for a CSV file, got a table")
+        return _open_table(FrameRecords(source), asked)
     else:
         raise InputError(
             f"expected a path, a name or a pair (X, y), got {type(source).__name__} {source!r:.80}"
         )
-    if label is not None:
-        raise InputError(f"label={label!r} names a column of a CSV file; {stream.name} is none")
-    if n_features is not None and n_features != stream.n_features:
+    asked.refuse(stream.name, "none")
+    if asked.n_features is not None and asked.n_features != stream.n_features:
         raise InputError(
-            f"{stream.name}: expected {n_features} features, found {stream.n_features}"
+            f"{stream.name}: expected {asked.n_features} features, found {stream.n_features}"
         )
     return stream
 
 
-def _open_file(file: DataFile, n_features: int | None, label: str | None) -> Stream:
-    if file_format(file) == "csv":
-        from kernbrook.streams.csv_files import CsvStream
-
-        return CsvStream(file, n_features, label)
-    if label is not None:
-        raise InputError(f"label={label!r} names a column of a CSV file; {file.path} is svmlight")
-    from kernbrook.streams.svmlight import SvmlightStream
-
-    return SvmlightStream(file, n_features)
+def is_frame(source: Any) -> bool:
+    """Whether it is a table in memory; nothing is imported to know that."""
+    named = hasattr(source, "columns") and hasattr(source, "shape")
+    return not isinstance(source, type) and (named or hasattr(source, "__dataframe__"))
 
 
-def _named(source: str, seed: int, n_features: int | None, max_bytes: int | None) -> Stream | None:
+def _open_file(file: DataFile, asked: _Asked) -> Stream:
+    kind = file_format(file)
+    if kind == "svmlight":
+        asked.refuse(f"{file.path}", "svmlight")
+        from kernbrook.streams.svmlight import SvmlightStream
+
+        return SvmlightStream(file, asked.n_features)
+    if kind == "csv" and asked.encoder is None:
+        asked = asked._replace(sep=asked.sep or find_separator(file))
+        if asked.sep == ",":
+            from kernbrook.streams.csv_files import CsvStream
+
+            return CsvStream(file, asked.n_features, asked.label)
+    records = open_records(file, asked.sep)
+    assert records is not None
+    return _open_table(records, asked)
+
+
+def _open_table(records: Records, asked: _Asked) -> Stream:
+    from kernbrook.streams.table_stream import TableStream
+
+    return TableStream(records, asked.encoder, asked.label, n_features=asked.n_features)
+
+
+def _named(source: str, seed: int, asked: _Asked) -> Stream | None:
     """The stream called NAME or NAME:N, or None where there is no such name."""
     name, colon, count = source.partition(":")
     in_folder = None if name in stream_names() else _in_folder(name)
@@ -156,7 +257,8 @@ def _named(source: str, seed: int, n_features: int | None, max_bytes: int | None
     rows = int(count) if colon else None
     if in_folder is None:
         return make_builtin(name, rows, seed)
-    whole = _open_file(DataFile(in_folder, max_bytes), n_features, None)
+    of_file = asked._replace(label=None, sep=None, encoder=None)
+    whole = _open_file(DataFile(in_folder, asked.max_bytes), of_file)
     return whole if rows is None else FirstRows(whole, rows)
 
 

@@ -11,6 +11,8 @@ from kernbrook.errors import DataFileError, printable
 from kernbrook.streams import limits
 from kernbrook.streams.data_files import COMPRESSIONS, DataFile
 
+# By their first bytes, whatever the name.
+_BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _FORMATS = {
     ".libsvm": "svmlight",
     ".svm": "svmlight",
@@ -18,12 +20,25 @@ _FORMATS = {
     ".txt": "svmlight",
     ".dat": "svmlight",
     ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".arff": "arff",
+    ".jsonl": "json",
+    ".ndjson": "json",
 }
+_BY_CONTENT = (".txt", ".dat")  # svmlight where nothing else is certain
+SEPARATORS = (",", ";", "\t", "|")
 _NUMBER = rb"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?"  # ++ and *+ give nothing back
 _SVMLIGHT_LINE = re.compile(rb"\s*+" + _NUMBER + rb"(\s++(qid|\d++):\S++)*+\s*+(#.*)?")
 _LOOKED_AT = 10_000  # bytes of the first line
-_FORMAT_HINT = "neither svmlight ('label index:value ...') nor CSV (values parted by commas)"
-_SEPARATORS = {";": "semicolons", "\t": "tabs"}
+_FORMAT_HINT = (
+    "neither svmlight ('label index:value ...') nor CSV (values parted by commas, semicolons, tabs "
+    "or bars), nor Parquet, Arrow, ARFF or JSON lines"
+)
 
 
 def stem(path: Path) -> str:
@@ -41,45 +56,55 @@ def has_known_suffix(path: Path) -> bool:
 
 
 def file_format(file: DataFile) -> str:
-    """ "svmlight" or "csv", by the suffix, else by the first line with data.
+    """ "svmlight", "csv", "parquet", "arrow", "arff" or "json": lines of objects.
+
+    By the first bytes where these are certain, then by the suffix, else by the first line with
+    data.
 
     Raises
     ------
     DataFileError
-        The file cannot be read, or its first line is neither.
+        The file cannot be read, or its first line is none of them.
     """
     path = file.path
     named = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
-    known = _FORMATS.get(named.suffix.lower())
-    if known is not None:
+    suffix = named.suffix.lower()
+    known = _FORMATS.get(suffix)
+    if known in (None, "csv", "svmlight"):
+        head = file.head(6)
+        for magic, kind in _BINARY.items():
+            if head.startswith(magic):
+                return kind
+    if known is not None and suffix not in _BY_CONTENT:
         return known
     for first, block in line_blocks(file):
         for number, line in enumerate(block.split(b"\n"), start=first):
-            if not line.strip() or line.lstrip().startswith(b"#"):
+            if not line.strip() or line.lstrip().startswith((b"#", b"%")):
                 continue
-            if _SVMLIGHT_LINE.fullmatch(_begin(line)):
-                return "svmlight"
-            if b"," in line:
-                return "csv"
-            problem = other_separator(line[:_LOOKED_AT].decode("latin-1")) or _FORMAT_HINT
-            raise DataFileError(path, problem, number)
+            if line.lstrip().startswith(b"["):
+                problem = "a list where JSON lines, with an object each, were expected"
+                raise DataFileError(path, problem, number)
+            found = _format_of_line(line)
+            if found is None and known is None:
+                raise DataFileError(path, _FORMAT_HINT, number)
+            return found or "svmlight"
     raise DataFileError(path, "the file has no data line")
+
+
+def _format_of_line(line: bytes) -> str | None:
+    """The format that a first line with data is of, where that is certain."""
+    if _SVMLIGHT_LINE.fullmatch(_begin(line)):
+        return "svmlight"
+    if line.lstrip().startswith(b"{"):
+        return "json"
+    if line.lstrip()[:9].lower() == b"@relation":
+        return "arff"
+    return "csv" if any(mark.encode() in line for mark in SEPARATORS) else None
 
 
 def _begin(line: bytes) -> bytes:
     """A line that is not long, or what is whole of its first part."""
     return line if len(line) <= _LOOKED_AT else line[:_LOOKED_AT].rpartition(b" ")[0]
-
-
-def other_separator(row: str) -> str | None:
-    """What is wrong with a row without commas, where something else parts its values."""
-    for mark, name in _SEPARATORS.items():
-        if mark in row:
-            return (
-                f"expected values parted by commas, found {name}; pandas, say, can change them: "
-                f"read_csv(FILE, sep={mark!r}).to_csv(NEW, index=False)"
-            )
-    return None
 
 
 def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:

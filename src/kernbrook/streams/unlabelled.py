@@ -33,6 +33,8 @@ class UnlabelledCsv(CsvStream):
         As `CsvStream`.
     """
 
+    labelled = False
+
     def __init__(self, path: DataFile | Path, n_features: int | None = None):
         super().__init__(path, n_features)
 

@@ -1,0 +1,436 @@
+"""Tables as people have them as rows of numbers, of a width that is known from the start."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from kernbrook.checks import OneOf, Other, check, is_whole, shown
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.streams import limits
+from kernbrook.streams.arrow_records import eager, to_arrow
+from kernbrook.streams.csv_header import quoted
+from kernbrook.streams.table_columns import (
+    DATE_PARTS,
+    Dates,
+    Floats,
+    Hashed,
+    Levels,
+    Numbers,
+    ValueProblem,
+    as_text,
+    missing_hint,
+)
+
+MISSING = ("error", "mean", "last", "indicator")
+HASHED = 16  # columns where nothing else is said
+MOST_HASHED = 1 << 14
+CYCLES = DATE_PARTS[1:]
+
+_Column: TypeAlias = Numbers | Levels | Hashed | Dates
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Frames with text, dates and gaps as rows of numbers, encoded as they come.
+
+    Columns of numbers stay as they are; so is text that is written as a number. What else a column
+    becomes is declared, so that the width follows from the names of the columns alone: a level or a
+    gap that first comes after a million rows changes nothing but its own row.
+
+    A row is filled by the rows before it: results do not depend on how rows are cut into chunks.
+
+    Parameters
+    ----------
+    categorical : list or dict, the columns of levels
+        By name the list of levels: a column of 0 and 1 for each, and one more for all others. Or by
+        name a number of columns that levels are hashed to, with a sign, as scikit-learn's
+        FeatureHasher does it; of a list of names 16 each.
+    dates : list or dict, the columns of moments: dates, timestamps, or text such as 2024-01-31
+        By name the list of parts: "days" since 1970 as a number; "hour", "weekday", "yearday", how
+        far the day, the week and the year are, as sine and cosine. Of a list of names these three.
+        Moments are in UTC.
+    drop : list, the columns to leave out
+    missing : "error", "mean", "last" or "indicator"
+        What is missing is an error, or becomes the mean of its column so far, or the last value,
+        0 before there was any; of a categorical column and a date those of each encoded column.
+        "indicator": the mean, and one more column for each input column, 1 where it was missing.
+    decimal : "." or ",", the mark before the fraction of numbers that come as text
+
+    Attributes
+    ----------
+    feature_names_in_, n_features_in_ : the columns seen by `fit`, also those that are dropped
+    columns_ : list of the columns that are encoded
+    totals_, counts_ : (d,) sums and numbers of the values so far, before the columns of "indicator"
+    last_ : (d,) the last value of each column
+
+    Raises
+    ------
+    InputError
+        A parameter is not what was expected, a column is not declared as what it is, or a value is
+        missing; column and row are named.
+    UnknownNameError
+        A column is declared that is not there.
+
+    Notes
+    -----
+    `learn` encodes rows, each by those before it, which are then known. `transform` encodes each
+    row as if it came next, and changes nothing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import kernbrook as kb
+    >>> rows = pa.table({"age": [30, None, 40], "sex": ["f", "m", "f"], "name": ["a", "b", "c"]})
+    >>> encoder = kb.TableEncoder({"sex": ["f", "m"]}, drop=["name"], missing="mean")
+    >>> encoder.learn(rows)
+    array([[30.,  1.,  0.,  0.],
+           [30.,  0.,  1.,  0.],
+           [40.,  1.,  0.,  0.]])
+    >>> encoder.get_feature_names_out().tolist()
+    ['age', 'sex=f', 'sex=m', 'sex=other']
+    >>> encoder.transform(pa.table({"age": [None], "sex": ["x"]}))
+    array([[35.,  0.,  0.,  1.]])
+    """
+
+    parameter_ranges: ClassVar = {
+        "categorical": Other(
+            "None, a list of columns, or a dict of lists of levels and numbers of columns",
+            lambda value: _categorical(value),
+        ),
+        "dates": Other(
+            "None, a list of columns, or a dict of lists of days, hour, weekday, yearday",
+            lambda value: _dates(value),
+        ),
+        "drop": Other("None or a list of columns", lambda value: _names("drop", value)),
+        "missing": OneOf(MISSING),
+        "decimal": OneOf((".", ",")),
+    }
+    columns_: list[str]
+    totals_: Floats
+    counts_: NDArray[np.int64]
+    last_: Floats
+
+    def __init__(
+        self,
+        categorical: Any = None,
+        dates: Any = None,
+        drop: Any = None,
+        missing: str = "error",
+        decimal: str = ".",
+    ):
+        self.categorical = categorical
+        self.dates = dates
+        self.drop = drop
+        self.missing = missing
+        self.decimal = decimal
+
+    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+        """Forget what was learned, and learn from a frame."""
+        return self.begin(self._frame(X).columns).partial_fit(X)
+
+    def partial_fit(self, X: Any, y: Any = None) -> TableEncoder:
+        """Learn from one more frame, after what was learned before."""
+        self.learn(X)
+        return self
+
+    def learn(self, X: Any) -> Floats:
+        """(n, d) the rows, each filled by those before it; then they are known."""
+        frame = self._frame(X)
+        if not hasattr(self, "columns_"):
+            self.begin(frame.columns)
+        return self.learn_arrow(self._arrow(frame))
+
+    def transform(self, X: Any) -> Floats:
+        """(n, d) each row as if it came next; nothing changes."""
+        check_is_fitted(self)
+        return self.transform_arrow(self._arrow(self._frame(X)))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """(d,) the names of the encoded columns, such as "sex=male"."""
+        check_is_fitted(self)
+        names = [name for column in self._encoders for name in column.names]
+        if self.missing == "indicator":
+            names += [f"{name} missing" for name in self.columns_]
+        return np.array(names, dtype=object)
+
+    # -- what a stream of a table calls ------------------------------------------------------------
+
+    def begin(self, columns: Sequence[str]) -> TableEncoder:
+        """Take the names of the columns, and learn nothing yet.
+
+        Parameters
+        ----------
+        columns : names of all columns, each once
+        """
+        check(self)
+        categorical, dates = _categorical(self.categorical), _dates(self.dates)
+        drop = _names("drop", self.drop)
+        declared = [*categorical, *dates, *drop]
+        known = set(columns)
+        for name in declared:
+            if name not in known:
+                raise UnknownNameError("column", name, columns)
+            if declared.count(name) > 1:
+                raise InputError(
+                    f"categorical, dates, drop: the column {quoted(name)} is in two of them"
+                )
+        dropped = set(drop)
+        kept = [name for name in columns if name not in dropped]
+        if not kept:
+            raise InputError("drop: no column is left")
+        self.feature_names_in_ = np.array(list(columns), dtype=object)
+        self.n_features_in_ = len(columns)
+        self.columns_ = kept
+        self._begin()
+        return self
+
+    def with_levels(self, levels: Mapping[str, Sequence[str]]) -> TableEncoder:
+        """A new one that has these levels for columns of which nothing else is said."""
+        declared = {**_categorical(self.categorical), **_dates(self.dates)}
+        taken = {*declared, *_names("drop", self.drop)}
+        more = {name: list(values) for name, values in levels.items() if name not in taken}
+        new: TableEncoder = clone(self)
+        return new.set_params(categorical={**_categorical(self.categorical), **more})
+
+    def learn_arrow(self, table: Any) -> Floats:
+        """`learn` of a pyarrow table that has the columns of `columns_`, at least."""
+        values = self._values(table)
+        holes = self._holes(values)
+        if self.missing == "error":
+            return values
+        if self.missing == "last":
+            rows = np.vstack([self.last_, values])
+            place = np.where(np.isnan(rows), 0, np.arange(len(rows))[:, None])
+            filled = np.take_along_axis(rows, np.maximum.accumulate(place, axis=0), axis=0)
+            self.last_ = filled[-1].copy()
+            return np.ascontiguousarray(filled[1:])
+        # One after the other, so that the length of a chunk does not matter.
+        there = ~np.isnan(values)
+        with np.errstate(over="ignore"):
+            totals = np.add.accumulate(np.vstack([self.totals_, np.where(there, values, 0.0)]))
+        counts = np.add.accumulate(np.vstack([self.counts_, there]), dtype=np.int64)
+        if not np.isfinite(totals[-1]).all():
+            name = self.get_feature_names_out()[int(np.isinf(totals[-1]).argmax())]
+            raise InputError(f"missing: the values of {quoted(name)} are too large for a mean")
+        if holes.any():
+            values = np.where(there, values, totals[:-1] / np.maximum(counts[:-1], 1))
+        self.totals_, self.counts_ = totals[-1].copy(), counts[-1].copy()
+        return self._with_indicators(values, holes)
+
+    def transform_arrow(self, table: Any) -> Floats:
+        """`transform` of a pyarrow table that has the columns of `columns_`, at least."""
+        values = self._values(table)
+        holes = self._holes(values)
+        if holes.any():
+            mean = self.totals_ / np.maximum(self.counts_, 1)
+            filling = self.last_ if self.missing == "last" else mean
+            values = np.where(np.isnan(values), filling, values)
+        return self._with_indicators(values, holes)
+
+    def place_of(self, column: str) -> int | None:
+        """Where a column of numbers is in the encoded rows; None where it is not numbers."""
+        for encoder, start in zip(self._encoders, self._starts.tolist(), strict=True):
+            if encoder.column == column:
+                return start if isinstance(encoder, Numbers) else None
+        return None
+
+    def copy(self) -> TableEncoder:
+        """Another that goes on from here by itself."""
+        return copy.deepcopy(self)
+
+    def _begin(self) -> None:
+        """Make the state for `columns_`."""
+        categorical, dates = _categorical(self.categorical), _dates(self.dates)
+        self._encoders: list[_Column] = []
+        for name in self.columns_:
+            if name in categorical:
+                given = categorical[name]
+                if isinstance(given, int):
+                    self._encoders.append(Hashed(name, given))
+                else:
+                    self._encoders.append(Levels(name, given))
+            elif name in dates:
+                self._encoders.append(Dates(name, dates[name]))
+            else:
+                self._encoders.append(Numbers(name, self.decimal))
+        widths = [len(encoder.names) for encoder in self._encoders]
+        self._starts = np.cumsum([0, *widths[:-1]])
+        width = sum(widths)
+        if width > limits.MOST_COLUMNS:
+            raise InputError(
+                f"categorical: {width:,} encoded columns, expected {limits.MOST_COLUMNS:,} at most"
+            )
+        self.totals_, self.last_ = np.zeros(width), np.zeros(width)
+        self.counts_ = np.zeros(width, dtype=np.int64)
+
+    def _values(self, table: Any) -> Floats:
+        """(n, d) the encoded columns, NaN where values are missing; InputError names the column."""
+        values = np.empty((table.num_rows, len(self.totals_)))
+        for encoder, start in zip(self._encoders, self._starts.tolist(), strict=True):
+            try:
+                found = encoder.encode(table.column(encoder.column))
+            except ValueProblem as problem:
+                raise ColumnProblem(encoder.column, problem) from None
+            values[:, start : start + found.shape[1]] = found
+        return values
+
+    def _holes(self, values: Floats) -> NDArray[np.bool_]:
+        """(n, columns) where values are missing; InputError where that is an error."""
+        holes = np.isnan(values[:, self._starts])
+        if self.missing == "error" and holes.any():
+            row, place = divmod(int(holes.argmax()), holes.shape[1])
+            name = self.columns_[place]
+            raise ColumnProblem(name, ValueProblem(row, f"missing value; {missing_hint(name)}"))
+        return holes
+
+    def _with_indicators(self, values: Floats, holes: NDArray[np.bool_]) -> Floats:
+        return np.hstack([values, holes]) if self.missing == "indicator" else values
+
+    def _frame(self, X: Any) -> Any:
+        return eager(X)
+
+    def _arrow(self, frame: Any) -> Any:
+        names, known = set(frame.columns), set(self.feature_names_in_)
+        for name in self.columns_:
+            if name not in names:
+                raise InputError(f"X: expected a column {quoted(name)}, found none")
+        for name in frame.columns:
+            if name not in known:
+                raise InputError(f"X: found a column {quoted(str(name))} that `fit` did not see")
+        return to_arrow(frame.select(self.columns_))
+
+    # -- as JSON -----------------------------------------------------------------------------------
+
+    def described(self) -> dict[str, Any]:
+        """What is declared and what was learned, as plain JSON; `from_description` reads it."""
+        categorical, dates = _categorical(self.categorical), _dates(self.dates)
+        state = {}
+        if self.missing in ("mean", "indicator"):
+            state = {"totals": self.totals_.tolist(), "counts": self.counts_.tolist()}
+        elif self.missing == "last":
+            state = {"last": self.last_.tolist()}
+        return {
+            "categorical": {k: v if isinstance(v, int) else [*v] for k, v in categorical.items()},
+            "dates": {name: list(parts) for name, parts in dates.items()},
+            "drop": list(_names("drop", self.drop)),
+            "missing": self.missing,
+            "decimal": self.decimal,
+            "columns": self.feature_names_in_.tolist(),
+            "state": state,
+        }
+
+    @classmethod
+    def from_description(cls, described: Any) -> TableEncoder:
+        """The encoder that was described.
+
+        Raises
+        ------
+        InputError
+            It is no description that `described` gives.
+        """
+        expected = {*cls.parameter_ranges, "columns", "state"}
+        if not isinstance(described, dict) or described.keys() != expected:
+            raise InputError(f"encoder: expected {', '.join(sorted(expected))}")
+        held = dict(described)
+        columns, state = held.pop("columns"), held.pop("state")
+        text = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+        if not text or not 0 < len(set(columns)) == len(columns) <= limits.MOST_COLUMNS:
+            raise InputError(f"encoder: expected names of columns, each once, got {shown(columns)}")
+        encoder = cls(**held).begin(columns)
+        names = {"mean": ("totals", "counts"), "last": ("last",), "error": ()}
+        names["indicator"] = names["mean"]
+        if not isinstance(state, dict) or state.keys() != set(names[encoder.missing]):
+            raise InputError(f"encoder: no state of missing={encoder.missing!r}: {shown(state)}")
+        for name, values in state.items():
+            kind, width = (int if name == "counts" else float), len(encoder.totals_)
+            fits = isinstance(values, list) and len(values) == width
+            if not (fits and all(type(v) is kind and abs(v) < math.inf for v in values)):
+                raise InputError(f"encoder: expected {width} numbers as {name}")
+            if kind is int and not all(0 <= value < 2**62 for value in values):
+                raise InputError("encoder: counts that cannot be")
+            setattr(encoder, f"{name}_", np.array(values))
+        return encoder
+
+
+class ColumnProblem(InputError):
+    """A value of a named column that cannot be encoded.
+
+    Parameters
+    ----------
+    column : name
+    cause : what is wrong, and in which row
+    """
+
+    def __init__(self, column: str, cause: ValueProblem):
+        self.column = column
+        self.cause = cause
+        where = f"column {quoted(column)}, row {cause.row} of the chunk, counted from 0"
+        super().__init__(f"X: {where}: {cause.problem}")
+
+
+def _names(what: str, given: Any) -> list[str]:
+    """Names of columns, each once."""
+    if given is None:
+        return []
+    names = [given] if isinstance(given, str) else given
+    listed = isinstance(names, (list, tuple, set, frozenset, dict, np.ndarray))
+    if not listed or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{what}: expected names of columns, got {shown(given)}")
+    return [str(name) for name in dict.fromkeys(names)]
+
+
+def _categorical(given: Any) -> dict[str, int | tuple[str, ...]]:
+    """For each column a number of columns to hash to, or its levels."""
+    names = _names("categorical", given)
+    declared: dict[str, int | tuple[str, ...]] = dict.fromkeys(names, HASHED)
+    for name, value in given.items() if isinstance(given, Mapping) else ():
+        if is_whole(value) and not isinstance(value, bool):
+            if not 1 <= value <= MOST_HASHED:
+                wanted = f"expected 1 to {MOST_HASHED:,} columns to hash to"
+                raise InputError(f"categorical: {quoted(name)}: {wanted}, got {shown(value)}")
+            declared[name] = int(value)
+        else:
+            declared[name] = _levels_of(name, value)
+    return declared
+
+
+def _levels_of(name: str, value: Any) -> tuple[str, ...]:
+    import pyarrow as pa
+
+    if isinstance(value, (list, tuple, np.ndarray)) and len(value):
+        try:
+            levels = as_text(pa.array(list(value))).to_pylist()
+        except (pa.ArrowException, InputError):
+            levels = [None]
+        if None not in levels and len(set(levels)) == len(levels):
+            return tuple(levels)
+    raise InputError(
+        f"categorical: {quoted(name)}: expected levels, each once, or a number of columns to hash "
+        f"to, got {shown(value)}"
+    )
+
+
+def _dates(given: Any) -> dict[str, tuple[str, ...]]:
+    """For each column its parts."""
+    declared: dict[str, tuple[str, ...]] = dict.fromkeys(_names("dates", given), CYCLES)
+    for name, value in given.items() if isinstance(given, Mapping) else ():
+        parts = [value] if isinstance(value, str) else value
+        listed = (
+            isinstance(parts, (list, tuple))
+            and len(parts)
+            and all(isinstance(part, str) and part in DATE_PARTS for part in parts)
+        )
+        if not listed or len(set(parts)) < len(parts):
+            raise InputError(
+                f"dates: {quoted(name)}: expected some of {', '.join(DATE_PARTS)}, got "
+                f"{shown(value)}"
+            )
+        declared[name] = tuple(parts)
+    return declared

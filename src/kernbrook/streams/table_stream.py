@@ -1,0 +1,265 @@
+"""Streams from tables: records, encoded, beside their labels."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from kernbrook.errors import DataFileWarning, InputError, KernbrookError, UnknownNameError
+from kernbrook.streams import limits
+from kernbrook.streams.base import Labels, Piece, Stream
+from kernbrook.streams.csv_header import MISSING, is_number, quoted
+from kernbrook.streams.records import Batch, Records
+from kernbrook.streams.table_columns import ValueProblem, argument, as_text, option
+from kernbrook.streams.table_encoder import ColumnProblem, TableEncoder
+
+PIECE = 1024  # rows; where so many have been read, the encoder knows them and no more
+_MOST_CLASSES = 1000  # that the first reading remembers
+_EXACT_INTEGERS = 2.0**53
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_INDEX = "", "Unnamed: 0"
+_GONE = frozenset(MISSING)
+
+
+class TableStream(Stream):
+    """A table of any format; its columns but for the label are encoded as they come.
+
+    It is read once when opened, and again by each pass. The first reading checks every value and
+    finds the type of the labels: int64 where all are integers, float64 where all are numbers, else
+    text.
+
+    Parameters
+    ----------
+    records : the rows
+    encoder : what the columns become; None for numbers only. One that has learned nothing learns,
+        afresh in each pass; one that has, as it is
+    label : name of the label's column; None for the column "label", else the last
+    labelled : whether there is a label; without, the labels are all 0
+    n_features : width, for a check
+
+    Attributes
+    ----------
+    encoder : what it has learned so far in the pass that was begun last
+
+    Raises
+    ------
+    DataFileError
+        The file cannot be read, or a value is missing or not what was expected; the line or the
+        row is named, the column, and the option that would help.
+    UnknownNameError
+        A column is not there.
+
+    Warns
+    -----
+    DataFileWarning
+        As `CsvStream`.
+    """
+
+    def __init__(
+        self,
+        records: Records,
+        encoder: TableEncoder | None = None,
+        label: str | None = None,
+        labelled: bool = True,
+        n_features: int | None = None,
+    ):
+        self.name = records.name
+        self._records = records
+        if (told := getattr(records, "told", None)) is not None:
+            warnings.warn(told, stacklevel=1)
+        self._learns = encoder is None or not hasattr(encoder, "columns_")
+        self.labelled = labelled
+        self._label_is_known = label is not None or not labelled or "label" in records.columns
+        self.label_name = _label(records, encoder, label) if labelled else None
+        self.encoder = self._start = self._begun(encoder)
+        self.feature_names = self.encoder.get_feature_names_out().tolist()
+        self.n_features = len(self.feature_names)
+        if n_features is not None and n_features != self.n_features:
+            problem = f"expected {n_features} features, found {self.n_features}"
+            raise records.refusal(problem)
+        self._label_type = np.dtype(np.float64)
+        self.n_rows = None
+        self._look_through()
+
+    def classes(self) -> Labels | None:
+        return self._classes
+
+    def _begun(self, encoder: TableEncoder | None) -> TableEncoder:
+        columns = [name for name in self._records.columns if name != self.label_name]
+        if encoder is not None and not self._learns:
+            known = set(encoder.feature_names_in_)
+            for name in encoder.columns_:
+                if name not in columns:
+                    raise self._records.refusal(
+                        f"the model's features are not the columns here: missing {quoted(name)}"
+                    )
+            if unknown := [name for name in columns if name not in known]:
+                raise self._records.refusal(
+                    f"the model's features are not the columns here: unknown {quoted(unknown[0])}"
+                )
+            return encoder
+        begun = TableEncoder() if encoder is None else clone(encoder)
+        levels = {k: v for k, v in self._records.levels.items() if k in columns}
+        if levels:
+            begun = begun.with_levels(levels)
+        return begun.begin(columns)
+
+    def _look_through(self) -> None:
+        rows = longest = 0
+        numeric = integral = True
+        found: tuple[set[str], set[float]] | None = (set(), set())
+        index = self._records.columns[0] if self._records.columns[0] in _INDEX else None
+        place = None if index is None else self._start.place_of(index)
+        is_index = place is not None
+        for X, text, numbers in self._encoded():
+            rows += len(X)
+            if is_index:
+                is_index = bool((X[:, place] >= 0).all()) and _all_whole(X[:, place])
+            if text is None:
+                continue
+            longest = max(longest, *map(len, text))
+            if numbers is None:
+                numeric = False
+            else:
+                integral = integral and _all_whole(numbers)
+            if found is not None:
+                found[0].update(text)
+                found[1].update(() if numbers is None else numbers.tolist())
+                found = found if len(found[0]) <= _MOST_CLASSES else None
+        if rows == 0:
+            raise self._records.refusal("no row of data")
+        self.n_rows = rows
+        if is_index:
+            assert index is not None
+            told = (
+                f"the first column, called {index!r}, seems to be the index that pandas writes; it "
+                f"is taken as a feature: {option('drop', index)} leaves it out"
+            )
+            warnings.warn(DataFileWarning(self._records.where, told), stacklevel=1)
+        kind: Any = (np.int64 if integral else np.float64) if numeric else f"<U{longest}"
+        self._classes: Labels | None = None
+        if self.labelled:
+            self._label_type = np.dtype(kind)
+            if found is not None:
+                self._classes = np.array(sorted(found[1] if numeric else found[0])).astype(kind)
+
+    def _pieces(self) -> Iterator[Piece]:
+        rows = 0
+        for X, text, numbers in self._encoded():
+            rows += len(X)
+            if text is None:
+                yield X, np.zeros(len(X))
+                continue
+            kind = self._label_type
+            if kind.kind == "U":
+                y = np.array(text, dtype=object)
+                if 4 * max(map(len, text)) > kind.itemsize:
+                    raise self._changed()
+            elif numbers is None or (kind.kind == "i" and not _all_whole(numbers)):
+                raise self._changed()
+            else:
+                y = numbers
+            yield X, y.astype(kind)
+        if rows != self.n_rows:
+            raise self._changed()
+
+    def _changed(self) -> KernbrookError:
+        return self._records.refusal("the table was changed after it was opened")
+
+    def _encoded(self) -> Iterator[tuple[Any, list[str] | None, NDArray[np.float64] | None]]:
+        """Encoded rows, their labels as text, and as numbers where all in the piece are."""
+        encoder = self.encoder = self._start.copy() if self._learns else self._start
+        encode = encoder.learn_arrow if self._learns else encoder.transform_arrow
+        wanted = list(encoder.columns_)
+        if self.label_name is not None:
+            wanted.append(self.label_name)
+        rows = 0
+        for batch in self._records.batches(wanted):
+            start = 0
+            while start < batch.table.num_rows:
+                piece = batch.table.slice(start, PIECE - rows % PIECE)
+                try:
+                    X = encode(piece)
+                    text, numbers = self._labels(piece)
+                except ColumnProblem as error:
+                    raise self._refused(batch, start, error) from None
+                except InputError as error:
+                    raise batch.refusal(start, str(error)) from None
+                yield X, text, numbers
+                start += piece.num_rows
+                rows += piece.num_rows
+
+    def _refused(self, batch: Batch, start: int, error: ColumnProblem) -> KernbrookError:
+        cause = error.cause
+        problem = f"column {quoted(error.column)}: {cause.problem}"
+        if cause.is_text and not self._label_is_known:
+            problem += f", or is it the label? --label {argument(error.column)}"
+        return batch.refusal(start + cause.row, problem)
+
+    def _labels(self, piece: Any) -> tuple[list[str] | None, NDArray[np.float64] | None]:
+        """The labels of a piece as text, and as numbers where all are."""
+        if self.label_name is None:
+            return None, None
+        try:
+            text = _texts(piece.column(self.label_name))
+            return text, _numbers(text, self._start.decimal)
+        except ValueProblem as problem:
+            raise ColumnProblem(self.label_name, problem) from None
+
+
+def _texts(array: Any) -> list[str]:
+    """Labels as text; ValueProblem where one is missing or long."""
+    text: list[Any] = as_text(array).to_pylist()
+    for row, value in enumerate(text):
+        if value is None or value in _GONE:
+            problem = "missing value; fill it in, or leave out the row or the column"
+            raise ValueProblem(row, problem)
+        if len(value) > limits.LONGEST_LABEL:
+            raise ValueProblem(row, f"a label of over {limits.LONGEST_LABEL:,} characters")
+    return text
+
+
+def _numbers(text: list[str], decimal: str) -> NDArray[np.float64] | None:
+    """Labels as numbers, None where one is not; ValueProblem where a float does not hold one."""
+    marked = text
+    if decimal != ".":
+        marked = [value.replace(".", "?").replace(decimal, ".") for value in text]
+    if not all(map(is_number, marked)):
+        return None
+    numbers = np.array([float(value) for value in marked])
+    for row in np.flatnonzero(~(np.abs(numbers) < _EXACT_INTEGERS)):
+        if not math.isfinite(numbers[row]):
+            raise ValueProblem(int(row), f"{quoted(text[row])} is not finite")
+        if _INTEGER.fullmatch(text[row]) and int(text[row]) != float(numbers[row]):
+            problem = (
+                f"a 64-bit float does not hold {text[row]}: write numbers with a decimal point, "
+                "and labels with a letter"
+            )
+            raise ValueProblem(int(row), problem)
+    return numbers
+
+
+def _label(records: Records, encoder: TableEncoder | None, label: str | None) -> str:
+    """The name of the label's column."""
+    if label is not None:
+        if label not in records.columns:
+            raise UnknownNameError("column", label, records.columns)
+        return label
+    if "label" in records.columns:
+        return "label"
+    dropped = () if encoder is None or encoder.drop is None else encoder.drop
+    left = [name for name in records.columns if name not in dropped]
+    if len(left) < 2:
+        raise records.refusal("expected a label and features, found one column or none")
+    return left[-1]
+
+
+def _all_whole(numbers: NDArray[np.float64]) -> bool:
+    return bool(((numbers == np.rint(numbers)) & (np.abs(numbers) <= _EXACT_INTEGERS)).all())

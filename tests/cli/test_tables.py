@@ -1,0 +1,273 @@
+"""Tables as people have them, through `train` and `predict`: what a new user types, and reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import kernbrook as kb
+from kernbrook.cli.main import run
+from kernbrook.errors import ModelFileError
+from kernbrook.evaluation.checkpoints import load_checkpoint
+from kernbrook.evaluation.training import train
+from kernbrook.persistence.saving import read, write
+
+pandas = pytest.importorskip("pandas")
+BPAS = ["--recipe", "bpas", "--budget", "10"]
+
+
+@pytest.fixture
+def kernbrook(monkeypatch, capsys, tmp_path):
+    """The program in this process, in an empty folder: (exit code, output, messages)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["kernbrook", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            run()
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return end.value.code or 0, said.out, said.err
+
+    return call
+
+
+def titanic(n=2500, seed=0):
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["male", "female"], n)
+    frame = pandas.DataFrame(
+        {
+            "PassengerId": np.arange(n) + 1,
+            "Survived": (rng.random(n) < np.where(sex == "female", 0.9, 0.1)).astype(int),
+            "Name": [f"Doe, Mr. No {i}" for i in range(n)],
+            "Sex": sex,
+            "Age": rng.integers(1, 80, n).astype(float),
+            "Boarded": pandas.date_range("1912-04-10", periods=n, freq="37min").astype(str),
+            "Embarked": rng.choice(["S", "C", "Q"], n),
+        }
+    )
+    frame.loc[rng.random(n) < 0.2, "Age"] = None
+    frame.loc[rng.random(n) < 0.01, "Embarked"] = None
+    return frame
+
+
+OPTIONS = [
+    *("--label", "Survived", "--categorical", "Sex=male,female", "--categorical", "Embarked"),
+    *("--dates", "Boarded", "--drop", "PassengerId,Name", "--missing", "mean"),
+]
+ENCODER = kb.TableEncoder(
+    {"Sex": ["male", "female"], "Embarked": 16}, ["Boarded"], ["PassengerId", "Name"], "mean"
+)
+
+
+def test_titanic_step_by_step(kernbrook):
+    """Each refusal says the option that leads on."""
+    frame = titanic()
+    frame.to_csv("titanic.csv", index=False)
+    holes = frame[["Age", "Embarked"]].isna().to_numpy()
+    hole, place = divmod(int(holes.argmax()), 2)
+    column = ["Age", "Embarked"][place]
+    given = ["train", "titanic.csv", "--model", "m", *BPAS]
+    steps = [
+        ([], "'Name': expected a number, found 'Doe, Mr. No 0'; categorical (--categorical Name) "
+             "or drop (--drop Name), or is it the label? --label Name"),
+        (["--label", "Survived"], "categorical (--categorical Name) or drop (--drop Name)\n"),
+        (["--drop", "Name", "--drop", "PassengerId"], " or drop (--drop Sex)\n"),
+        (["--categorical", "Sex=male,female"], "line 2: column 'Boarded': expected a number, found "
+             "'1912-04-10 00:00:00'; a date? dates (--dates Boarded) or drop (--drop Boarded)\n"),
+        (["--dates", "Boarded"], "'; categorical (--categorical Embarked) or drop (--drop"),
+        (["--categorical", "Embarked"], f"line {hole + 2}: column '{column}': missing value; "
+             f"missing (--missing mean, last or indicator) or drop (--drop {column})\n"),
+    ]  # fmt: skip
+    for more, message in steps:
+        given += more
+        code, _, err = kernbrook(*given)
+        assert (code, message in err) == (1, True), err
+    given += ["--set", "scaling=moments"]
+    code, out, err = kernbrook(*given, "--missing", "mean", "--json", "-")
+    assert (code, err) == (0, "wrote m\n")
+    assert json.loads(out)["error"] < 25
+
+
+def test_predict_encodes_as_train_did(kernbrook):
+    frame = titanic()
+    frame.to_csv("titanic.csv", index=False)
+    assert kernbrook("train", "titanic.csv", "--model", "m", *BPAS, *OPTIONS)[0] == 0
+    new = titanic(300, seed=1)
+    new.loc[0, "Sex"] = "unheard of"
+    expected = ENCODER.copy().fit(frame.drop(columns="Survived"))
+    labels = kb.load("m").predict(expected.transform(new.drop(columns="Survived")))
+    lines = "".join(f"{label}\n" for label in labels)
+    new.to_csv("new.csv", index=False)
+    new[list(new)[::-1]].to_parquet("new.parquet")
+    new.drop(columns=["Survived", "Name"]).to_json("new.jsonl", orient="records", lines=True)
+    new.to_csv("semi.csv", index=False, sep=";")
+    for name in ("new.csv", "new.parquet", "semi.csv"):
+        code, out, err = kernbrook("predict", "m", name)
+        assert (code, out) == (0, lines)
+        assert "on 300 labelled rows" in err
+    assert kernbrook("predict", "m", "new.jsonl") == (0, lines, "")
+    X = kb.evaluation.predict_stream("m", new)
+    assert np.concatenate([one for one, _ in X]).tolist() == labels.tolist()
+    new.drop(columns="Age").to_csv("short.csv", index=False)
+    code, _, err = kernbrook("predict", "m", "short.csv")
+    assert (code, "are not the columns here: missing 'Age'" in err) == (1, True)
+    new.assign(more=1).to_csv("long.csv", index=False)
+    assert "are not the columns here: unknown 'more'" in kernbrook("predict", "m", "long.csv")[2]
+
+
+def test_decimal_commas(kernbrook):
+    frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(200, 2)), columns=["a", "b"])
+    frame["kind"] = np.where(frame["a"] > 0, "yes", "no")
+    frame.to_csv("semi.csv", index=False, sep=";", decimal=",")
+    given = ["train", "semi.csv", "--model", "m", *BPAS]
+    code, _, err = kernbrook(*given)
+    assert (code, "with a decimal comma? decimal (--decimal ,)" in err) == (1, True)
+    assert kernbrook(*given, "--decimal", ",")[0] == 0
+    frame.to_csv("plain.csv", index=False)
+    assert kernbrook("train", "plain.csv", "--model", "n", *BPAS)[0] == 0
+    np.testing.assert_array_equal(
+        kb.load("m").decision_function(frame[["a", "b"]].to_numpy()),
+        kb.load("n").decision_function(frame[["a", "b"]].to_numpy()),
+    )
+    assert kernbrook("predict", "m", "semi.csv")[1] == kernbrook("predict", "n", "plain.csv")[1]
+
+
+def test_iris_without_a_header(kernbrook):
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    rows = [",".join([*map(str, row), name]) for row, name in zip(X, names, strict=True)]
+    order = np.random.default_rng(0).permutation(150)
+    with open("iris.data", "w") as file:
+        file.write("\n".join(rows[i] for i in order) + "\n")
+    code, _, err = kernbrook("train", "iris.data", "--model", "m", *BPAS)
+    assert code == 0
+    assert "numbers where names were expected: taken as data, the columns as x1 to x5" in err
+    code, out, _ = kernbrook("predict", "m", "iris.data")
+    assert (out.splitlines() == names[order]).mean() > 0.8
+
+
+def test_fifty_columns_in_a_folder(kernbrook):
+    rng = np.random.default_rng(0)
+    os.mkdir("parts")
+    for i in range(4):
+        frame = pandas.DataFrame(rng.normal(size=(700, 50)), columns=[f"c{j}" for j in range(50)])
+        frame["label"] = (frame["c0"] > 0).astype(int)
+        frame.to_parquet(f"parts/part-{i}.parquet")
+    code, _, err = kernbrook("train", "parts", "--model", "m", *BPAS)
+    assert (code, err) == (0, "wrote m\n")
+    code, out, err = kernbrook("predict", "m", "parts")
+    assert (code, len(out.splitlines())) == (0, 2800)
+    assert "on 2,800 labelled rows" in err
+    code, out, _ = kernbrook(
+        "compare", "parts", "--recipes", "bpas", "--permutations", "1", "--jobs", "1"
+    )
+    assert (code, "parts" in out) == (0, True)
+
+
+def test_other_options_are_not_the_same_training(kernbrook):
+    titanic(1500).to_csv("titanic.csv", index=False)
+    given = ["train", "titanic.csv", "--model", "m", *BPAS, *OPTIONS]
+    assert kernbrook(*given)[0] == 0
+    code, _, err = kernbrook(*given[:-1], "last", "--resume")
+    assert (code, "missing was 'mean' and is 'last'" in err) == (1, True)
+    assert kernbrook(*given, "--resume")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (["--categorical", "Sex=hash:x"], "--categorical: expected Sex=hash:N with a number"),
+        (["--categorical", "Sex=hash:0"], "expected 1 to 16,384 columns to hash to, got 0"),
+        (["--categorical", "sex"], "unknown column 'sex': did you mean Sex?"),
+        (["--dates", "Boarded=century"], "expected some of days, hour, weekday, yearday"),
+        (["--missing", "median"], "missing must be one of error, mean, last, indicator"),
+        (["--decimal", ";"], "decimal must be '.' or ','"),
+        (["--sep", "::"], "sep: expected one character, got '::'"),
+    ],
+)
+def test_options_that_do_not_fit(kernbrook, given, problem):
+    titanic(20).to_csv("titanic.csv", index=False)
+    code, _, err = kernbrook("train", "titanic.csv", "--model", "m", *BPAS, *given)
+    assert (code, problem in err) == (1, True), err
+
+
+@pytest.mark.parametrize("missing", ["mean", "last", "indicator"])
+def test_a_training_that_was_stopped_ends_in_the_same_bytes(tmp_path, missing):
+    frame = titanic(3000)
+    encoder = ENCODER.copy().set_params(missing=missing)
+
+    def go(path, **options):
+        stream = kb.open_stream(frame, label="Survived", encoder=encoder)
+        machine = kb.recipes.make("bpas", budget=10, random_state=0)
+        return train(stream, machine, path, **options)
+
+    go(tmp_path / "whole")
+    assert not go(tmp_path / "cut", stop=lambda: True).finished
+    known = encoder.copy().fit(frame.drop(columns="Survived")[:1024]).described()
+    assert load_checkpoint(tmp_path / "cut")[1].source.encoder == known
+    go(tmp_path / "cut", resume=True, stop=lambda: True)
+    go(tmp_path / "cut", resume=True)
+    assert (tmp_path / "cut").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_a_training_that_was_killed_ends_in_the_same_bytes(tmp_path):
+    titanic(40_000).to_csv(tmp_path / "t.csv", index=False)
+    given = [sys.executable, "-m", "kernbrook", "train", "t.csv", *BPAS, *OPTIONS]
+    subprocess.run([*given, "--model", "whole"], cwd=tmp_path, check=True, capture_output=True)
+    cut = [*given, "--model", "cut", "--resume", "--checkpoint-every", "0"]
+    running = subprocess.Popen(cut, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    while not (tmp_path / "cut").exists():
+        assert running.poll() is None
+        time.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    assert not load_checkpoint(tmp_path / "cut")[1].finished
+    subprocess.run(cut, cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "cut").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (lambda s: s.update(encoder=5), "encoder: expected"),
+        (lambda s: s["encoder"].pop("state"), "encoder: expected"),
+        (lambda s: s["encoder"]["state"].update(counts=[1]), "numbers as counts"),
+        (lambda s: s["encoder"]["categorical"].update(Sex=3), "not of the features"),
+        (lambda s: s.update(features=["a"]), "not of the features"),
+        (lambda s: s.update(n_features=3), "not of the features"),
+    ],
+)
+def test_a_model_with_a_dishonest_encoder(tmp_path, damage, problem):
+    stream = kb.open_stream(titanic(50), label="Survived", encoder=ENCODER)
+    train(stream, kb.recipes.make("bpas", budget=10, random_state=0), tmp_path / "m")
+    model, training = read(tmp_path / "m")
+    damage(training["source"])
+    write(model, tmp_path / "m", training)
+    with pytest.raises(ModelFileError, match=problem):
+        load_checkpoint(tmp_path / "m")
+
+
+def test_labels_by_a_person_for_a_table_with_holes(tmp_path):
+    """Gaps are filled from the whole table, so that the rows stay the same when one goes on."""
+    from kernbrook.evaluation.sources import Source, open_like
+
+    frame = titanic(60)
+    stream = open_like(None, frame.drop(columns="Survived"), encoder=ENCODER)
+    whole = ENCODER.copy().fit(frame.drop(columns="Survived"))
+    X = stream.read()[0]
+    np.testing.assert_array_equal(X, whole.transform(frame.drop(columns="Survived")))
+    again = open_like(Source.of_stream(stream), frame.drop(columns="Survived"))
+    np.testing.assert_array_equal(again.read()[0], X)
+    assert not stream.labelled

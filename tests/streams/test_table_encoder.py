@@ -1,0 +1,296 @@
+"""Tables as numbers: against a twin of one row at a time, cut anywhere, of any kind."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from naive import table_encoder as naive
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+import kernbrook as kb
+from kernbrook.errors import InputError, UnknownNameError
+
+MISSING = ["mean", "last", "indicator"]
+CATEGORICAL = {"sex": ["male", "female"], "port": 5}
+DATES = {"when": ["days", "hour", "weekday", "yearday"]}
+
+
+def random_rows(seed, n=60, holes=0.3):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(n):
+        day = np.datetime64("1969-12-01") + int(rng.integers(0, 30_000))
+        time = f"T{rng.integers(24):02}:{rng.integers(60):02}:{rng.integers(60):02}"
+        row = {
+            "age": float(rng.normal()),
+            "sex": str(rng.choice(["male", "female", "it"])),
+            "port": str(rng.choice(["S", "C", "Québec", "a long name", "7"])),
+            "when": str(day) + str(rng.choice(["", time, f"{time}.25", f"{time}+02:30"])),
+            "size": int(rng.integers(100)),
+        }
+        rows.append({k: None if rng.random() < holes else v for k, v in row.items()})
+    return rows
+
+
+def table(rows):
+    types = {"age": pa.float64(), "size": pa.int64()}
+    return pa.table({k: pa.array([r[k] for r in rows], types.get(k, pa.string())) for k in rows[0]})
+
+
+def encoder(missing, **changed):
+    return kb.TableEncoder(CATEGORICAL, DATES, missing=missing, **changed)
+
+
+@pytest.mark.parametrize("missing", MISSING)
+def test_twin(missing):
+    rows = random_rows(0)
+    twin = naive.Encoder(list(rows[0]), CATEGORICAL, DATES, missing)
+    expected = [twin.learn(row) for row in rows]
+    X = encoder(missing).learn(table(rows))
+    assert X.dtype == np.float64
+    assert X.flags.c_contiguous
+    np.testing.assert_allclose(X, expected, rtol=1e-12, atol=1e-9)
+    exact = ["age", "size", "sex=male", "sex=female", "sex=other", *(f"port#{i}" for i in range(5))]
+    names = encoder(missing).begin(rows[0]).get_feature_names_out().tolist()
+    places = [names.index(name) for name in exact]
+    np.testing.assert_array_equal(X[:, places], np.array(expected)[:, places])
+    assert X.shape[1] == len(names)
+
+
+def test_twin_without_holes():
+    rows = random_rows(1, holes=0)
+    twin = naive.Encoder(list(rows[0]), CATEGORICAL, DATES)
+    expected = [twin.learn(row) for row in rows]
+    np.testing.assert_allclose(encoder("error").learn(table(rows)), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("missing", MISSING)
+def test_cuts_change_nothing(missing):
+    rows = table(random_rows(2))
+    whole = encoder(missing)
+    X = whole.learn(rows)
+    for length in (1, 7):
+        cut = encoder(missing)
+        parts = [cut.learn(rows[i : i + length]) for i in range(0, len(rows), length)]
+        np.testing.assert_array_equal(np.vstack(parts), X)
+        assert cut.described() == whole.described()
+
+
+@pytest.mark.parametrize("missing", MISSING)
+def test_a_row_transformed_is_the_row_learned_next(missing):
+    rows = table(random_rows(3))
+    one = encoder(missing)
+    one.learn(rows[:40])
+    before = one.described()
+    each = one.transform(rows[40:])
+    assert one.described() == before
+    for i in range(3):
+        np.testing.assert_array_equal(one.copy().learn(rows[40 + i : 41 + i]), each[i : i + 1])
+    fitted = encoder(missing).fit(rows[:40])
+    np.testing.assert_array_equal(fitted.transform(rows[40:]), each)
+    np.testing.assert_array_equal(fitted.fit(rows[:40]).transform(rows[40:]), each)  # afresh
+
+
+def test_kinds_of_tables():
+    pandas = pytest.importorskip("pandas")
+    rows = random_rows(4)
+    expected = encoder("mean").learn(table(rows))
+    frame = pandas.DataFrame(rows)
+    frame["sex"] = frame["sex"].astype("category")
+    frame["size"] = frame["size"].astype("Int64")
+    frame["when"] = pandas.to_datetime(frame["when"], format="ISO8601", utc=True)
+    frame.index = frame.index + 7
+    np.testing.assert_array_equal(encoder("mean").learn(frame), expected)
+    np.testing.assert_array_equal(
+        encoder("mean").learn(frame[list(frame)[::-1]][[*rows[0]]]), expected
+    )
+    batch = table(rows).to_batches()[0]
+    np.testing.assert_array_equal(encoder("mean").learn(batch), expected)
+
+
+def test_polars():
+    polars = pytest.importorskip("polars")
+    rows = random_rows(4)
+    expected = encoder("mean").learn(table(rows))
+    np.testing.assert_array_equal(encoder("mean").learn(polars.DataFrame(table(rows))), expected)
+
+
+def test_the_order_of_columns_and_dropped_ones():
+    rows = pa.table({"a": [1, 2], "b": ["x", "y"], "c": [3.0, 4.0]})
+    one = kb.TableEncoder(drop=["b"]).fit(rows)
+    assert one.columns_ == ["a", "c"]
+    assert one.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert one.transform(rows.select(["c", "a"])).tolist() == [[1, 3], [2, 4]]
+    with pytest.raises(InputError, match="expected a column 'c', found none"):
+        one.transform(rows.select(["a"]))
+    with pytest.raises(InputError, match="a column 'd' that `fit` did not see"):
+        one.transform(rows.append_column("d", pa.array([1, 2])))
+
+
+def test_numbers_in_any_form():
+    from decimal import Decimal
+
+    columns = {
+        "text": pa.array([" 1.5 ", "NA", "+2e3"]),
+        "large": pa.array(["1", None, "-.5"], pa.large_string()),
+        "dictionary": pa.array(["1", "2", "1"]).dictionary_encode(),
+        "decimal": pa.array([Decimal("1.25"), None, Decimal("3")]),
+        "bool": pa.array([True, False, None]),
+        "small": pa.array([1, 2, 3], pa.uint8()),
+        "half": pa.array(np.array([0.5, 1, 2], np.float16)),
+        "nan": pa.array([float("nan"), 1.0, 2.0]),
+        "null": pa.nulls(3),
+    }
+    X = kb.TableEncoder(missing="indicator").learn(pa.table(columns))
+    nan = np.isnan
+    holes = [[0, 0, 0, 0, 0, 0, 0, 1, 1], [1, 1, 0, 1, 0, 0, 0, 0, 1], [0, 0, 0, 0, 1, 0, 0, 0, 1]]
+    assert X[:, 9:].tolist() == holes
+    assert not nan(X).any()
+    assert X[0, :7].tolist() == [1.5, 1, 1, 1.25, 1, 1, 0.5]
+    assert X[2].tolist()[:5] == [2000, -0.5, 1, 3, 0.5]
+
+
+@pytest.mark.parametrize("values", [[1, 2], [1.0, 2.0], ["1", "2 "], [True, False]])
+def test_levels_of_numbers(values):
+    rows = pa.table({"a": values})
+    levels = [True, False] if values[0] is True else [1, 2]
+    X = kb.TableEncoder({"a": levels}).learn(rows)
+    assert X.tolist() == [[1, 0, 0], [0, 1, 0]]
+
+
+def test_moments_of_any_type():
+    import datetime
+
+    moments = [datetime.datetime(2024, 2, 29, 6), datetime.datetime(1931, 12, 31, 18), None]
+    parts = {"when": ["hour", "days"]}
+    expected = [[1, 0, 19782.25], [-1, 0, -13881 + 0.75 - 0], [0, 0, 19782.25 / 2]]
+    expected[1][2] = (moments[1] - datetime.datetime(1970, 1, 1)) / datetime.timedelta(days=1)
+    expected[2] = np.add(expected[0], expected[1]) / 2
+    for kind in (pa.timestamp("s"), pa.timestamp("ns"), pa.timestamp("ms", "Asia/Tokyo")):
+        rows = pa.table({"when": pa.array(moments, kind)})
+        X = kb.TableEncoder(dates=parts, missing="mean").learn(rows)
+        np.testing.assert_allclose(X, [list(row) for row in expected], atol=1e-9)
+    days = pa.table({"when": pa.array([datetime.date(1970, 1, 3)])})
+    assert kb.TableEncoder(dates={"when": "days"}).learn(days).tolist() == [[2]]
+
+
+@pytest.mark.parametrize(
+    ("values", "made", "problem"),
+    [
+        (["1", "x"], {}, r"column 'a', row 1 .*found 'x'; categorical \(--categorical a\) or drop"),
+        (["1,5"], {}, r"found '1,5'; with a decimal comma\? decimal \(--decimal ,\)$"),
+        (["1.5"], {"decimal": ","}, "expected a number, found '1.5'"),
+        (["2024-01-31"], {}, r"a date\? dates \(--dates a\) or drop \(--drop a\)$"),
+        (
+            ["1", None],
+            {},
+            r"row 1 .*: missing value; missing \(--missing mean, last or indicator\)",
+        ),
+        (["f", None], {"categorical": ["a"]}, "row 1 .*missing value"),
+        ([1.0, np.inf], {}, "row 1 .*inf is not finite"),
+        (["1", "1e999"], {}, "row 1 .*inf is not finite"),
+        (["31/01/2024"], {"dates": ["a"]}, "a date such as 2024-01-31 .*, found '31/01/2024'"),
+        ([5], {"dates": ["a"]}, "expected a date, found int64"),
+        ([[1, 2]], {}, r"found list<.*>; drop \(--drop a\)$"),
+        ([{"b": 1}], {"categorical": ["a"]}, "expected text or numbers, found struct"),
+        ([1e308, 1e308], {"missing": "mean"}, "the values of 'a' are too large for a mean"),
+    ],
+)
+def test_what_is_refused(values, made, problem):
+    with pytest.raises(InputError, match=problem):
+        kb.TableEncoder(**made).learn(pa.table({"a": values}))
+
+
+def test_a_timestamp_that_is_not_declared():
+    import datetime
+
+    rows = pa.table({"my day": [datetime.date(2024, 1, 1)]})
+    with pytest.raises(InputError, match=r"date32.*; a date\? dates \(--dates 'my day'\) or drop"):
+        kb.TableEncoder().learn(rows)
+
+
+@pytest.mark.parametrize(
+    ("made", "problem"),
+    [
+        ({"categorical": 5}, "categorical: expected names of columns, got 5"),
+        ({"categorical": {"a": 0}}, "expected 1 to 16,384 columns to hash to, got 0"),
+        ({"categorical": {"a": []}}, "expected levels, each once, or a number"),
+        ({"categorical": {"a": ["x", "x"]}}, "expected levels, each once, or a number"),
+        ({"categorical": {"a": True}}, "expected levels, each once, or a number"),
+        ({"dates": {"a": ["century"]}}, "expected some of days, hour, weekday, yearday"),
+        ({"drop": [1]}, "drop: expected names of columns"),
+        ({"drop": ["a"]}, "drop: no column is left"),
+        ({"missing": "median"}, "missing must be one of error, mean, last, indicator"),
+        ({"decimal": ";"}, "decimal must be '.' or ','"),
+        ({"categorical": ["a"], "dates": ["a"]}, "the column 'a' is in two of them"),
+    ],
+)
+def test_parameters(made, problem):
+    with pytest.raises(InputError, match=problem):
+        kb.TableEncoder(**made).fit(pa.table({"a": [1.0]}))
+
+
+def test_a_column_that_is_not_there():
+    with pytest.raises(UnknownNameError, match="unknown column 'sexx': did you mean sex"):
+        kb.TableEncoder(["sexx"]).fit(pa.table({"sex": ["m"]}))
+
+
+@pytest.mark.parametrize("X", [np.eye(2), [[1]], 5, [{"a": 1}]])
+def test_no_table(X):
+    with pytest.raises(InputError, match="expected a table of pandas, polars or pyarrow, got"):
+        kb.TableEncoder().fit(X)
+
+
+def test_as_scikit_learn_has_it():
+    from sklearn.linear_model import LogisticRegression
+
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(random_rows(5))
+    one = clone(encoder("indicator"))
+    y = np.arange(len(frame)) % 2
+    assert one.get_params()["missing"] == "indicator"
+    assert (
+        make_pipeline(one, LogisticRegression(max_iter=10_000)).fit(frame, y).predict(frame).shape
+    )
+    shown = encoder("indicator").set_output(transform="pandas").fit(frame).transform(frame)
+    assert list(shown.columns)[-5:] == [f"{name} missing" for name in frame.columns]
+    with pytest.raises(Exception, match="not fitted"):
+        kb.TableEncoder().transform(frame)
+
+
+@pytest.mark.parametrize("missing", ["error", *MISSING])
+def test_described(missing):
+    rows = table(random_rows(6, holes=0))
+    one = encoder(missing, drop=["size"], decimal=",").fit(rows[:30])
+    described = json.loads(json.dumps(one.described(), allow_nan=False))
+    again = kb.TableEncoder.from_description(described)
+    assert again.described() == described
+    np.testing.assert_array_equal(again.learn(rows[30:]), one.learn(rows[30:]))
+
+
+DAMAGE = [
+    ("missing", "no", "missing must be one of"),
+    ("missing", "last", "no state of missing='last'"),
+    ("columns", [], "expected names of columns"),
+    ("columns", ["a", "a"], "expected names of columns"),
+    ("columns", [1], "expected names of columns"),
+    ("categorical", {"b": 3}, "unknown column 'b'"),
+    ("categorical", {"a": 10**9}, "expected 1 to 16,384 columns"),
+    ("state", {"totals": [1.0]}, "no state of missing='mean'"),
+    ("state", {"totals": [1.0, 2.0], "counts": [1]}, "expected 1 numbers as totals"),
+    ("state", {"totals": [True], "counts": [1]}, "expected 1 numbers as totals"),
+    ("state", {"totals": [1.0], "counts": [-1]}, "counts that cannot be"),
+    ("state", {"totals": [1.0], "counts": [2**70]}, "counts that cannot be"),
+    ("state", {"totals": [float("nan")], "counts": [1]}, "expected 1 numbers as totals"),
+    ("state", [], "no state of missing='mean'"),
+    ("extra", 1, "encoder: expected categorical"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "problem"), DAMAGE)
+def test_a_damaged_description(name, value, problem):
+    described = kb.TableEncoder(missing="mean").fit(pa.table({"a": [1, 2]})).described()
+    with pytest.raises((InputError, UnknownNameError), match=problem):
+        kb.TableEncoder.from_description({**described, name: value})

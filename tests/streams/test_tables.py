@@ -1,0 +1,313 @@
+"""Tables of any format: the same rows as pandas and pyarrow have, the same errors, by name."""
+
+import bz2
+import gzip
+import lzma
+import os
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+import kernbrook as kb
+from kernbrook.errors import DataFileError, DataFileWarning, InputError, UnknownNameError
+from kernbrook.streams import open_stream
+from kernbrook.streams.csv_header import find_separator
+
+pandas = pytest.importorskip("pandas")
+
+ENCODER = kb.TableEncoder({"kind": ["a", "b"]}, ["when"], ["note"], "mean")
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    n = 2500
+    made = pandas.DataFrame(
+        {
+            "size": rng.normal(size=n).round(6),
+            "kind": rng.choice(["a", "b", "new"], n),
+            "when": pandas.date_range("2023-12-30", periods=n, freq="7h"),
+            "note": "some text, with a comma",
+            "count": rng.integers(0, 9, n),
+            "label": rng.choice(["yes", "no"], n),
+        }
+    )
+    made.loc[rng.random(n) < 0.2, ["size", "kind"]] = None
+    return made
+
+
+def as_arff(frame, path):
+    kinds = {"size": "numeric", "kind": "{a,b,new}", "when": "date 'yyyy-MM-dd HH:mm:ss'"}
+    kinds |= {"note": "string", "count": "INTEGER", "label": "{yes, no}"}
+    head = "% made\n@RELATION some\n\n" + "".join(f"@attribute {k} {v}\n" for k, v in kinds.items())
+    rows = frame.to_csv(index=False, header=False, na_rep="?", quotechar="'")
+    middle = rows.index("\n", len(rows) // 2) + 1
+    path.write_text(f"{head}@data\n{rows[:middle]}% more\n\n{rows[middle:]}")
+
+
+WRITERS = {
+    "t.csv": lambda f, p: f.to_csv(p, index=False),
+    "t.tsv": lambda f, p: f.to_csv(p, index=False, sep="\t"),
+    "t.parquet": lambda f, p: f.to_parquet(p, row_group_size=700),
+    "t.arrow": lambda f, p: f.to_feather(p),
+    "t.jsonl": lambda f, p: f.to_json(p, orient="records", lines=True, date_format="iso"),
+    "t.arff": as_arff,
+}
+PACK = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
+}
+
+
+@pytest.fixture(scope="module")
+def expected(frame):
+    X = ENCODER.copy().learn(frame.drop(columns="label"))
+    return X, frame["label"].to_numpy(str)
+
+
+def assert_rows(stream, expected):
+    X, y = stream.read()
+    np.testing.assert_array_equal(X, expected[0])
+    np.testing.assert_array_equal(y, expected[1])
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format(frame, expected, tmp_path, monkeypatch, assert_chunks_agree, name):
+    WRITERS[name](frame, tmp_path / name)
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 5000)
+    stream = open_stream(tmp_path / name, encoder=ENCODER)
+    assert (stream.name, stream.n_rows, stream.label_name) == ("t", 2500, "label")
+    assert stream.feature_names[:4] == ["size", "kind=a", "kind=b", "kind=other"]
+    assert stream.classes().tolist() == ["no", "yes"]
+    assert_rows(stream, expected)
+    assert_chunks_agree(stream, (1024, 999))
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_by_content(frame, expected, tmp_path, name):
+    WRITERS[name](frame, tmp_path / name)
+    data = (tmp_path / name).read_bytes()
+    (tmp_path / "other").write_bytes(data)
+    assert_rows(open_stream(tmp_path / "other", encoder=ENCODER), expected)
+    for ending, pack in PACK.items():
+        (tmp_path / f"packed{ending}").write_bytes(pack(data))
+        assert_rows(open_stream(tmp_path / f"packed{ending}", encoder=ENCODER), expected)
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.parquet"])
+def test_a_pipe(frame, expected, tmp_path, name):
+    import threading
+
+    WRITERS[name](frame, tmp_path / name)
+    os.mkfifo(tmp_path / "pipe")
+    data = (tmp_path / name).read_bytes()
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(data,))
+    writer.start()
+    assert_rows(open_stream(tmp_path / "pipe", encoder=ENCODER), expected)
+    writer.join()
+
+
+def test_a_folder(frame, expected, tmp_path):
+    frame[:700].to_parquet(tmp_path / "part-00.parquet")
+    late = frame[700:].assign(count=frame["count"][700:].astype(float))  # another type
+    late[list(frame)[::-1]].to_parquet(tmp_path / "part-01.PARQUET")  # another order
+    (tmp_path / "_SUCCESS").write_text("")
+    (tmp_path / ".hidden.parquet").write_text("")
+    stream = open_stream(tmp_path, encoder=ENCODER)
+    assert stream.name == tmp_path.name
+    assert_rows(stream, expected)
+    frame.drop(columns="kind").to_parquet(tmp_path / "part-02.parquet")
+    with pytest.raises(DataFileError, match=r"part-02.parquet: other columns .*, such as 'kind'"):
+        open_stream(tmp_path, encoder=ENCODER)
+
+
+def test_tables_in_memory(frame, expected):
+    for table in (frame, pa.Table.from_pandas(frame), frame.set_index(frame.index + 5)):
+        stream = open_stream(table, encoder=ENCODER)
+        assert_rows(stream, expected)
+    assert open_stream(frame[["size", "count"]].dropna()).label_name == "count"
+    assert open_stream(pa.Table.from_pandas(frame), encoder=ENCODER).name == "table"
+    with pytest.raises(InputError, match="row 1, counted from 0: column 'kind': expected a number"):
+        open_stream(frame[["kind", "count"]])
+
+
+def test_polars(frame, expected):
+    polars = pytest.importorskip("polars")
+    assert_rows(open_stream(polars.from_pandas(frame), encoder=ENCODER), expected)
+
+
+def test_an_arrow_stream(frame, expected, tmp_path):
+    table = pa.Table.from_pandas(frame)
+    with pa.OSFile(f"{tmp_path}/some", "wb") as file, pa.ipc.new_stream(file, table.schema) as out:
+        out.write_table(table, max_chunksize=400)
+    assert_rows(open_stream(tmp_path / "some", encoder=ENCODER), expected)
+
+
+def test_the_levels_of_an_arff_file(write):
+    text = (
+        "@relation r\n@attribute 'a b' {x, 'y z'}\n@attribute n real\n@attribute c {0,1}\n@data\n"
+    )
+    stream = open_stream(
+        write("some.arff", f"{text}x,1,0\n'y z',2.5,1\n?,3,1\n"),
+        encoder=kb.TableEncoder(missing="mean"),
+    )
+    assert stream.feature_names == ["a b=x", "a b=y z", "a b=other", "n"]
+    X, y = stream.read()
+    assert X.tolist() == [[1, 0, 0, 1], [0, 1, 0, 2.5], [0.5, 0.5, 0, 3]]
+    assert (y.tolist(), y.dtype) == ([0, 1, 1], np.int64)
+
+
+@pytest.mark.parametrize(
+    ("rows", "separator"),
+    [
+        ("a,b\n1,2\n", ","),
+        ("a;b\n1,5;2,5\n", ";"),
+        ("1,5;2,5;x\n3,0;4,0;y\n", ";"),
+        ("a\tb, c\td\n1\t2\t3\n", "\t"),
+        ("a|b\n1|2\n", "|"),
+        ('"x, cm";y;z\n1;2;3\n', ";"),
+        ("x, cm;y;z\n1;2;3\n", ";"),
+        ("a;b,c\n1;2,x\n2,y\n", ","),
+        ("a,b\n1,x;y\n", ","),
+        ("a b\n1 2\n", ","),
+    ],
+)
+def test_the_separator(write, rows, separator):
+    assert find_separator(write("t.csv", rows)) == separator
+
+
+def test_a_separator_that_is_given(write):
+    path = write("t.csv", "a:b:label\n1:2:x\n")
+    assert open_stream(path, sep=":").read()[0].tolist() == [[1, 2]]
+    with pytest.raises(InputError, match="sep: expected one character, got '::'"):
+        open_stream(path, sep="::")
+    with pytest.raises(InputError, match=r"is for a CSV file; .* is JSON lines"):
+        open_stream(write("t.jsonl", '{"a": 1, "b": 2}\n'), sep=";")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("t.csv", "a;b\n1;2\n\n1;2;3\n", r"t.csv, line 4: expected 2 values, found 3"),
+        ("t.csv", "a;b\n1;2\n\nx;2\n", r"line 4: column 'a': .* 'x'; .* label\? --label a$"),
+        ("t.csv", "a;b\n1;2\n,5;2\n", r"line 3: .* ',5'; categorical"),
+        ("t.csv", "a;b\n1;\n", "line 2: column 'b': missing value; fill it in"),
+        ("t.csv", "a;b\n;1\n", r"line 2: column 'a': missing value; missing \(--missing mean"),
+        ("t.csv", "a;b\n1;9007199254740993\n", "column 'b': a 64-bit float does not hold"),
+        ("t.csv", "a;b\n1;inf\n", "column 'b': 'inf' is not finite"),
+        ("t.csv", 'a;b\n1;"x\n', "line 2: a quoted value does not end here"),
+        ("t.csv", b"a;b\n1;\xff\n", "line 2: expected UTF-8 text"),
+        ("t.csv", "a;b\n", "no row of data"),
+        ("t.jsonl", '{"a": 1, "b": 2}\n\n{"a": "x", "b": 2}\n', "line 3: column 'a': .* found 'x'"),
+        ("t.jsonl", '{"a": 1, "b": 2}\n{"a": 1\n', "line 2: not an object of JSON"),
+        ("t.jsonl", '{"a": 1, "b": 2}\n5\n', "line 2: expected an object of JSON, found '5'"),
+        ("t.jsonl", '{"a": 1, "b": 2}\n{"a": null, "b": 2}\n', "line 2: column 'a': missing value"),
+        ("t.jsonl", '{"a": 1, "b": 2}\n{"b": 2}\n', "line 2: column 'a': missing value"),
+        ("t.jsonl", '{"a": {"x": 1}, "b": 2}\n', r"column 'a': .* struct.*; drop \(--drop a\)"),
+        ("t.jsonl", '{"a": 1}\n', "expected a label and features"),
+        ("t.jsonl", "{}\n", "no object with a name"),
+        ("t.json", "[1, 2]\n", "line 1: a list where JSON lines"),
+        ("t.arff", "@relation x\n@attribute a real\n", "no line with @data"),
+        ("t.arff", "@relation x\n@attribute a relational\n@data\n", "line 2: 'a' is of the type"),
+        ("t.arff", "@relation x\nhello\n", "line 2: expected @relation, @attribute or @data"),
+        ("t.arff", "@attribute a real\n@attribute b real\n@data\n{0 1}\n", "line 4: a sparse row"),
+        ("t.arff", "@attribute a real\n@attribute b real\n@data\n% x\nx,1\n", "line 5: column 'a'"),
+        ("t.arff", "@attribute a real\n@attribute a real\n@data\n1,1\n", "two columns are called"),
+        ("t.parquet", "PAR1 not really", "t.parquet: not read as Parquet"),
+        ("t.arrow", "ARROW1 not really", "t.arrow: not read as Arrow"),
+    ],
+)
+def test_what_is_refused(write, name, text, problem):
+    with pytest.raises(DataFileError, match=problem):
+        open_stream(write(name, text))
+
+
+def test_rows_of_parquet_are_counted_from_1(frame, tmp_path):
+    table = pa.table({"a": [1.0] * 20_000 + [None], "b": [1] * 20_001})
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(DataFileError, match=r"t\.parquet: row 20,001: column 'a': missing value"):
+        open_stream(tmp_path / "t.parquet")
+
+
+def test_a_name_that_comes_late(write, monkeypatch):
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 20)
+    text = '{"a": 1, "b": 2}\n' * 9 + '{"a": 1, "b": 2, "c": 3}\n'
+    with pytest.raises(DataFileError, match="line 10: 'c' is in none of the first objects"):
+        open_stream(write("t.jsonl", text))
+
+
+def test_values_of_several_kinds_in_json(write):
+    text = '{"a": 1, "k": "x", "b": true}\n{"a": "2.5", "k": 3.0, "b": false}\n'
+    X, y = open_stream(write("t.jsonl", text), encoder=kb.TableEncoder({"k": ["x", "3"]})).read()
+    assert X.tolist() == [[1, 1, 0, 0], [2.5, 0, 1, 0]]
+    assert y.tolist() == ["True", "False"]
+
+
+def test_columns_that_are_not_there(write):
+    path = write("t.csv", "a;b;c\n1;2;3\n")
+    with pytest.raises(UnknownNameError, match="unknown column 'd': known: a, b, c"):
+        open_stream(path, label="d")
+    with pytest.raises(UnknownNameError, match="unknown column 'd'"):
+        open_stream(path, encoder=kb.TableEncoder(drop=["d"]))
+    stream = open_stream(path, encoder=kb.TableEncoder(drop=["c"]))
+    assert (stream.label_name, stream.feature_names) == ("b", ["a"])
+    with pytest.raises(DataFileError, match="expected 3 features, found 2"):
+        open_stream(path, n_features=3)
+
+
+def test_an_encoder_is_for_tables(write):
+    for source in ("wdbc", (np.eye(2), [0, 1]), write("t.svm", "1 1:1\n")):
+        with pytest.raises(InputError, match=r"encoder=TableEncoder\(\) is for a table"):
+            open_stream(source, encoder=kb.TableEncoder())
+    with pytest.raises(InputError, match="encoder: expected a TableEncoder, got 5"):
+        open_stream("wdbc", encoder=5)
+
+
+def test_the_index_of_pandas(frame, tmp_path):
+    numbers = frame[["count", "label"]]
+    numbers.to_csv(tmp_path / "t.csv", sep=";")
+    with pytest.warns(DataFileWarning, match=r"index that pandas writes; .* drop \(--drop ''\)"):
+        assert open_stream(tmp_path / "t.csv").feature_names == ["", "count"]
+    numbers.set_index(numbers.index * 2 + 1).to_parquet(tmp_path / "t.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert open_stream(tmp_path / "t.parquet").feature_names == ["count"]
+        stream = open_stream(tmp_path / "t.csv", encoder=kb.TableEncoder(drop=[""]))
+        assert stream.feature_names == ["count"]
+
+
+def test_a_header_that_is_data(write):
+    with pytest.warns(DataFileWarning, match="taken as data, the columns as x1 to x3"):
+        stream = open_stream(
+            write("t.csv", "1,5;2,5;x\n3,0;4,0;x\n"), encoder=kb.TableEncoder(decimal=",")
+        )
+    assert stream.read()[0].tolist() == [[1.5, 2.5], [3, 4]]
+
+
+def test_labels_with_a_decimal_comma(write):
+    path = write("t.csv", "a;b\n1;2,5\n2;-1\n3;2,5\n")
+    stream = open_stream(path, encoder=kb.TableEncoder(decimal=","))
+    assert stream.read()[1].tolist() == [2.5, -1, 2.5]
+    assert stream.classes().tolist() == [-1, 2.5]
+    assert open_stream(path).read()[1].tolist() == ["2,5", "-1", "2,5"]
+
+
+def test_an_encoder_that_has_learned_encodes_as_it_is(frame, expected):
+    one = ENCODER.copy().fit(frame.drop(columns="label")[:500])
+    X = open_stream(frame, encoder=one).read()[0]
+    np.testing.assert_array_equal(X, one.transform(frame.drop(columns="label")))
+
+
+def test_the_encoder_is_where_the_rows_are(frame):
+    """A checkpoint after so many rows has what these rows have taught, and no more."""
+    stream = open_stream(frame, encoder=ENCODER, positive="yes")
+    features = frame.drop(columns="label")
+    for i, (X, _) in enumerate(stream.chunks(1024)):
+        known = ENCODER.copy().fit(features[: 1024 * i + len(X)])
+        assert stream.encoder.described() == known.described()
