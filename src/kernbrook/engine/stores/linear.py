@@ -257,12 +257,12 @@ class Linear(Store):
         return {"theta": state.theta, "extra": state.extra, **maps}
 
     def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
-        c, m = len(spread.coefficients), len(self.kernels)
+        c = len(spread.coefficients)
         theta, extra, at, more = [], [], 0, 0
         for e, d in enumerate(map(int, self.dims)):
             own = arrays["theta"][at : at + c * d].reshape(c, d)
             theta.append(spread.coefficients.T @ own)
-            rows = self.learners[e // m].extra_rows(d, c)
+            rows = self.learners[e].extra_rows(d, c)
             kept = arrays["extra"][more : more + rows * d].reshape(rows, d)
             if rows != self.rows[e]:  # a row for each score
                 nothing = np.zeros((1, d))
