@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from itertools import compress
 from numbers import Real
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import present
-from kernbrook.gram.points import Floats
+from kernbrook.gram.points import Floats, Labels
 
 
 class Columns:
@@ -20,6 +21,7 @@ class Columns:
 
     def __init__(self) -> None:
         self._place: dict[Hashable, int] = {}
+        self._last: tuple[tuple[Hashable, ...], Labels] = (), np.zeros(0, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self._place)
@@ -34,17 +36,16 @@ class Columns:
 
     def row(self, x: Mapping[Hashable, Any], width: int, adds: bool) -> Floats:
         """(width,) a row, for which there may be new columns; or else unknown names are ignored."""
-        values = values_of(x)
-        place = self._place
-        if not x.keys() <= place.keys():
+        values, names, place = values_of(x), tuple(x), self._place
+        if names != self._last[0]:  # rows often have the same names
             if adds:
-                self.add(x)
-                width = max(width, len(place))
-            else:
-                values = values[[name in place for name in x]]
-                x = {name: None for name in x if name in place}
-        row = np.zeros(width)
-        row[[place[name] for name in x]] = values
+                self.add(names)
+            known = [name in place for name in names]
+            if not all(known):
+                values, names = values[known], tuple(compress(names, known))
+            self._last = names, np.array([place[name] for name in names], dtype=np.int64)
+        row = np.zeros(max(width, len(place)) if adds else width)
+        row[self._last[1]] = values
         return row
 
     def rows(self, X: Any, width: int, adds: bool) -> Floats:
