@@ -146,3 +146,15 @@ def test_all_begins_anew_where_the_default_has_other_parts():
     assert model.classes_.tolist() == [0, 1]
     model.partial_fit(np.pad(X, [(0, 0), (0, 515)]), TWO)
     assert model.score(np.pad(X, [(0, 0), (0, 515)]), TWO) > 0.8
+
+
+@pytest.mark.parametrize("learner", [None, kb.BPAS(8), kb.Perceptron()], ids=str)
+def test_a_widened_model_is_saved(learner, tmp_path):
+    model = kb.OnlineMKClassifier(learner=learner, random_state=0)
+    halves(model, THREE, False)
+    kb.save(model, tmp_path / "model.kb")
+    again = kb.load(tmp_path / "model.kb")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    for each in (again, model):
+        each.partial_fit(X, THREE)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
