@@ -34,6 +34,23 @@ def test_voted_strings():
     assert re.search(r"^  arrow .*arr", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.slow
+def test_river_pipeline():
+    pytest.importorskip("river")
+    done = subprocess.run(
+        [sys.executable, beside_the_tests("examples/river_pipeline.py"), "600"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^  (\D+?[\d.)]*) +([\d.]+) +([\d.]+)?", done.stdout, re.MULTILINE)
+    found = {name.strip(): (float(first), second) for name, first, second in rows}
+    assert found["the default"][0] > found["logistic regression"][0] > 80
+    assert float(found["the default"][1]) > 80
+    assert found["goes on"][0] > 70
+    assert found["LabelBudget(rate=0.1)"][0] > 75
+    assert int(found["LabelBudget(rate=0.1)"][1]) == 60
+
+
 def blocks(page):
     return re.findall(
         r"^```python\n(.*?)^```", beside_the_tests(page).read_text("utf-8"), re.M | re.S
@@ -121,6 +138,16 @@ def test_the_page_on_choices(run):
     assert len(run("docs/choices.md")[1]["model"].learner) == 4
 
 
+def test_the_page_on_river(run):
+    pytest.importorskip("river")
+    said, names = run("docs/river.md")
+    accuracy, area = (float(found) for found in re.findall(r"([\d.]+)%", said))
+    assert accuracy > 85
+    assert area > 90
+    assert names["asked"] == 125
+    assert names["machine"].estimator.labels_asked_ == 125
+
+
 def test_every_page_with_code_is_run_or_is_of_the_package():
     """What the page on learners shows is code of the package, but for the use of another's."""
     pages = [f"docs/{path.name}" for path in beside_the_tests("docs").glob("*.md")]
@@ -146,6 +173,7 @@ FEW_ROWS = {
     "features": "--rows 200 --repeats 1",
     "labels": "--rows 200 --permutations 1",
     "omkc_a9a": "--rows 200",
+    "river_rows": "--repeats 1",
     "sureness": "--rows 1002",
     "svmlight": "--rows 100",
     "upkeeps": "--rows 60 --budgets 10",

@@ -12,7 +12,7 @@ import pytest
 import kernbrook as kb
 
 HEAVY = ["sklearn", "numba", "scipy", "matplotlib", "pyarrow", "rich", "typer", "joblib", "jinja2"]
-HEAVY += ["safetensors"]
+HEAVY += ["safetensors", "river"]
 
 
 def test_the_namespace_is_sorted_and_whole():

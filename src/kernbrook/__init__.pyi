@@ -10,6 +10,7 @@ from . import papers as papers
 from . import recipes as recipes
 from . import reports as reports
 from . import results as results
+from . import river as river
 from . import selection as selection
 from . import streams as streams
 from . import testing as testing

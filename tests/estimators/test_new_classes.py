@@ -20,6 +20,7 @@ LEARNERS = [
     kb.BPAS(30), kb.Perceptron(), kb.PassiveAggressive(), kb.Forgetron(30), kb.Projectron(30),
     kb.GradientDescent(), kb.GradientDescent(schedule="adagrad"),
     [kb.BPAS(20), kb.GradientDescent()],
+    [kb.GradientDescent(schedule="adagrad"), kb.Ridge()],
 ]  # fmt: skip
 
 

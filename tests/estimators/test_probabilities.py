@@ -7,6 +7,7 @@ from naive import calibration as naive
 from river import linear_model, optim, preprocessing
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
 
 import kernbrook as kb
 from kernbrook.estimators.calibration import Calibration
@@ -184,3 +185,22 @@ def test_many_classes(said):
 def test_every_number_has_a_cell(p):
     cell, following, _ = cell_of(p)
     assert 0 <= cell <= following < CELLS
+
+
+@pytest.mark.parametrize("labels", [y, THREE], ids=["two", "three"])
+@pytest.mark.parametrize(
+    "choices", [*WAYS, {"learner": kb.BPAS(20)}, {"learner": kb.BPAS(20), "threshold": "costs"}]
+)
+def test_of_one_row(labels, choices):
+    """As of a chunk of one, bit for bit, while rows are learned one by one."""
+    k = len(np.unique(labels))
+    if "threshold" in choices:
+        choices = choices | {"threshold": 1.0 - np.eye(k)}
+    model = learned(**choices)
+    with pytest.raises(NotFittedError):
+        model.predict_proba_one(X[0])
+    in_chunks(model, labels, 100, 200)
+    for i in range(200, 240):
+        said = model.predict_proba_one(X[i])
+        np.testing.assert_array_equal(said, model.predict_proba(X[i : i + 1])[0])
+        model.learn_one(X[i], labels[i])

@@ -389,6 +389,19 @@ class Model:
         self.calibration = old.calibration.grown(positions, self.setting.scores)
         self.calibration.rounds = self.rounds
 
+    def widen(self, old: Model) -> None:
+        """Go on from what a model of the same choices has learned on rows of fewer features.
+
+        They were 0 in all rows so far. What cannot go on begins anew.
+        """
+        trio = zip(self.stores, old.stores, old.states, strict=True)
+        self.states = tuple(store.widened(before, state) for store, before, state in trio)
+        self.progress = old.progress
+        arrays = old.scaler.arrays()
+        for name, array in self.scaler.arrays().items():
+            array[tuple(map(slice, arrays[name].shape))] = arrays[name]
+        self.calibration = old.calibration
+
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` of a model of the same choices gave.
 

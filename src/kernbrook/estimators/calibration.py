@@ -87,7 +87,9 @@ class Calibration:
     def probabilities(self, scores: Floats) -> Floats:
         """(n, k) probabilities for scores, (n, c)."""
         out = self._room(len(scores))
-        known = Calibrated(*(np.require(array, requirements="W") for array in self._known))
+        known = self._known
+        if not all(array.flags.writeable for array in known):  # which would be compiled for anew
+            known = Calibrated(*(np.require(array, requirements="W") for array in known))
         all_probabilities(known, np.require(scores, requirements="W"), out)
         return out
 

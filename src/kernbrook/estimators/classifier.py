@@ -21,6 +21,7 @@ from kernbrook.estimators.machine import (
     answer_of,
     check_some_weight,
     importance_of,
+    row_of,
 )
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.estimators.thresholds import agreeing, checked, said
@@ -324,7 +325,18 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         (n, c) in the order of `classes_`, each row summing to 1
         """
         rows = self._rows_of(X)  # which says so where nothing was learned
-        decisions, leanings = self._run.lean(*rows)
+        return self._probable(*self._run.lean(*rows))
+
+    def predict_proba_one(self, x: Any) -> Floats:
+        """(c,) the probabilities for one row, given as (d,) numbers; see `learn_one`."""
+        row, quick = row_of(x), self._quickly()
+        decision = None if quick is None else quick.decide(row)
+        if quick is None or decision is None:
+            return self.predict_proba(np.atleast_2d(row))[0]
+        return self._probable(decision[None], quick.leanings)[0]
+
+    def _probable(self, decisions: Floats, leanings: Floats) -> Floats:
+        """(n, c) probabilities, of decisions and of what the experts lean to."""
         probabilities: Floats = self._run.calibration.probabilities(leanings)
         if self.threshold is not None:
             return probabilities

@@ -18,6 +18,7 @@ from kernbrook.checks import SMALLEST, Flag, OneOf, Or, Other, Seed, ask_for, ch
 from kernbrook.engine.model import Follow, Model, Views, slices
 from kernbrook.engine.progress import Board
 from kernbrook.engine.quick import QuickRows
+from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.estimators.bad_rows import good_rows, runs
@@ -429,6 +430,17 @@ class OnlineMachine(BaseEstimator):
         if not auto:
             return self.scaling
         return "moments" if width <= LARGEST_FILLED else "maximum"
+
+    def _widen(self, width: int) -> None:
+        """Take rows of so many features from now on; those so far had 0 where they had none.
+
+        What cannot go on begins anew: all, where the default has other parts for so many.
+        """
+        old = self._run
+        run = self._new_run(width, old.sparse, old.setting.seed)
+        if same(self._pool(old.setting.width), self._pool(width)):
+            run.widen(old)
+        self.__dict__.update(_run=run, n_features_in_=width)
 
     def _pool(self, width: int) -> Pool:
         """The learners and their kernels, on rows of so many features; all of it is checked."""

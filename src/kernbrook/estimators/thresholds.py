@@ -23,8 +23,10 @@ def agreeing(probabilities: Floats, numbers: Labels, scores: Floats) -> Floats:
         sizes = np.abs(scores[:, 0])
         least = 0.5 + 1e-6 * (sizes + 1e-9) / (sizes + 1.0)
         own = np.maximum(probabilities[np.arange(len(numbers)), numbers], least)
-        second = np.where(numbers == 1, own, 1.0 - own)
-        return np.column_stack([1.0 - second, second])
+        agreed = np.empty((len(own), 2))
+        agreed[:, 1] = np.where(numbers == 1, own, 1.0 - own)
+        agreed[:, 0] = 1.0 - agreed[:, 1]
+        return agreed
     rows = np.arange(len(numbers))
     own = probabilities[rows, numbers]
     above = probabilities >= own[:, None]

@@ -15,7 +15,7 @@ from kernbrook.checks import Other, Seed, check
 from kernbrook.errors import InputError
 from kernbrook.features import RandomFeatures
 from kernbrook.features.base import Features
-from kernbrook.features.pools import PoolMap, draw
+from kernbrook.features.pools import PoolMap, draw, widen
 from kernbrook.gram.points import DenseRows, Floats, Rows, SparseRows, canonical, sound
 from kernbrook.kernels import Gaussian, resolve
 
@@ -97,6 +97,15 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._pool = PoolMap(maps)
         self.dims_ = self._pool.dims
         return self
+
+    def _widen(self, width: int) -> bool:
+        """Take rows of so many features from now on, those so far as 0 there; whether it can."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        held = [widen(one, width, seed, i) for i, one in enumerate(self._pool.maps)]
+        maps = [one for one in held if one is not None]
+        if grows := len(maps) == len(held):
+            self._pool, self.n_features_in_ = PoolMap(maps), width
+        return grows
 
     def transform(self, X: Any) -> Floats:
         """The features of each row of X, (n, d): (n, sum of dims_)."""

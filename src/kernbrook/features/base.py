@@ -68,6 +68,15 @@ class Features(BaseEstimator):
         """The arrays of a map."""
         raise NotImplementedError
 
+    def widened(
+        self, kernel: Kernel, arrays: Arrays, width: int, generator: np.random.Generator
+    ) -> Arrays | None:
+        """The arrays of a map of more inputs with the same features of rows that are 0 there.
+
+        None where there is no such map, with as many features.
+        """
+        return None
+
     def shapes(self, kernel: Kernel, width: int) -> Shapes:
         """Shape and type of each array that `draw` gives."""
         return {}

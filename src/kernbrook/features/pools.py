@@ -43,6 +43,17 @@ def draw(kernel: Kernel, features: Features, width: int, seed: int, index: int =
     return features.map(kernel, features, width, features.draw(kernel, width, generator))
 
 
+def widen(held: Map, width: int, seed: int, index: int = 0) -> Map | None:
+    """A map of more inputs, with the same features of rows that are 0 there; None: there is none.
+
+    seed, index : as of `draw`
+    """
+    kernel, features = held.kernel, held.features
+    generator = np.random.default_rng([seed, index, width])
+    arrays = features.widened(kernel, held.arrays(), width, generator)
+    return None if arrays is None else features.map(kernel, features, width, arrays)
+
+
 def numbers_of(kernel: Kernel, features: Features, width: int) -> int:
     """How many numbers a map holds."""
     return sum(math.prod(shape) for shape, _ in features.shapes(kernel, width).values())

@@ -211,3 +211,14 @@ class RandomFeatures(Features):
         inputs = width if self.inputs is None else self.inputs
         way = self.frequencies
         return {"frequencies": over_subsets(kernel, inputs, n, width, way, generator)}
+
+    def widened(
+        self, kernel: Kernel, arrays: Arrays, width: int, generator: np.random.Generator
+    ) -> Arrays | None:
+        """Of all inputs, and kernels that are products over them."""
+        assert isinstance(kernel, ShiftInvariant)
+        if not kernel.product or (self.inputs is not None and self.inputs < width):
+            return None
+        own = arrays["frequencies"]
+        more = kernel.frequencies(len(own), width - own.shape[1], self.frequencies, generator)
+        return {"frequencies": np.concatenate([own, more], axis=1)}

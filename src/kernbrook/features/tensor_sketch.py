@@ -103,6 +103,17 @@ class TensorSketch(Features):
         buckets = generator.integers(n, size=shape)
         return {"buckets": buckets, "signs": generator.choice([-1.0, 1.0], size=shape)}
 
+    def widened(
+        self, kernel: Kernel, arrays: Arrays, width: int, generator: np.random.Generator
+    ) -> Arrays | None:
+        drawn = self.draw(kernel, width, generator)
+        assert isinstance(kernel, Polynomial)
+        for name, array in drawn.items():
+            inputs = arrays[name].shape[1] - (kernel.offset > 0)
+            array[:, :inputs] = arrays[name][:, :inputs]
+            array[:, width:] = arrays[name][:, inputs:]  # of the constant
+        return drawn
+
     def check(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         buckets, signs = arrays["buckets"], arrays["signs"]
         if not ((buckets >= 0) & (buckets < self.n_components)).all():

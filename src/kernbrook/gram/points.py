@@ -80,6 +80,13 @@ def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
     return larger
 
 
+def wider(array: Floats, width: int) -> Floats:
+    """The array with as many columns: those that it has not are 0."""
+    grown = np.zeros((*array.shape[:-1], width))
+    grown[..., : array.shape[-1]] = array
+    return grown
+
+
 def _checked(norms: Floats) -> Floats:
     if not np.isfinite(norms).all():
         row = int(np.argmin(np.isfinite(norms)))

@@ -34,6 +34,8 @@ class Gaussian(Width, ShiftInvariant):
     array([[1.    , 0.6065]])
     """
 
+    product = True
+
     @staticmethod
     def _gamma_of(sigma: np.float64) -> np.float64:
         return 1.0 / (2.0 * sigma * sigma)

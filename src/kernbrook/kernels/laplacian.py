@@ -24,7 +24,7 @@ class Laplacian(Width, ShiftInvariant):
     exp(-2 ||x-z||_1)
     """
 
-    isotropic = False
+    isotropic, product = False, True
 
     @staticmethod
     def _gamma_of(sigma: np.float64) -> np.float64:

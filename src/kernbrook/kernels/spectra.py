@@ -19,6 +19,8 @@ class ShiftInvariant(Kernel):
 
     # The same in every direction of the inputs that a frequency has; else no orthogonal ones.
     isotropic: ClassVar[bool] = True
+    # A product of kernels of one input each: the frequencies' parts are independent.
+    product: ClassVar[bool] = False
 
     def frequencies(self, n: int, width: int, way: str, generator: np.random.Generator) -> Floats:
         """(n, width) frequencies v with E exp(i v . delta) = k(delta), drawn in one of `WAYS`."""

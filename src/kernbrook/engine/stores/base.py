@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.verbs import Seen, score
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import Flags, Floats, Labels, Rows
+from kernbrook.gram.points import Flags, Floats, Labels, Rows, wider
 from kernbrook.numerics.classes import margin_of
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.keys import met_before
@@ -127,6 +127,12 @@ class Store:
     def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
         """`arrays` of the same store with fewer scores, as this one's; InputError if it cannot."""
         raise InputError("not every part of this model can learn of a class that appears later")
+
+    def widened(self, before: Any, state: Any) -> Any:
+        """The state of the same store on rows of fewer features, as this one's: all had 0 there."""
+        arrays, width = before.arrays(state), self.setting.width
+        own = {name: wider(arrays[name], width) for name in ("X", "points") if name in arrays}
+        return self.restored({**arrays, **own})
 
     def counts(self, state: Any) -> Labels:
         """(m,) support vectors of each expert."""

@@ -30,7 +30,7 @@ from kernbrook.engine.verbs import (
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.features import Monomials, RandomFeatures
 from kernbrook.features.base import Features
-from kernbrook.features.pools import PoolMap, draw, numbers_of, restore
+from kernbrook.features.pools import PoolMap, draw, numbers_of, restore, widen
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.gram.sums import share, threads_for
 from kernbrook.kernels import Kernel
@@ -185,7 +185,7 @@ class Linear(Store):
         owner = type(self.learners[greatest]).__name__
         ask_for(2 * numbers, f"{owner}, {what}")  # there is a copy of it all
         maps = [
-            draw(kernel, recipe, self.setting.width, self.setting.seed, i + FAR_APART * self.view)
+            draw(kernel, recipe, width, self.setting.seed, self._index(i))
             for i, (kernel, recipe) in enumerate(self.maps)
         ]
         extra = np.zeros(self.more[-1])
@@ -193,6 +193,10 @@ class Linear(Store):
             own = extra[self.more[e] : self.more[e + 1]]
             learner.fill_extra(own.reshape(self.rows[e], self.dims[e]))
         return Learned(np.zeros(self.at[-1]), extra, PoolMap(maps))
+
+    def _index(self, i: int) -> int:
+        """Of a map, for its draws."""
+        return i + FAR_APART * self.view
 
     def prepare(self, state: Learned, rows: Rows, progress: Progress, raw: Any) -> Pass:
         after = state._replace(theta=state.theta.copy(), extra=state.extra.copy())
@@ -257,12 +261,12 @@ class Linear(Store):
         return {"theta": state.theta, "extra": state.extra, **maps}
 
     def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
-        c, m = len(spread.coefficients), len(self.kernels)
+        c = len(spread.coefficients)
         theta, extra, at, more = [], [], 0, 0
         for e, d in enumerate(map(int, self.dims)):
             own = arrays["theta"][at : at + c * d].reshape(c, d)
             theta.append(spread.coefficients.T @ own)
-            rows = self.learners[e // m].extra_rows(d, c)
+            rows = self.learners[e].extra_rows(d, c)
             kept = arrays["extra"][more : more + rows * d].reshape(rows, d)
             if rows != self.rows[e]:  # a row for each score
                 nothing = np.zeros((1, d))
@@ -274,6 +278,19 @@ class Linear(Store):
             for name, parts in (("theta", theta), ("extra", extra))
         }
         return {**arrays, **joined}
+
+    def widened(self, before: Linear, state: Learned) -> Learned:
+        """Experts begin anew on maps that cannot go on."""
+        fresh, width, seed = self.begin(), self.setting.width, self.setting.seed
+        held = [widen(one, width, seed, self._index(i)) for i, one in enumerate(state.pool.maps)]
+        for e in np.flatnonzero([held[i] is not None for i in self.which]):
+            for own, old, ends, were in (
+                (fresh.theta, state.theta, self.at, before.at),
+                (fresh.extra, state.extra, self.more, before.more),
+            ):
+                own[ends[e] : ends[e + 1]] = old[were[e] : were[e + 1]]
+        pairs = zip(held, fresh.pool.maps, strict=True)
+        return fresh._replace(pool=PoolMap([own or new for own, new in pairs]))
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Learned:
         for name, size in (("theta", self.at[-1]), ("extra", self.more[-1])):

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import Flags, Floats, Rows
+from kernbrook.gram.points import Flags, Floats, Rows, wider
 
 OUTSIDE_BLOCK = 256  # examples of one transaction: a copy of the model is made for each
 
@@ -197,6 +197,15 @@ class OutsideModel(Store):
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Trained:
         raise InputError("a model of another library cannot come from a file")
+
+    def widened(self, before: Any, state: Trained) -> Trained:
+        """A model that takes rows of one width alone begins anew."""
+        model, width = state.model if self.one_by_one else None, self.setting.width
+        if not sp.issparse(state.X):
+            return state._replace(model=model, X=wider(state.X, width))
+        X = state.X.copy()
+        X.resize(len(state.y), width)
+        return state._replace(model=model, X=X)
 
     def nbytes(self, state: Trained) -> int:
         return state.y.nbytes + state.weights.nbytes  # of the model itself nothing is known

@@ -58,7 +58,7 @@ from kernbrook.kernels.planning import POLYNOMIAL, lay_out, one_by_one
 from kernbrook.numerics.classes import add_step
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import ROOM, pin, through
-from kernbrook.numerics.plan import Parts
+from kernbrook.numerics.plan import FIRST_GIVEN, Parts
 from kernbrook.numerics.storage import renumber, spread_coefficients
 from kernbrook.numerics.values import kernel_rows
 from kernbrook.numerics.zero import zero_or
@@ -487,6 +487,13 @@ class SlotStore(Store):
             )
         alpha = np.einsum("mcb,ck->mkb", arrays["alpha"], spread.coefficients)
         return {**arrays, "alpha": np.ascontiguousarray(alpha)}
+
+    def widened(self, before: SlotStore, state: Kept) -> Kept:
+        given = any(channel >= FIRST_GIVEN for channel in self.sums.layout.channels)
+        if given and self.keeps & {"gram", "factor"}:
+            return self.begin()  # the values that they keep may be others now
+        wide: Kept = super().widened(before, state)
+        return wide
 
     def counts(self, state: Kept) -> Labels:
         return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)

@@ -1,0 +1,13 @@
+"""Our machines as models of River: rows are dicts, whose features come and go by name."""
+
+try:
+    import river as river
+except ImportError as error:
+    raise ImportError("kb.river needs River: pip install 'kernbrook[river]'") from error
+
+from kernbrook.river.classifier import MKClassifier
+from kernbrook.river.regressor import MKRegressor
+from kernbrook.river.sampler import PolicySampler
+from kernbrook.river.transformer import KernelFeatures
+
+__all__ = ["KernelFeatures", "MKClassifier", "MKRegressor", "PolicySampler"]

@@ -1,0 +1,93 @@
+"""Features by name as columns, in the order of the rows in which the names first came."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import compress
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.checks import shown
+from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import present
+from kernbrook.gram.points import Floats, Labels
+
+
+class Columns:
+    """The names so far. A feature that a row does not have, or None or NaN, is 0."""
+
+    def __init__(self) -> None:
+        self._place: dict[Hashable, int] = {}
+        self._last: tuple[tuple[Hashable, ...], Labels] = (), np.zeros(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def __contains__(self, name: Hashable) -> bool:
+        return name in self._place
+
+    def add(self, names: Iterable[Hashable]) -> None:
+        """A column for each name that has none; new ones in alphabetical order, whatever theirs."""
+        for name in sorted((name for name in names if name not in self._place), key=str):
+            self._place[name] = len(self._place)
+
+    def row(self, x: Mapping[Hashable, Any], width: int, adds: bool) -> Floats:
+        """(width,) a row, for which there may be new columns; or else unknown names are ignored."""
+        values, names, place = values_of(x), tuple(x), self._place
+        if names != self._last[0]:  # rows often have the same names
+            if adds:
+                self.add(names)
+            known = [name in place for name in names]
+            if not all(known):
+                values, names = values[known], tuple(compress(names, known))
+            self._last = names, np.array([place[name] for name in names], dtype=np.int64)
+        row = np.zeros(max(width, len(place)) if adds else width)
+        row[self._last[1]] = values
+        return row
+
+    def rows(self, X: Any, width: int, adds: bool) -> Floats:
+        """(n, width) the same of the rows of a frame."""
+        columns = {name: column_of(X[name], name) for name in X.columns}
+        if adds:
+            self.add(columns)
+            width = max(width, len(self._place))
+        rows = np.zeros((len(X), width))
+        for name, column in columns.items():
+            if name in self._place:
+                rows[:, self._place[name]] = column
+        return rows
+
+
+def values_of(x: Mapping[Hashable, Any]) -> Floats:
+    """(n,) the values of a row, 0 where they are missing; InputError where one is no number."""
+    try:
+        values = np.array([*x.values()])
+    except ValueError:  # lists of several lengths
+        values = np.empty(0, dtype=object)
+    if values.ndim != 1 or values.dtype.kind not in "biuf":
+        return np.array([_number(value, name) for name, value in x.items()], dtype=np.float64)
+    values = values.astype(np.float64, copy=False)
+    return np.where(np.isnan(values), 0.0, values) if np.isnan(values).any() else values
+
+
+def column_of(column: Any, name: Hashable) -> Floats:
+    """(n,) the values of a column of a frame, in the same way."""
+    values: NDArray[Any] = np.asarray(column)
+    if values.dtype.kind not in "biuf":
+        return np.array([_number(value, name) for value in values], dtype=np.float64)
+    values = values.astype(np.float64, copy=False)
+    return np.where(np.isnan(values), 0.0, values)
+
+
+def _number(value: Any, name: Hashable) -> float:
+    if isinstance(value, (Real, np.bool_)):
+        return 0.0 if value != value else float(value)
+    if not present(np.array([value, None], dtype=object))[0]:
+        return 0.0
+    raise InputError(
+        f"x: feature {name!r}: expected a number, got {shown(value)}; River's "
+        "preprocessing.OneHotEncoder makes numbers of text"
+    )

@@ -1,0 +1,160 @@
+"""Rows of more features than before: those so far had 0 there."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDRegressor
+
+import kernbrook as kb
+from kernbrook.estimators.making import pool_of
+from kernbrook.features.pools import draw, widen
+from kernbrook.gram.points import DenseRows
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(150, 5))
+X[:70, 3:] = 0.0
+X[60:66] = X[:6]  # rows come again
+SCORE = X[:, 0] * X[:, 1] + X[:, 3] + 0.2 * rng.normal(size=150)
+TWO, THREE = (SCORE > 0).astype(int), np.digitize(SCORE, [-0.5, 0.5])
+KERNELS = [kb.Gaussian(sigma=1.0), kb.Laplacian(sigma=4.0), kb.Polynomial(2, 1.0)]
+GAUSSIANS = [kb.Gaussian(sigma=1.0), kb.Gaussian(sigma=3.0)]
+LEARNERS = {
+    "slots": kb.BPAS(8),
+    "gram": kb.Projectron(8),
+    "points": kb.Pegasos(8, upkeep="merge"),
+    "expansion": kb.Perceptron(),
+    "window": kb.GradientDescent(features=None, budget=6, loss="hinge"),
+    "mixed": [kb.BPAS(8), kb.LastLabel(), kb.Forgetron(5)],
+}
+
+
+def halves(model, y, quick):
+    """It learns rows of three features, then of five."""
+    model.partial_fit(X[:70, :3], y[:70], classes=np.unique(y))
+    if quick:
+        model.learn_one(X[0, :3], y[0])
+    model._widen(5)
+    if quick:
+        for row, label in zip(X[70:], y[70:], strict=True):
+            model.learn_one(row, label)
+    else:
+        model.partial_fit(X[70:], y[70:])
+    return model
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("scaling", [None, "moments", "maximum", "ranks"])
+def test_it_is_as_if_they_had_always_been_there(name, scaling, quick):
+    kernels, y = (GAUSSIANS, TWO) if name == "points" else (KERNELS, THREE)
+    if name == "window":
+        y = TWO
+    model = kb.OnlineMKClassifier(kernels, LEARNERS[name], scaling=scaling, random_state=0)
+    full = kb.OnlineMKClassifier(kernels, LEARNERS[name], scaling=scaling, random_state=0)
+    full.partial_fit(X[:70], y[:70], classes=np.unique(y))
+    if quick:
+        full.learn_one(X[0], y[0])
+    full.partial_fit(X[70:], y[70:])
+    halves(model, y, quick)
+    assert model.n_features_in_ == 5
+    assert model.n_rounds_ == full.n_rounds_
+    assert model.n_support_stored_ == full.n_support_stored_
+    np.testing.assert_allclose(model.decision_function(X), full.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(X), full.predict_proba(X), atol=1e-9)
+
+
+def test_kernels_that_share_their_support():
+    y, pool = TWO, [kb.Linear(), kb.Cauchy(sigma=1)]
+    model = kb.OnlineMKClassifier(pool, combiner=kb.GroupNorm(), scaling=None)
+    full = kb.OnlineMKClassifier(pool, combiner=kb.GroupNorm(), scaling=None).fit(X, y)
+    found = halves(model, y, False).decision_function(X)
+    np.testing.assert_allclose(found, full.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "features",
+    [kb.RandomFeatures(20), kb.RandomFeatures(20, "orthogonal"), kb.RandomFeatures(20, "halton")],
+    ids=str,
+)
+@pytest.mark.parametrize("learner", [kb.Ridge(forgetting=0.99), kb.GradientDescent()], ids=str)
+def test_random_features_go_on(features, learner):
+    learner = learner.__class__(**{**learner.get_params(), "features": features})
+    model = kb.OnlineMKRegressor(GAUSSIANS, learner, scaling=None, random_state=0)
+    model.partial_fit(X[:70, :3], SCORE[:70])
+    before, wide = model.predict(X[:70, :3]), np.pad(X[:70, :3], [(0, 0), (0, 2)])
+    model._widen(5)
+    np.testing.assert_allclose(model.predict(wide), before, atol=1e-12)
+    late = np.mean((model.predict(X[70:]) - SCORE[70:]) ** 2)
+    model.partial_fit(X[70:], SCORE[70:])
+    assert np.mean((model.predict(X[70:]) - SCORE[70:]) ** 2) < late
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        kb.Ridge(features=kb.RandomFeatures(20, inputs=2)),
+        kb.Ridge(features=kb.Monomials()),
+        kb.External(SGDRegressor(random_state=0), every=1),
+    ],
+    ids=str,
+)
+def test_others_begin_anew_beside_what_goes_on(learner):
+    """At first they say 0, and later they know."""
+    kernel = kb.Polynomial(1) if "Monomials" in str(learner) else kb.Gaussian(sigma=2)
+    model = kb.OnlineMKRegressor(kernel, [kb.LastLabel(), learner], scaling=None, random_state=0)
+    model.partial_fit(X[:70, :3], SCORE[:70])
+    model._widen(5)
+    views, raw = model._seen(X[70:])
+    board = model._run._read(views, raw, slice(None))
+    assert (board.scores[:, 1:] == 0).all()
+    assert (board.scores[:, 0] == SCORE[69] - model.offset_).all()
+    model.partial_fit(X[70:], SCORE[70:])
+    assert np.isfinite(model.predict(X)).all()
+    assert model._run._read(views, raw, slice(None)).scores[:, 1:].any()
+
+
+@pytest.mark.parametrize("kernel", [kb.Gaussian(sigma=2.0), kb.Laplacian(sigma=9.0)], ids=str)
+def test_a_widened_map_is_near_the_kernel(kernel):
+    one = draw(kernel, kb.RandomFeatures(4000), 3, seed=0)
+    Z = widen(one, 5, seed=0).transform(DenseRows.of(X[70:]))
+    assert np.abs(Z @ Z.T - kernel(X[70:], X[70:])).max() < 0.1
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0])
+def test_a_widened_sketch(offset):
+    """The same where the new inputs are 0, and near the kernel where they are not."""
+    kernel = kb.Polynomial(2, offset)
+    one = draw(kernel, kb.TensorSketch(4096), 3, seed=0)
+    wide = widen(one, 5, seed=0)
+    before = one.transform(DenseRows.of(np.ascontiguousarray(X[:70, :3])))
+    np.testing.assert_array_equal(wide.transform(DenseRows.of(X[:70])), before)
+    U = X[70:] / np.linalg.norm(X[70:], axis=1, keepdims=True)
+    Z = wide.transform(DenseRows.of(U))
+    assert np.abs(Z @ Z.T - kernel(U, U)).max() < 0.3
+
+
+@pytest.mark.parametrize("kernel", [kb.Cauchy(sigma=1), kb.Matern(sigma=1), kb.ANOVA(1, sigma=1)])
+def test_maps_that_have_no_wider_one(kernel):
+    assert widen(draw(kernel, kb.RandomFeatures(5), 3, seed=0), 5, seed=0) is None
+
+
+def test_all_begins_anew_where_the_default_has_other_parts():
+    narrow, wide = (pool_of("auto", None, None, False, width, "moments") for width in (512, 513))
+    assert len(narrow.members) != len(wide.members)
+    model = kb.OnlineMKClassifier(random_state=0).fit(X, TWO)
+    model._widen(520)
+    assert model.n_rounds_ == 0
+    assert model.classes_.tolist() == [0, 1]
+    model.partial_fit(np.pad(X, [(0, 0), (0, 515)]), TWO)
+    assert model.score(np.pad(X, [(0, 0), (0, 515)]), TWO) > 0.8
+
+
+@pytest.mark.parametrize("learner", [None, kb.BPAS(8), kb.Perceptron()], ids=str)
+def test_a_widened_model_is_saved(learner, tmp_path):
+    model = kb.OnlineMKClassifier(learner=learner, random_state=0)
+    halves(model, THREE, False)
+    kb.save(model, tmp_path / "model.kb")
+    again = kb.load(tmp_path / "model.kb")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    for each in (again, model):
+        each.partial_fit(X, THREE)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
