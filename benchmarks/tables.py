@@ -10,6 +10,7 @@ nothing: what is timed is the table.
 from __future__ import annotations
 
 import argparse
+import resource
 import subprocess
 import sys
 import time
@@ -38,9 +39,10 @@ READ = {
 
 
 class Run(NamedTuple):
-    """Seconds of a process, and its memory: at which second how many MB."""
+    """Seconds of a process, those of its cores, and its memory: at which second how many MB."""
 
     seconds: float
+    cpu: float
     curve: list[tuple[float, float]]
 
     @property
@@ -72,10 +74,12 @@ def main() -> None:
             }
             for what, run in runs[kind].items():
                 gigabytes = path.stat().st_size / 1e9
-                cells = (f"{gigabytes:.2f}", f"{run.seconds:.1f}", f"{rows / run.seconds:,.0f}")
-                lines.append([f"{kind}: {what}", *cells, f"{run.peak:.0f}"])
+                rates = f"{rows / run.seconds:,.0f}", f"{run.cpu:.1f}", f"{rows / run.cpu:,.0f}"
+                cells = f"{gigabytes:.2f}", f"{run.seconds:.1f}", *rates, f"{run.peak:.0f}"
+                lines.append([f"{kind}: {what}", *cells])
     print(f"\n{rows:,} rows, {given.recipe}\n")
-    print(machine.table(["", "GB", "seconds", "rows a second", "peak MB"], lines))
+    header = ["", "GB", "seconds", "rows a second", "CPU seconds", "rows a CPU second", "peak MB"]
+    print(machine.table(header, lines))
     draw(runs, given.picture)
     print(f"wrote {given.picture}")
 
@@ -106,7 +110,7 @@ def some(rng: np.random.Generator, first: int) -> Any:
 
 
 def timed(command: list[str]) -> Run:
-    begin, curve = time.perf_counter(), []
+    begin, curve, cpu = time.perf_counter(), [], spent()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         while process.poll() is None:
             if (found := resident(process.pid)) > 0:
@@ -116,7 +120,13 @@ def timed(command: list[str]) -> Run:
         said = process.stderr.read().decode()
     if process.returncode:
         sys.exit(said)
-    return Run(seconds, curve)
+    return Run(seconds, spent() - cpu, curve)
+
+
+def spent() -> float:
+    """Seconds of the cores that all processes spent that have ended here."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def draw(runs: dict[str, dict[str, Run]], path: Path) -> None:
@@ -138,10 +148,10 @@ def draw(runs: dict[str, dict[str, Run]], path: Path) -> None:
             )  # fmt: skip
         axis.set_title(kind)
         axis.set_xlabel("seconds")
-        axis.set_ylim(bottom=0)
         axis.margins(x=0.12)
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("process, MB")
+    axes[0].set_ylim(0, 1.1 * max(run.peak for each in runs.values() for run in each.values()))
     figure.savefig(path, dpi=120)
 
 

@@ -259,6 +259,14 @@ def test_a_model_with_a_dishonest_encoder(tmp_path, damage, problem):
         load_checkpoint(tmp_path / "m")
 
 
+def test_a_folder_is_not_in_the_way_of_a_name(tmp_path, monkeypatch):
+    from kernbrook.evaluation.sources import Source, open_like
+
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("wdbc")
+    assert open_like(Source(30), "wdbc").n_rows == kb.open_stream("wdbc").n_rows == 569
+
+
 def test_labels_by_a_person_for_a_table_with_holes(tmp_path):
     """Gaps are filled from the whole table, so that the rows stay the same when one goes on."""
     from kernbrook.evaluation.sources import Source, open_like

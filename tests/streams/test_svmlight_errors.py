@@ -97,7 +97,7 @@ def test_no_features(write):
 
 
 def test_no_label_column(write):
-    with pytest.raises(InputError, match="CSV"):
+    with pytest.raises(InputError, match="a column of a table"):
         open_stream(write("a.libsvm", "1 1:1\n"), label="y")
 
 

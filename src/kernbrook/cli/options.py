@@ -79,17 +79,15 @@ _ENCODER: dict[str, Any] = {
     "categorical": Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME[=A,B,...]",
-            help="A table's column of levels: those declared, and others; or NAME=hash:16, hashed "
-            "to so many columns, as NAME alone; repeatable.",
+            metavar="NAME[=A,B]",
+            help="A table's column of levels, declared or hashed (NAME=hash:16); repeatable.",
         ),
     ],
     "dates": Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[=PARTS]",
-            help="A table's column of dates, as the cycles hour,weekday,yearday; days is a number; "
-            "repeatable.",
+            help="A table's column of dates: days,hour,weekday,yearday; repeatable.",
         ),
     ],
     "drop": Annotated[
@@ -99,14 +97,12 @@ _ENCODER: dict[str, Any] = {
     "missing": Annotated[
         str | None,
         typer.Option(
-            metavar="error|mean|last|indicator",
-            help="What a missing value is: an error, or the mean or the last of its column so far; "
-            "indicator: the mean, and a column that says so.",
+            metavar="HOW", help="Gaps are an error, or filled by: mean, last or indicator."
         ),
     ],
     "decimal": Annotated[
         str | None,
-        typer.Option(metavar="MARK", help="A comma, where numbers have it before the fraction."),
+        typer.Option(metavar="MARK", help="A comma, where numbers have one for a point."),
     ],
 }
 

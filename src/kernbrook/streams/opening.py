@@ -168,8 +168,9 @@ def open_records(file: DataFile, sep: str | None = None) -> Records | None:
 
 
 def open_folder(source: str | os.PathLike[str], max_bytes: int | None = None) -> Records | None:
-    """The Parquet files of a folder; None where the source is no folder with such files."""
-    if not os.path.isdir(source):
+    """The Parquet files of a folder; None where the source is no folder, or a name of data."""
+    name = os.fspath(source).partition(":")[0]
+    if not os.path.isdir(source) or name in stream_names() or _in_folder(name) is not None:
         return None
     from kernbrook.streams.arrow_records import FolderRecords
 

@@ -25,7 +25,6 @@ _MOST_CLASSES = 1000  # that the first reading remembers
 _EXACT_INTEGERS = 2.0**53
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _INDEX = "", "Unnamed: 0"
-_GONE = frozenset(MISSING)
 
 
 class TableStream(Stream):
@@ -216,9 +215,15 @@ class TableStream(Stream):
 
 def _texts(array: Any) -> list[str]:
     """Labels as text; ValueProblem where one is missing or long."""
-    text: list[Any] = as_text(array).to_pylist()
-    for row, value in enumerate(text):
-        if value is None or value in _GONE:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    column = as_text(array)
+    text: list[Any] = column.to_pylist()
+    gone = compute.any(compute.is_in(column, pa.array([*MISSING, None], pa.string()))).as_py()
+    long = compute.max(compute.utf8_length(column)).as_py() or 0
+    for row, value in enumerate(text) if gone or long > limits.LONGEST_LABEL else ():
+        if value is None or value in MISSING:
             problem = "missing value; fill it in, or leave out the row or the column"
             raise ValueProblem(row, problem)
         if len(value) > limits.LONGEST_LABEL:
