@@ -7,13 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import kernbrook as kb
 from kernbrook.cli.main import run
+from kernbrook.evaluation.checkpoints import load_checkpoint
 
 ONCE = "compiling, once for this machine\n"
 FIFO = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
@@ -69,6 +72,11 @@ def test_train_predict_and_compare(kernbrook, folder, name):
     code, out, err = kernbrook(*train, "b.kb", "-", text=text)
     assert (code, err.splitlines()[-1]) == (0, "wrote b.kb")
     assert "standard input" in out
+    (first, known), (second, other) = map(load_checkpoint, models)
+    assert (known.data, other.data) == (["rows"], ["standard input"])
+    assert replace(other, data=known.data) == known
+    for path, model in zip(models, (first, second), strict=True):
+        kb.save(model, path)
     assert models[0].read_bytes() == models[1].read_bytes()
     told = kernbrook("predict", "a.kb", name)
     assert told[1].count("\n") == 3000

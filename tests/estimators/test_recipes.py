@@ -9,4 +9,4 @@ def test_the_catalogue_is_that_of_the_recipes():
     assert set(RECIPES) == set(recipes._RECIPES)
     for name, recipe in RECIPES.items():
         made = recipes.make(name)
-        assert recipe[1:] == (task_of(made), is_batch(made)), name
+        assert (recipe.task, recipe.batch) == (task_of(made), is_batch(made)), name

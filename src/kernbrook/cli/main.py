@@ -19,6 +19,7 @@ from kernbrook.cli.labelling import label_data
 from kernbrook.cli.options import Jobs
 from kernbrook.cli.output import progress, say
 from kernbrook.cli.predicting import predict
+from kernbrook.cli.showing import recipes, show
 from kernbrook.cli.training import train
 from kernbrook.errors import KernbrookError, KernbrookWarning
 
@@ -69,19 +70,6 @@ def data() -> None:
     )
 
 
-def recipes() -> None:
-    """List the recipes, and what each is for.
-
-    Those marked batch learn from all data at once: they go with `reproduce`, and in Python with
-    fit and predict, but not with `compare`, `train` and `label`.
-    """
-    from kernbrook.recipes.catalogue import RECIPES
-
-    for name, recipe in RECIPES.items():
-        note = " (batch)" if recipe.batch else ""
-        typer.echo(f"{name:24} {recipe.task:14}  {recipe.title}{note}")
-
-
 def warm(
     recipes: Annotated[
         str, typer.Option(help="Recipes, separated by commas, or all, the default.")
@@ -108,7 +96,7 @@ def warm(
         typer.echo(f"compiled {functions} functions in {time.monotonic() - begin:.0f} s")
 
 
-for _command in (compare, reproduce, data, recipes, train, predict, warm):
+for _command in (compare, reproduce, data, recipes, train, predict, show, warm):
     app.command()(_command)
 app.command("label")(label_data)
 

@@ -24,6 +24,19 @@ class Member(NamedTuple):
     scaling: str | None = None
 
 
+class Expert(NamedTuple):
+    """A learner with a kernel.
+
+    learner : None where the kernels share one, the combiner's
+    kernel : None where it has none
+    scaling : of the rows that it sees; None: that of the machine
+    """
+
+    learner: Any
+    kernel: Kernel | None
+    scaling: str | None
+
+
 class Part(NamedTuple):
     """A learner in its place: one expert with each kernel, or as many as it says.
 
@@ -79,6 +92,18 @@ def parts_of_pool(kernels: tuple[Kernel, ...], members: Sequence[Member]) -> lis
         parts.append(Part(learner, its, tuple(which), first, count, view, rules))
         first += count
     return parts
+
+
+def experts_of(kernels: tuple[Kernel, ...], members: Sequence[Member]) -> tuple[Expert, ...]:
+    """The experts of a pool, in the order of their numbers."""
+    if not members:
+        return tuple(Expert(None, kernel, None) for kernel in kernels)
+    views = views_of(members)
+    return tuple(
+        Expert(part.learner, kernel, views[part.view])
+        for part in parts_of_pool(kernels, members)
+        for kernel in part.kernels or (None,) * part.size
+    )
 
 
 def _place(kernel: Kernel, kernels: tuple[Kernel, ...]) -> int:

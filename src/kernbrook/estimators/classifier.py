@@ -89,6 +89,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     kernels_ : (m,) tuple of kernels
     kernel_weights_ : (m,) weights, summing to 1 with those of experts that have no kernel
     expert_weights_ : (e,) the same, by expert
+    experts_ : (e,) tuple of each expert's learner, kernel and scaling, None where it has none
     expert_mistakes_ : (e,) mistakes of each expert so far, each example by its weight
     n_support_stored_ : sum over the kernels of the support vectors they hold
     n_support_active_ : the same sum over the kernels that took part in the last vote

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.checks import SMALLEST, Flag, OneOf, Or, Other, Seed, ask_for, check, shown
 from kernbrook.engine.model import Follow, Model, Views, slices
+from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.progress import Board
 from kernbrook.engine.quick import QuickRows
 from kernbrook.engine.same import same
@@ -324,6 +325,11 @@ class OnlineMachine(BaseEstimator):
     @property
     def expert_weights_(self) -> Floats:
         return self._run.weights()
+
+    @property
+    def experts_(self) -> tuple[Expert, ...]:
+        pool = self._pool(self.n_features_in_)
+        return experts_of(pool.kernels, pool.members)
 
     @property
     def kernel_weights_(self) -> Floats:

@@ -55,6 +55,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     kernels_ : (m,) tuple of kernels
     kernel_weights_ : (m,) weights, summing to 1 with those of experts that have no kernel
     expert_weights_ : (e,) the same, by expert
+    experts_ : (e,) tuple of each expert's learner, kernel and scaling, None where it has none
     expert_errors_ : (e,) squared error of each expert before each label was seen, times its sample
         weight; mean over the labels seen
     n_support_stored_, n_support_active_ : as for `OnlineMKClassifier`; 0 on features

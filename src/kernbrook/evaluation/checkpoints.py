@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from os import PathLike
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from scipy.sparse import csr_array
 from kernbrook.errors import InputError, KernbrookError, ModelFileError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.sources import Source
+from kernbrook.evaluation.windows import Windows
+from kernbrook.persistence.encoding import expect
 from kernbrook.persistence.saving import read, write
 from kernbrook.streams.base import Features, Labels
 
@@ -30,6 +33,8 @@ class Checkpoint:
     digest : of these rows, by `RowDigest`
     finished : whether they are all rows of the data
     seconds : spent learning; 0 when finished, because the same training gives the same bytes
+    data : names of the data learned from, one after the other; None where one was not recorded
+    windows : the losses over time; None where they were not recorded
     """
 
     source: Source
@@ -38,6 +43,8 @@ class Checkpoint:
     digest: str
     finished: bool
     seconds: float = 0.0
+    data: list[str | None] | None = None
+    windows: Windows | None = None
 
 
 def save_checkpoint(estimator: Any, checkpoint: Checkpoint, path: str | PathLike[str]) -> None:
@@ -53,14 +60,25 @@ def load_checkpoint(path: str | PathLike[str]) -> tuple[Any, Checkpoint | None]:
     ModelFileError
         As `kb.load`, or the checkpoint is not one of this model.
     """
-    estimator, found = read(path)
+    estimator, header = read(path)
+    return estimator, checkpoint_of(estimator, header, path)
+
+
+def checkpoint_of(
+    estimator: Any, header: dict[str, Any], path: str | PathLike[str]
+) -> Checkpoint | None:
+    """The checkpoint in a file that `read` has read; ModelFileError as `load_checkpoint`."""
+    found = header.get("training")
     if found is None:
-        return estimator, None
+        return None
     try:
         source = Source(**found["source"])
         if source.encoder is not None:
             _check_encoder(source)
-        checkpoint = Checkpoint(**{**found, "source": source})
+        windows = found.get("windows")
+        windows = None if windows is None else Windows(**windows)
+        checkpoint = Checkpoint(**{**found, "source": source, "windows": windows})
+        expect("data", checkpoint.data, list, NoneType)
         most = math.inf if task_of(estimator) == "regression" else checkpoint.rows
         sensible = estimator.n_rounds_ == checkpoint.rows and 0 <= checkpoint.loss <= most
     except (AttributeError, KeyError, TypeError, KernbrookError) as error:
@@ -68,7 +86,7 @@ def load_checkpoint(path: str | PathLike[str]) -> tuple[Any, Checkpoint | None]:
     if not sensible:
         problem = f"expected a model of {checkpoint.rows} rows, got {estimator.n_rounds_}"
         raise ModelFileError(path, problem)
-    return estimator, checkpoint
+    return checkpoint
 
 
 def _check_encoder(source: Source) -> None:

@@ -104,10 +104,12 @@ class Labelling(Stretch):
         self.given += 1
         if answer.predicted is not None:
             self.judged += 1
+            lost: float = answer.predicted != answer.label
             if task_of(self.model) == "regression":
-                self.loss += (answer.predicted - answer.label) ** 2
-            else:
-                self.loss += answer.predicted != answer.label
+                lost = (answer.predicted - answer.label) ** 2
+            self.loss += lost
+            if self.windows is not None:
+                self.windows.add(np.array([lost]))
 
 
 def label(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError
 from kernbrook.evaluation.checkpoints import Checkpoint, RowDigest, save_checkpoint
 from kernbrook.evaluation.sources import Source
+from kernbrook.evaluation.windows import Windows
 from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream
 from kernbrook.streams.base import Features, Labels, Piece
@@ -35,6 +36,7 @@ class Stretch:
     resumed_at : rows that it had met when this call began
     rows_read : rows seen; below `resumed_at` while those met before are read again
     finished : whether no row is left
+    windows : the losses over time; None where those before were not recorded
     """
 
     rows: int = 0
@@ -42,6 +44,7 @@ class Stretch:
     resumed_at: int = 0
     rows_read: int = 0
     finished: bool = False
+    windows: Windows | None = field(default_factory=Windows)
 
 
 @dataclass
@@ -85,7 +88,10 @@ class Session(ABC):
         """What is written beside the model."""
         state, rows = self.state, self.model.n_rounds_
         source = self.source if self._stream is None else self.source.reached(self._stream)
-        return Checkpoint(source, rows, state.loss, self._met, state.finished)
+        return Checkpoint(
+            source, rows, state.loss, self._met, state.finished,
+            data=self._data, windows=state.windows,
+        )  # fmt: skip
 
     def other(self, problem: str) -> InputError:
         """The rows are not those of the file."""
@@ -99,7 +105,7 @@ class Session(ABC):
         stop: Callable[[], bool] | None,
     ) -> None:
         """Meet the new rows, and write the model every so many seconds and at the end."""
-        state, self._stream = self.state, stream
+        state, self._stream, self._data = self.state, stream, self._data_with(stream.name)
         last = time.monotonic()
         for X, y in self._new_rows(stream, progress):
             try:
@@ -118,6 +124,13 @@ class Session(ABC):
         else:
             self.finish()
         self.save()
+
+    def _data_with(self, name: str) -> list[str | None]:
+        """The names of all data that the model has learned from, with these."""
+        before: list[str | None] = [None] if getattr(self.model, "n_rounds_", 0) else []
+        if self.known is not None and self.known.data is not None:
+            before = self.known.data
+        return before if before[-1:] == [name] else [*before, name]
 
     def finish(self) -> None:
         """Called where no row is left."""

@@ -144,6 +144,7 @@ def train(
         if known is not None:
             state.rows = state.saved = known.rows
             state.loss, state.seconds = known.loss, known.seconds
+            state.windows = known.windows
         new = known is None and not overwrite
         session = _Session(estimator, state, path, source, known, new, labels)
         session.run(stream, every, progress, stop)
@@ -192,12 +193,15 @@ class _Session(Session):
             # It counts the rows of this chunk alone.
             raise InputError(f"in the chunk after row {state.rows}: {error}") from error
         state.seconds += time.perf_counter() - start
-        state.loss = added(state.loss, losses(predicted, y, task_of(state.estimator)))
+        lost = losses(predicted, y, task_of(state.estimator))
+        state.loss = added(state.loss, lost)
         if not math.isfinite(state.loss):  # no file can hold it
             raise NonFiniteError(
                 f"the squared errors of {state.rows + len(y)} rows overflow: scale the labels or "
                 "the features"
             )
+        if state.windows is not None:
+            state.windows.add(lost)
 
     def reached(self) -> Checkpoint:
         seconds = 0.0 if self.state.finished else self.state.seconds

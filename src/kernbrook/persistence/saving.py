@@ -200,17 +200,15 @@ def load(path: str | PathLike[str], allow: Collection[str] = ()) -> Any:
     return read(path, allow)[0]
 
 
-def read(
-    path: str | PathLike[str], allow: Collection[str] = ()
-) -> tuple[Any, dict[str, Any] | None]:
-    """`load`, with what `write` was told of the training, or None."""
+def read(path: str | PathLike[str], allow: Collection[str] = ()) -> tuple[Any, dict[str, Any]]:
+    """`load`, with what else the file says: `written_by`; `training`, if `write` was told of it."""
     try:
-        model, tensors, training = _read(Path(path))
+        header, tensors = _read(Path(path))
         reader = Reader(tensors, allow)
-        estimator = _estimator(model, reader)
+        estimator = _estimator(header.pop("model", {}), reader)
         for name in tensors.keys() - reader.used:
             raise InputError(f"the tensor {name!r} belongs to nothing")
-        return estimator, training
+        return estimator, header
     except MemoryError as error:
         raise ModelFileError(path, "it asks for more memory than there is") from error
     except Exception as error:  # known classes refuse values each in its own way
@@ -233,10 +231,8 @@ def _problem(error: Exception) -> str:
 # -- the file ---------------------------------------------------------------------------------
 
 
-def _read(
-    path: Path,
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]], dict[str, Any] | None]:
-    """Model, tensors and training of a file whose format, version and digest are right."""
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Header and tensors of a file whose format, version and digest are right."""
     if not path.is_file():
         raise InputError("it is not an ordinary file" if path.exists() else "there is no such file")
     with safe_open(path, framework="np") as file:
@@ -255,7 +251,7 @@ def _read(
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if header.pop("sha256", None) != _digest(header, tensors):
         raise InputError("damaged: the contents do not match their checksum")
-    return header.get("model", {}), tensors, header.get("training")
+    return header, tensors
 
 
 def _digest(header: dict[str, Any], tensors: Mapping[str, NDArray[Any]]) -> str:

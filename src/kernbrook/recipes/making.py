@@ -106,8 +106,20 @@ def parameters(name: str) -> tuple[str, ...]:
     >>> parameters("om2")
     ('kernels', 'random_state', 'q', 'scaling', 'judge_stored')
     """
+    return tuple(defaults(name))
+
+
+def defaults(name: str) -> dict[str, Any]:
+    """The same with their defaults.
+
+    Examples
+    --------
+    >>> defaults("om2")["q"]
+    1000.0
+    """
     _entry(name)
-    return tuple(inspect.signature(_RECIPES[name][0]).parameters)
+    found = inspect.signature(_RECIPES[name][0]).parameters
+    return {parameter: own.default for parameter, own in found.items()}
 
 
 def make(name: str, mode: str = "table", **overrides: Any) -> Any:

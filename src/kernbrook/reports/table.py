@@ -11,6 +11,7 @@ from kernbrook.results import Cell, Curve, Estimate, Measure
 
 Kind = Literal["text", "number", "code", "long", "bar"]
 GAP = 2  # blanks between columns
+BAR = 16  # columns that a bar of 1 takes on a terminal
 DECADES = {
     100: "100", 1000: "1k", 10**4: "10k", 10**5: "100k", 10**6: "1M", 10**7: "10M",
 }  # fmt: skip
@@ -138,7 +139,11 @@ class Table:
 
         rows = [*zip(*(header.split("\n") for header in self.headers()), strict=True)]
         rows += map(tuple, self.lines()[0])
-        return [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+        widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+        return [
+            max(width, BAR) if column.kind == "bar" else width
+            for column, width in zip(self.columns, widths, strict=True)
+        ]
 
     def within(self, width: int) -> Table:
         """The same, narrower as far as it takes and goes: first rougher, then fewer columns."""

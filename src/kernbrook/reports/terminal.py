@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kernbrook.errors import printable
-from kernbrook.reports.table import GAP, Table
+from kernbrook.reports.table import BAR, GAP, Table
 
 if TYPE_CHECKING:
     from rich.console import Group, JustifyMethod
@@ -47,7 +47,7 @@ def rendered(table: Table, width: int = 80) -> RichTable:
     (lines, heads), strong = table.lines(), table.emphasised()
     for place, cells in enumerate(lines):
         padded = [
-            cell.rjust(width) if column.kind == "number" else cell
+            _drawn(cell, column.kind, width)
             for cell, column, width in zip(cells, table.columns, widths, strict=True)
         ]
         result.add_row(
@@ -56,6 +56,32 @@ def rendered(table: Table, width: int = 80) -> RichTable:
             end_section=place + 1 in heads,
         )
     return result
+
+
+def _drawn(cell: str, kind: str, width: int) -> str:
+    """A cell as the terminal shows it."""
+    if kind == "bar":
+        return "\N{FULL BLOCK}" * round(BAR * float(cell))
+    return cell.rjust(width) if kind == "number" else cell
+
+
+def facts(lines: Sequence[tuple[str, str]], title: str) -> RichTable:
+    """What is said of one thing, a line each: its name and its value."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(
+        title=Text(printable(title), style="bold"),
+        title_justify="left",
+        show_header=False,
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
+    table.add_column(no_wrap=True)
+    for what, value in lines:
+        table.add_row(Text(what), Text("\n".join(map(printable, value.split("\n")))))
+    return table
 
 
 def below_each_other(tables: Sequence[Table], width: int = 80) -> Group:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernbrook.errors import printable
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.oracles import Hindsight, hindsight
 from kernbrook.reports.as_json import plain
+from kernbrook.reports.terminal import facts
 from kernbrook.reports.words import ERROR_NAMES, error_value
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ def training_table(training: Training, data: str, recipe: str) -> Table:
     -------
     a table for `rich.console.Console.print`
     """
-    from rich.table import Table
-    from rich.text import Text
-
     model, task = training.estimator, task_of(training.estimator)
     lines = [
         ("rows", f"{training.rows:,}"),
@@ -63,17 +60,7 @@ def training_table(training: Training, data: str, recipe: str) -> Table:
     if rest := pairs[len(best) :]:
         shown.append(f"{sum(weight for weight, _ in rest):.3f}  {len(rest)} others")
     lines += [("" if i else "kernels", text) for i, text in enumerate(shown)]
-    table = Table(
-        title=Text(printable(f"{data}: {recipe}"), style="bold"),
-        title_justify="left",
-        show_header=False,
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-    )
-    for what, value in lines:
-        table.add_row(Text(what), Text(value))
-    return table
+    return facts(lines, f"{data}: {recipe}")
 
 
 def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:

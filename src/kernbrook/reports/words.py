@@ -44,3 +44,45 @@ def listed(names: Sequence[str], joint: str = "and") -> str:
     ('a', 'a, b and c')
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {joint} {names[-1]}"
+
+
+def sized(number: int) -> str:
+    """A number of bytes.
+
+    Examples
+    --------
+    >>> sized(812), sized(6884760), sized(200_000)
+    ('812 bytes', '6.9 MB', '200 kB')
+    """
+    for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if number >= unit:
+            return (
+                f"{number / unit:.1f} {name}"
+                if number < 10 * unit
+                else f"{number / unit:.0f} {name}"
+            )
+    return f"{number} bytes"
+
+
+def few(names: Sequence[str], most: int = 8) -> str:
+    """The first of many names, and how many more.
+
+    Examples
+    --------
+    >>> few(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    more = len(names) - most
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:most])} and {more:,} more"
+
+
+def spark(values: Sequence[float]) -> str:
+    """Numbers from 0 on as bars, the greatest as the highest.
+
+    Examples
+    --------
+    >>> spark([4.0, 2.0, 0.0])
+    '█▅▁'
+    """
+    most = max(values, default=0.0) or 1.0
+    return "".join("▁▂▃▄▅▆▇█"[min(7, int(8 * value / most))] for value in values)
