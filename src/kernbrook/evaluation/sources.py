@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernbrook.errors import DataFileError, UnknownNameError
+from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.streams import Stream, open_stream
+from kernbrook.streams.csv_files import CsvStream
 from kernbrook.streams.opening import find_file
 from kernbrook.streams.text_files import file_format
 from kernbrook.streams.unlabelled import UnlabelledCsv, csv_columns
@@ -22,16 +24,19 @@ class Source:
     positive : the label that became +1, all others -1; None where labels were left alone
     features : the d columns of a CSV file that are features, in their order; None for other data
     label : the CSV file's column with the label
+    aside : columns of the CSV file that are neither
     """
 
     n_features: int | None
     positive: str | None = None
     features: list[str] | None = None
     label: str | None = None
+    aside: list[str] | None = None
 
     @classmethod
     def of_stream(cls, stream: Stream, positive: str | None = None) -> Source:
-        return cls(stream.n_features, positive, stream.feature_names, stream.label_name)
+        aside = list(stream.aside) or None
+        return cls(stream.n_features, positive, stream.feature_names, stream.label_name, aside)
 
     @classmethod
     def of_model(cls, model: Any) -> Source:
@@ -53,6 +58,7 @@ def open_like(
     *,
     n_features: int | None = None,
     label: str | None = None,
+    aside: Sequence[str] = (),
     seed: int = 0,
     max_bytes: int | None = None,
 ) -> Stream:
@@ -65,6 +71,8 @@ def open_like(
     data : a path or a name, see `open_stream`
     n_features : of a new model's data, see `open_stream`
     label : a CSV file's column with the label; None for the one that the model learned
+    aside : a CSV file's columns that are neither features nor the label, besides those that were
+        so in the data that the model learned
     seed : of a generator
     max_bytes : see `open_stream`
 
@@ -85,24 +93,32 @@ def open_like(
     width = known.n_features
     file = find_file(data, max_bytes)
     if file is None or file_format(file) != "csv":
+        if aside:
+            raise InputError(f"column {aside[0]!r}: {data} is no CSV file")
         return open_stream(
             file or data, n_features=width, label=label, seed=seed, max_bytes=max_bytes
         )
     columns = csv_columns(file)
     if label is not None and label not in columns:
         raise UnknownNameError("column", label, columns)
+    before = [name for name in known.aside or [] if name in columns and name not in aside]
+    aside = [*aside, *before]
     if known.features is None:  # by their number alone
         if source is None and label is None and "label" in columns:
             label = "label"
-        if label is None and (source is None or len(columns) == width):
-            return UnlabelledCsv(file, width)
-        return open_stream(file, n_features=width, label=label)
+        if label is None and (source is None or len(columns) - len(aside) == width):
+            return UnlabelledCsv(file, width, aside)
+        return CsvStream(file, width, label, aside)
     label = known.label if label is None else label
-    if problem := _difference(known.features, [name for name in columns if name != label]):
+    if problem := _difference(
+        known.features, [name for name in columns if name != label and name not in aside]
+    ):
         raise DataFileError(
             file.path, f"the model's features are not the columns here: {problem}", 1
         )
-    return open_stream(file, label=label) if label in columns else UnlabelledCsv(file)
+    if label not in columns:
+        return UnlabelledCsv(file, aside=aside)
+    return CsvStream(file, None, label, aside)
 
 
 def _difference(expected: list[str], found: list[str]) -> str:

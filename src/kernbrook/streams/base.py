@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -33,6 +33,7 @@ class Stream(ABC):
     n_rows : n, or None where it is unknown without reading
     feature_names : (d,) of the columns, or None where they have no names
     label_name : of the column with the label, likewise
+    aside : the names of columns that are neither
 
     Notes
     -----
@@ -45,6 +46,7 @@ class Stream(ABC):
     n_rows: int | None
     feature_names: list[str] | None = None
     label_name: str | None = None
+    aside: Sequence[str] = ()
 
     def classes(self) -> Labels | None:
         """The labels, each once and sorted; None where that takes a reading."""
