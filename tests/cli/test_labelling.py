@@ -21,7 +21,8 @@ from kernbrook.evaluation.checkpoints import load_checkpoint
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 NEW = ["--recipe", "omkc-dd", "--classes", "no,yes"]
-PROMPT = "(s skip, q quit, ? help): "
+PROMPT = "(s skip, u undo, q quit, ? help): "
+FINISH = "Enter finishes, u takes the answer back: "
 
 
 @pytest.fixture
@@ -84,8 +85,9 @@ def test_answers_from_a_pipe(kernbrook, flowers):
         "labels given": f"{len(rows)}",
         "skipped": "0",
         "labels saved": f"{saved} ({100 * saved / 80:.0f} %)",
-        "model right": f"{right} of {len(rows) - 1}",
+        "model right": f"{right} of {len(rows) - 1} that it asked about, the hard ones",
         "answers": "m.labels.jsonl",
+        "next": "kernbrook predict m flowers.csv",
     }
     before = Path("m").read_bytes()
     assert kernbrook(*command)[:2] == (0, out)
@@ -129,6 +131,7 @@ def test_what_is_shown(kernbrook, flowers):
         "the model has no label yet",
         "   1  no",
         "   2  yes",
+        "why it asks: the first label is always asked for",
         f"label {PROMPT}{truth[0]}",
     ]
     assert [re.sub(" +", " ", line) for line in screens[0].splitlines()] == [
@@ -146,7 +149,12 @@ def test_what_is_shown(kernbrook, flowers):
     right = sum(line["predicted"] == line["label"] for line in answers)
     record = f"right on {right} of {len(answers)} so far"
     assert shown[5] == f"the model expects {'yes' if vote >= 0 else 'no'}; {record}"
-    assert shown[6:8] == [f"   1  no    vote {-vote:7.3g}", f"   2  yes   vote {vote:7.3g}"]
+    assert shown[6:9] == [
+        f"   1  no    vote {-vote:7.3g}",
+        f"   2  yes   vote {vote:7.3g}",
+        "why it asks: by chance: always where the classes are equal, every second time where they "
+        "are 0.2 apart, seldom where they are far apart",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -183,7 +191,7 @@ def test_what_is_not_understood_is_explained(kernbrook, flowers):
     code, _, err = kernbrook("label", "m", "flowers.csv", *classes, typed=typed)
     assert code == 0
     assert not logged()
-    assert "label (skip, q quit, ? help): " in err
+    assert "label (skip, u undo, q quit, ? help): " in err
     for said in (
         "expected one of other, sepia, setosa, found 'blue'",
         "expected one of other, sepia, setosa, found '4'",
@@ -204,6 +212,61 @@ def test_skip_and_quit(kernbrook, flowers):
     assert "labels given  2\nskipped       3\n" in out
     assert err.endswith("m is saved; the same command goes on\n")
     assert kb.load("m").labels_asked_ == 2
+
+
+def test_undo(kernbrook, flowers):
+    """Of what the person sees; the same model as if there had been no slip, here and later."""
+    X, truth = flowers
+    _, rows = expected_of(X, truth)
+    right = [truth[row - 1] for row in rows]
+    wrong = ["yes" if label == "no" else "no" for label in right]
+    command = ["label", "m", "flowers.csv", *NEW]
+    typed = ["u", *right[:2], wrong[2], "s", "u", "undo", *right[2:5], wrong[5], "q"]
+    code, _, err = kernbrook(*command, typed=typed)
+    assert code == 0
+    assert err.count("there is no answer to take back") == 1
+    back = re.findall("taken back: .*", err)
+    assert len(back) == 2
+    assert re.fullmatch(r"taken back: row \d+ skipped", back[0])
+    assert back[1] == f"taken back: row {rows[2]} {wrong[2]}"
+    typed = ["und", *right[5:], "what", "u", right[-1]]
+    code, out, err = kernbrook(*command, typed=typed)
+    assert code == 0
+    assert f"no row is left; the last answer: row {rows[-1]} {right[-1]}\n{FINISH}what\n" in err
+    assert f"labels given  {len(rows)}\nskipped       0\n" in out
+    kernbrook("label", "whole", "flowers.csv", *NEW, typed=right)
+    assert Path("m").read_bytes() == Path("whole").read_bytes()
+    assert sum("undo" in line for line in logged()) == 4
+    names = ["--recipe", "omkc-dd", "--classes", "under,above"]
+    code, _, err = kernbrook("label", "n", "flowers.csv", *names, typed=["u", "und", "un", "q"])
+    assert "(s skip, undo, q quit, ? help): " in err
+    assert "'un' could be under, undo: type more of it" in err
+    assert not logged("n")
+
+
+def test_text_and_image_are_shown(kernbrook, flowers):
+    _, truth = flowers
+    lines = Path("flowers.csv").read_text().splitlines()
+    more = [f"{line},{i}.png,a note \x1b[2J" for i, line in enumerate(lines[1:], start=1)]
+    Path("more.csv").write_text("\n".join([f"{lines[0]},photo,note", *more]) + "\n")
+    aside = ["--text", "note", "--image", "photo"]
+    typed = [truth[0], "y", "n", "q"]
+    code, _, err = kernbrook("label", "m", "more.csv", *NEW, *aside, typed=typed)
+    assert code == 0
+    assert "\n  a note \\x1b[2J\n  1.png\n  width " in err
+    assert kernbrook("label", "bare", "flowers.csv", *NEW, typed=typed)[0] == 0
+    assert logged() == logged("bare")
+    assert (
+        kernbrook("predict", "m", "more.csv")[1] == kernbrook("predict", "bare", "flowers.csv")[1]
+    )
+    for arguments, said in (
+        (["new", "more.csv", *NEW, "--text", "nots"], "unknown column 'nots'"),
+        (["new", "wdbc", "--classes", "1,-1", "--text", "note"], "'note': wdbc is no CSV file"),
+        (["new", "more.csv", *NEW, *aside, "--port", "80"], "--port: expected --web too"),
+        (["new", "more.csv", *NEW, "--web", "--questions", "q", "--answers", "a"], "one of them"),
+    ):
+        code, _, err = kernbrook("label", *arguments)
+        assert (code, said in err) == (1, True)
 
 
 def test_numbers(kernbrook, flowers):
@@ -397,9 +460,12 @@ class Terminal:
         self.screen = ""
 
     def question(self):
-        """What is shown up to the next prompt; "" if the program ends."""
+        """What is shown up to the next prompt; "" if the program ends, or says that it would."""
         start = len(self.screen)
-        while not re.sub(r"\x1b\[\d*m", "", self.screen[start:]).endswith("help): "):
+        while not (shown := re.sub(r"\x1b\[\d*m", "", self.screen[start:])).endswith("help): "):
+            if shown.endswith(FINISH):
+                self.type("")
+                start = len(self.screen)
             try:
                 part = os.read(self.ours, 10_000)
             except OSError:  # closed by the last writer
@@ -518,6 +584,9 @@ def start(model, after=0, moment=None):
 def question(screen):
     text = ""
     while not text.rstrip("\\x1b[0m ").endswith("help):"):
+        if text.rstrip("\\x1b[0m ").endswith("takes the answer back:"):
+            text = ""
+            os.write(screen, b"\\n")
         try:
             text += os.read(screen, 10_000).decode()
         except OSError:

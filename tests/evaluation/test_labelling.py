@@ -15,7 +15,7 @@ from kernbrook.evaluation.answers import answers_beside
 from kernbrook.evaluation.checkpoints import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import as_label, named_classes
 from kernbrook.evaluation.labelling import label, with_policy
-from kernbrook.evaluation.sessions import Quit
+from kernbrook.evaluation.sessions import Quit, Undo
 from kernbrook.evaluation.sources import Source, open_like
 
 RNG = np.random.default_rng(0)
@@ -407,6 +407,210 @@ def test_a_saved_model_goes_on(tmp_path):
     np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
 
 
+# -- taken back -------------------------------------------------------------------------------
+
+
+class Slipping(Person):
+    """Errs at some answers, and notices after some more: {which answer: how many more}."""
+
+    def __init__(self, slips, **more):
+        super().__init__(**more)
+        self.slips, self.given, self.left, self.back, self.undone = dict(slips), [], None, 0, 0
+
+    def __call__(self, question, state):
+        self.check(state)
+        if self.left == 0:
+            self.notice()
+        if self.back:
+            self.back -= 1
+            self.undo()
+        right = super().__call__(question, state)
+        self.given.append(question.row)
+        if self.left is not None:
+            self.left -= 1
+        elif len(self.given) in self.slips:
+            self.since, self.left = len(self.given) - 1, self.slips.pop(len(self.given))
+            return None if right == "no" else "no"
+        return right
+
+    def end(self, state):
+        self.check(state)
+        if self.left is not None:
+            self.notice()
+        elif self.slips:
+            self.slips, self.back = {}, 1
+        if self.back:
+            self.back -= 1
+            self.undo()
+
+    def notice(self):
+        self.left, self.back = None, len(self.given) - self.since
+
+    def undo(self):
+        self.given.pop()
+        self.undone += 1
+        raise Undo
+
+    def check(self, state):
+        assert [answer.row for answer in state.undoable] == self.given[::-1]
+
+
+def effective(path):
+    """The answers that stand, by row, of the lines in the file alone."""
+    lines = [json.loads(line) for line in answers_beside(path).read_text().splitlines()[1:]]
+    answers = {}
+    for line in lines:
+        if "undo" in line:
+            assert line["undo"] == max(answers)
+            del answers[line["undo"]]
+        else:
+            assert line["row"] > max(answers, default=0)
+            answers[line["row"]] = line
+    return lines, list(answers.values())
+
+
+@pytest.mark.parametrize("every", [0.0, 1e9])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"labels": kb.Disagreement(0.1, window=3), "combiner": kb.Hedge(loss="hinge")},
+        {"learner": kb.RBP(budget=5), "labels": kb.LabelBudget(0.5)},
+        {"learner": kb.Ridge(), "kernels": [kb.Gaussian(sigma=1.0)]},
+    ],
+    ids=str,
+)
+def test_undone(tmp_path, changes, every):
+    """The model is the one that has never had the answers taken back, to the byte."""
+
+    def fresh():
+        return machine(**changes)
+
+    go(tmp_path / "whole", Person(), fresh=fresh)
+    person = Slipping({1: 0, 2: 1, 9: 0, 12: 13, 20: 3, 25: 24, 999: 0})
+    state = go(tmp_path / "m", person, fresh=fresh, end=person.end, every=every)
+    assert (state.finished, person.slips) == (True, {})
+    assert person.undone >= 20
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+    lines, standing = effective(tmp_path / "m")
+    assert sum("undo" in line for line in lines) == person.undone
+    assert standing == effective(tmp_path / "whole")[1]
+    again = go(tmp_path / "m", Person(truth=[]), fresh=fresh)
+    assert (again.given, again.loss, again.judged) == (state.given, state.loss, state.judged)
+
+
+def test_undone_numbers(tmp_path):
+    y = np.sin(X[:, 0]) + 5
+
+    def fresh():
+        return kb.recipes.make("kernbrook-active", random_state=1)
+
+    slips, rows = {2: 3, 14: 1}, []
+
+    def person(question, state):
+        rows.append(question.row)
+        answered = len(state.undoable)
+        if answered in slips and rows.count(question.row) == 1:
+            slips[answered] -= 1
+            if slips[answered] == 0:
+                raise Undo
+            return 1000.0
+        if state.undoable and state.undoable[0].label == 1000.0:
+            raise Undo
+        return y[question.row - 1]
+
+    go(tmp_path / "m", person, fresh=fresh, classes=None)
+    go(tmp_path / "whole", Person(truth=y), fresh=fresh, classes=None)
+    assert 1000.0 in [line.get("label") for line in effective(tmp_path / "m")[0]]
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("every", [0.0, 1e9])
+def test_undone_after_a_stop(tmp_path, whole, every):
+    """A model that was new can be taken back to its beginning; another to that of the sitting."""
+    path = tmp_path / "m"
+    slips = Slipping({12: 99}, skip=(9, 40), quit_at=16)
+    go(path, slips, every=every)
+    later = Slipping({}, skip=(9, 40))
+    later.given, later.back = slips.given, 5
+    assert go(path, later, every=every).finished
+    assert later.undone == 5
+    assert path.read_bytes() == whole[0]
+    last = Slipping({999: 0}, skip=(9, 40))
+    last.given = list(whole[1])
+    assert go(path, last, end=last.end).finished
+    assert (last.undone, last.rows) == (1, whole[1][-1:])
+    assert path.read_bytes() == whole[0]
+    path = tmp_path / "trained"
+    kb.save(machine().fit(X[:50], Y[:50]), path)
+    go(path, Slipping({3: 1}, quit_at=7))
+    second = Slipping({2: 1}, quit_at=6)
+    go(path, second)
+    assert second.undone == 2
+    before = path.read_bytes(), answers_beside(path).read_bytes()
+
+    def undoing(question, state):
+        assert state.undoable == []
+        raise Undo
+
+    with pytest.raises(InputError, match="there is no answer to take back"):
+        go(path, undoing)
+    assert (path.read_bytes(), answers_beside(path).read_bytes()) == before
+
+
+@pytest.mark.parametrize("every", [0.0, 1e9])
+@pytest.mark.parametrize("moment", ["replaying", "saved", "undone", "asked"])
+def test_killed_while_an_answer_is_taken_back(tmp_path, monkeypatch, whole, moment, every):
+    """What is taken back stays so, what is not yet is still there; and the end is that of whole."""
+    path, take_back, write = tmp_path / "m", labelling.AnswerLog.take_back, save_checkpoint
+    undoing, armed, known = [False], [True], []
+
+    def strike(now):
+        if now == moment and undoing[0] and armed[0]:
+            undoing[0] = armed[0] = False
+            raise Struck
+
+    def saved(*arguments):
+        write(*arguments)
+        strike("saved")
+
+    def taken_back(self):
+        take_back(self)
+        known.pop()
+        strike("undone")
+
+    monkeypatch.setattr(labelling, "save_checkpoint", saved)
+    monkeypatch.setattr(sessions, "save_checkpoint", saved)
+    monkeypatch.setattr(labelling.AnswerLog, "take_back", taken_back)
+    truth = Person(skip=(9, 40))
+    strikes, asked = 0, 0
+
+    def person(question, state):
+        nonlocal asked
+        strike("asked")
+        undoing[0] = False
+        rows = [answer.row for answer in state.undoable[::-1]]
+        assert rows == known, "a row is lost, or comes back"
+        asked += 1
+        if rows and rows[-1] % 2 and asked % 3 == 0:
+            undoing[0] = True
+            raise Undo
+        known.append(question.row)
+        return truth(question, state)
+
+    for _ in range(200):
+        try:
+            go(path, person, every=every, progress=lambda state: strike("replaying"))
+            break
+        except Struck:
+            strikes += 1
+            armed[0] = True
+            assert [line["row"] for line in effective(path)[1]] == known
+    assert strikes > 5
+    assert path.read_bytes() == whole[0]
+    assert effective(path)[1] == effective(tmp_path / "whole")[1]
+
+
 # -- what is refused --------------------------------------------------------------------------
 
 
@@ -499,6 +703,10 @@ def test_answers_that_the_model_does_not_want(tmp_path):
             "line 3: row 0 after row 1",
         ),
         ('{"row": "9", "label": "yes", "predicted": "no", "digest": ""}', "line 3: row '9' after"),
+        ('{"undo": 0}', "line 3: undo of row 0 after row 1"),
+        ('{"undo": true}', "line 3: undo of row True after row 1"),
+        ('{"undo": [1]}', "line 3: undo of row"),
+        ('{"undo": 1, "row": 1}', "line 3: not a line"),
     ],
 )
 def test_bad_lines_are_named(tmp_path, line, said):

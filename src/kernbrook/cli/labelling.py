@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +34,8 @@ from kernbrook.errors import InputError, printable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from kernbrook.cli.page import Page
+    from kernbrook.cli.person import Person
     from kernbrook.evaluation.checkpoints import Checkpoint
     from kernbrook.evaluation.labelling import Labelling, Question
     from kernbrook.evaluation.sources import Source
@@ -53,6 +58,19 @@ Questions = Annotated[
 Answers = Annotated[
     Path | None, typer.Option(help="Take the answers from this file, which others write.")
 ]
+Text = Annotated[
+    str | None, typer.Option(help="A CSV file's column that is shown, and not learned.")
+]
+Image = Annotated[
+    str | None,
+    typer.Option(
+        help="A CSV file's column with names of image files, from the file's folder on; likewise."
+    ),
+]
+Web = Annotated[bool, typer.Option("--web", help="Ask on a page in the browser.")]
+Port = Annotated[
+    int | None, typer.Option(min=0, max=65535, help="The page's port on this machine; else any.")
+]
 
 
 @takes_tables
@@ -71,12 +89,17 @@ def label_data(
     max_bytes: MaxBytes = None,
     questions: Questions = None,
     answers: Answers = None,
+    text: Text = None,
+    image: Image = None,
+    web: Web = False,
+    port: Port = None,
 ) -> None:
     """Give a model the labels that it asks for, and no others.
 
-    The model goes through the data. Where it is sure it passes on; where it wants the label, it
-    shows the example and what it expects, and learns from the answer at once. Answer with the
-    label, its beginning or its number in the list; `s` skips, `q` stops, `?` helps.
+    The model goes through the data and passes on many rows. Where it wants the label, it shows the
+    example, what it expects and why it asks, and learns from the answer at once. Answer with the
+    label, its beginning or its number in the list; `s` skips, `u` takes the last answer back, `q`
+    stops, `?` helps. --web asks on a page in the browser instead, with tables, text and images.
 
     Stop when you like. Each answer is in MODEL.labels.jsonl before the model learns it, so that
     the same command goes on after the last one, after a kill or a power cut too.
@@ -85,19 +108,20 @@ def label_data(
     for numbers, for a quarter of the labels at most.
     """
     from kernbrook.cli.person import Person
+    from kernbrook.cli.questions import Aside
     from kernbrook.evaluation.classes import as_label, named_classes
     from kernbrook.evaluation.labelling import label as run
     from kernbrook.evaluation.sources import Source, open_like
     from kernbrook.evaluation.tasks import OURS
 
-    _check(model, data, questions, answers)
+    _check(model, data, questions, answers, web, port)
     chosen = {**parameters(settings, budget), "random_state": seed}
     if recipe is None and classes is not None and (len(chosen) > 1 or not model.exists()):
         recipe = OURS["classification"]
     if recipe is None and len(chosen) > 1:
         raise InputError("--set, --budget: expected a --recipe too, or --classes")
-    stopping = Stopping()
-    with stopping.on_signals("kernbrook: stopped; the same command goes on"):
+    stopping, opened = Stopping(), ExitStack()
+    with opened, stopping.on_signals("kernbrook: stopped; the same command goes on"):
         estimator, source, checkpoint = _model(model, recipe, chosen)
         known = named_classes(estimator, names(classes))
         if source is not None and n_features not in (None, source.n_features):
@@ -105,56 +129,78 @@ def label_data(
         stream = open_like(
             source, data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes,
             sep=sep, encoder=encoder,
+            aside=[name for name in (text, image) if name is not None],
         )  # fmt: skip
         source = source or Source.of_stream(stream)
-        person = Person(terminal(stderr=True), stream, source, known)
-        if questions is None or answers is None:
-            ask = person.ask
-        else:
+        if stream.aside:
+            source = replace(source, aside=list(stream.aside))
+        aside, console = Aside(stream, text, image), terminal(stderr=True)
+        person: Person | Page = Person(console, stream, source, known, aside)
+        if web:
+            from kernbrook.cli.page import Page
+
+            page = Page(stream, source, known, aside, Path(data).parent, port or 0)
+            person = opened.enter_context(page)
+            say(f"label at {page.address} (Ctrl-C stops)")
+        ask: Callable[..., Any] = person.ask
+        end: Callable[..., Any] | None = _until_stopped(person.end, stopping)
+        if questions is not None and answers is not None:
             from kernbrook.labels import JSONLines
 
             read = partial(as_label, classes=known)
-            ask = partial(_through, JSONLines(questions, answers), source, known, read)
+            ask, end = partial(_through, JSONLines(questions, answers), source, known, read), None
             say(f"asking in {questions}, waiting for answers in {answers}")
 
         state = run(
             stream, estimator, model, _until_stopped(ask, stopping), source=source,
-            checkpoint=checkpoint, classes=names(classes), progress=person.passing,
-            compiling=telling(person.compiling if person.console.is_terminal else None),
+            checkpoint=checkpoint, classes=names(classes), end=end, progress=person.passing,
             stop=stopping.wanted,
+            compiling=telling(person.compiling if web or console.is_terminal else None),
         )  # fmt: skip
-    person.clear()
-    for line in _summary(state, stream, known):
-        typer.echo(printable(line))
+        summary = [*_summary(state, stream, known), *_next(model, data)]
+        person.close(summary, state.finished)
+    for what, value in summary:
+        typer.echo(printable(f"{what:13} {value}"))
     if not state.finished:
         say(f"{model} is saved; the same command goes on")
         if stopping.number:
             raise typer.Exit(stopping.code)
 
 
-def _check(model: Path, data: str, questions: Path | None, answers: Path | None) -> None:
-    """InputError where the paths do not go together."""
+def _check(
+    model: Path,
+    data: str,
+    questions: Path | None,
+    answers: Path | None,
+    web: bool,
+    port: int | None,
+) -> None:
+    """InputError where the options do not go together."""
     check_targets(questions)
     check_targets(answers)
     if (questions is None) != (answers is None):
         raise InputError("--questions, --answers: one needs the other")
-    if data == "-" and answers is None:
-        raise InputError("standard input has the answers: give a file, or --questions, --answers")
+    if web and questions is not None:
+        raise InputError("--web, --questions: expected one of them")
+    if port is not None and not web:
+        raise InputError("--port: expected --web too")
+    if data == "-" and answers is None and not web:
+        raise InputError(
+            "standard input has the answers: give a file, or --web, or --questions, --answers"
+        )
     for option, path in (("MODEL", model), ("--questions", questions), ("--answers", answers)):
         if path is not None:
             check_not_read(option, path, data)
 
 
-def _until_stopped(
-    ask: Callable[[Question, Labelling], Any], stopping: Stopping
-) -> Callable[[Question, Labelling], Any]:
+def _until_stopped(ask: Callable[..., Any], stopping: Stopping) -> Callable[..., Any]:
     """The same questions; a signal is like `q`."""
     from kernbrook.evaluation.sessions import Quit
 
-    def asked(question: Question, state: Labelling) -> Any:
+    def asked(*question: Any) -> Any:
         try:
             with stopping.at_once():
-                return ask(question, state)
+                return ask(*question)
         except KeyboardInterrupt:
             raise Quit from None
 
@@ -190,7 +236,9 @@ def _model(
     return estimator, None if source.n_features is None else source, None
 
 
-def _summary(state: Labelling, stream: Stream, classes: NDArray[Any] | None) -> list[str]:
+def _summary(
+    state: Labelling, stream: Stream, classes: NDArray[Any] | None
+) -> list[tuple[str, str]]:
     met = f"{state.rows:,}" + (f" of {stream.n_rows:,}" if stream.n_rows else "")
     rows = [
         ("rows", met),
@@ -203,9 +251,14 @@ def _summary(state: Labelling, stream: Stream, classes: NDArray[Any] | None) -> 
     if state.judged and classes is None:
         rows.append(("rms error", f"{math.sqrt(state.loss / state.judged):.4g}"))
     elif state.judged:
-        rows.append(("model right", f"{state.judged - state.loss:,} of {state.judged:,}"))
-    rows.append(("answers", str(state.answers)))
-    return [f"{what:13} {value}" for what, value in rows]
+        right = f"{state.judged - state.loss:,} of {state.judged:,}"
+        rows.append(("model right", f"{right} that it asked about, the hard ones"))
+    return [*rows, ("answers", str(state.answers))]
+
+
+def _next(model: Path, data: str) -> list[tuple[str, str]]:
+    """What to type next."""
+    return [] if data == "-" else [("next", shlex.join(["kernbrook", "predict", str(model), data]))]
 
 
 # -- files ------------------------------------------------------------------------------------

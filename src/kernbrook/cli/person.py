@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from kernbrook.cli.questions import Aside, cells, expected, place
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
+    from kernbrook.evaluation.answers import Answer
     from kernbrook.evaluation.labelling import Labelling, Question
     from kernbrook.evaluation.sources import Source
     from kernbrook.streams import Stream
@@ -25,37 +26,41 @@ class Person:
     """Questions on standard error, answers on standard input."""
 
     def __init__(
-        self, console: Console, stream: Stream, source: Source, classes: NDArray[Any] | None
+        self,
+        console: Console,
+        stream: Stream,
+        source: Source,
+        classes: NDArray[Any] | None,
+        aside: Aside,
     ):
         if hasattr(sys.stdin, "reconfigure"):
             sys.stdin.reconfigure(errors="replace")
         self.console = console
-        self._rows = stream.n_rows
+        self._rows, self._aside = stream.n_rows, aside
         self._names = source.features
         self._classes: list[Any] | None = None if classes is None else classes.tolist()
         self._array = classes
         self._text = classes is not None and classes.dtype.kind in "UO"
         self._numbered = self._text and not any(map(_like_number, self._classes or []))
         starts = {str(name)[:1].casefold() for name in self._classes or []}
-        skip, end = ("skip" if "s" in starts else "s skip"), ("quit" if "q" in starts else "q quit")
+        words = [word if word[0] in starts else f"{word[0]} {word}" for word in _WORDS]
         what = "number" if classes is None else "label"
-        self._prompt = f"{what} ({skip}, {end}, ? help): "
+        self._prompt = f"{what} ({', '.join(words)}, ? help): "
         self._shown = 0.0  # when the line about rows passed by was last written; 0 for none
 
     def ask(self, question: Question, state: Labelling) -> Any:
-        """The label that a person gives, or None for a skip; Quit where they stop."""
-        from kernbrook.evaluation.sessions import Quit
+        """The label that a person gives, or None for a skip; Quit where they stop, or Undo."""
+        from kernbrook.evaluation.sessions import Quit, Undo
 
         self.clear()
         self._say("")
         self._say(self._title(question, state), "bold")
-        for line in (*_features(question, self._names), "", *self._belief(question, state)):
+        beside = [f"  {what}" for what in self._aside.of(question.row) if what is not None]
+        shown = [*beside, *_features(question, self._names), ""]
+        for line in (*shown, *self._belief(question, state), f"why it asks: {question.why}"):
             self._say(line)
         while True:
-            self.console.print(self._prompt, end="", markup=False, emoji=False, style="bold")
-            text = sys.stdin.readline()
-            if not sys.stdin.isatty():
-                self._say(text.rstrip("\n"))
+            text = self._typed(self._prompt)
             if not text:
                 raise Quit
             try:
@@ -65,15 +70,42 @@ class Person:
                 continue
             if word == "quit":
                 raise Quit
+            if word == "undo" and state.undoable:
+                self._say(f"taken back: {_answered(state.undoable[0])}")
+                raise Undo
+            if word == "undo":
+                self._say("there is no answer to take back", "red")
+                continue
             if word != "help":
                 return label
             for line in self._help():
                 self._say(line)
 
+    def end(self, state: Labelling) -> None:
+        """Ask whether that was all; Undo where it was not."""
+        from kernbrook.evaluation.sessions import Undo
+
+        self.clear()
+        self._say("")
+        self._say(f"no row is left; the last answer: {_answered(state.undoable[0])}", "bold")
+        while typed := self._typed("Enter finishes, u takes the answer back: ").strip().casefold():
+            if "undo".startswith(typed):
+                raise Undo
+            if "quit".startswith(typed):
+                return
+
+    def _typed(self, prompt: str) -> str:
+        """A line, "" at the end of the input."""
+        self.console.print(prompt, end="", markup=False, emoji=False, style="bold")
+        text = sys.stdin.readline()
+        if not sys.stdin.isatty():
+            self._say(text.rstrip("\n"))
+        return text
+
     def passing(self, state: Labelling) -> None:
         """Show in a terminal that rows are passed by, a few times a second."""
         if self.console.is_terminal and time.monotonic() - self._shown > 0.2:
-            self._show(f"{self._place(state.rows_read)}, {state.saved:,} saved")
+            self._show(f"{place(state.rows_read, self._rows)}, {state.saved:,} saved")
 
     def compiling(self, line: str) -> None:
         """Show in a terminal how far compiling is; "" where it has stopped."""
@@ -84,6 +116,10 @@ class Person:
         self.console.file.write(f"\r{line}\x1b[K")
         self.console.file.flush()
 
+    def close(self, summary: list[tuple[str, str]], finished: bool) -> None:
+        """The labelling is over; who has called says the rest."""
+        self.clear()
+
     def clear(self) -> None:
         if self._shown:
             self.console.file.write("\r\x1b[K")
@@ -92,29 +128,21 @@ class Person:
     def _say(self, line: str, style: str = "") -> None:
         self.console.print(printable(line), markup=False, emoji=False, style=style, soft_wrap=True)
 
-    def _place(self, row: int) -> str:
-        return f"row {row:,}" + (f" of {self._rows:,}" if self._rows else "")
-
     def _title(self, question: Question, state: Labelling) -> str:
-        parts = [self._place(question.row), f"asked {state.asked:,} of {state.rows:,}"]
+        where = place(question.row, self._rows)
+        parts = [where, f"asked {state.asked:,} of {state.rows:,}"]
         return "   ".join([*parts, f"saved {state.saved:,}"])
 
     def _belief(self, question: Question, state: Labelling) -> list[str]:
         """What the model expects, and how far to trust it."""
         import numpy as np
 
+        lines = [expected(question, state, numbers=self._classes is None)]
         if self._classes is None:
-            if question.predicted is None:
-                return ["the model has no label yet"]
-            return [f"the model expects {question.predicted:.6g}{_record(state, numbers=True)}"]
+            return lines
         order: list[int] = list(range(len(self._classes)))
-        if question.votes is not None:
-            told = f"the model expects {question.predicted}{_record(state, numbers=False)}"
-            if len(order) > CLASSES:
-                order = np.argsort(-question.votes, kind="stable")[:CLASSES].tolist()
-        else:
-            told = "the model has no label yet"
-        lines = [told]
+        if question.votes is not None and len(order) > CLASSES:
+            order = np.argsort(-question.votes, kind="stable")[:CLASSES].tolist()
         votes = None if question.votes is None else question.votes.tolist()
         names = [self._listed(k) for k in order[:CLASSES]]
         width = max(map(len, names))
@@ -130,15 +158,15 @@ class Person:
 
     def _help(self) -> list[str]:
         if self._classes is None:
-            return ["Type the number.", *_WORDS]
+            return ["Type the number.", *_WORDS.values()]
         how = "as it stands here"
         if self._text:
             how = "its beginning, or its number here" if self._numbered else "or its beginning"
         names = [self._listed(k) for k in range(len(self._classes))]
-        return [f"Type the label, {how}:", *names, *_WORDS]
+        return [f"Type the label, {how}:", *names, *_WORDS.values()]
 
     def _understood(self, text: str) -> tuple[str, Any]:
-        """A word and a label: ("label", it), ("skip", None), ("quit", None) or ("help", None)."""
+        """A word and a label: ("label", it), or ("skip", None), or another word and None."""
         from kernbrook.evaluation.classes import as_label
 
         if text in ("", "?"):
@@ -153,7 +181,7 @@ class Person:
         typed = text.casefold()
         meant = [("label", name) for name in classes if str(name).casefold().startswith(typed)]
         whole = [one for one in meant if str(one[1]).casefold() == typed]
-        meant += [(word, None) for word in ("skip", "quit", "help") if word.startswith(typed)]
+        meant += [(word, None) for word in (*_WORDS, "help") if word.startswith(typed)]
         meant = whole if len(whole) == 1 else meant
         if len(meant) > 1:
             could = ", ".join(word if label is None else str(label) for word, label in meant)
@@ -163,45 +191,30 @@ class Person:
         return meant[0]
 
 
-_WORDS = ("skip: pass on without a label", "quit: stop; the same command goes on")
+_WORDS = {
+    "skip": "skip: pass on without a label",
+    "undo": "undo: take back the last answer, as often as you like",
+    "quit": "quit: stop; the same command goes on",
+}
 
 
-def _record(state: Labelling, numbers: bool) -> str:
-    """How good the model was on the labels given so far."""
-    if state.judged == 0:
-        return ""
-    if numbers:
-        off = math.sqrt(state.loss / state.judged)
-        return f"; off by {off:.3g} on {state.judged:,} so far (root mean square)"
-    return f"; right on {state.judged - state.loss:,} of {state.judged:,} so far"
+def _answered(answer: Answer) -> str:
+    label = "skipped" if answer.label is None else answer.label
+    return f"row {answer.row:,} {label}"
 
 
 def _features(question: Question, names: list[str] | None) -> list[str]:
-    """The row in a few lines: all features that are there, or the most unusual ones."""
-    import numpy as np
-
-    dense = isinstance(question.x, np.ndarray)
-    places, values = question.entries()
-    left = 0
-    if len(places) > LINES:
-        spread = question.deviations[places]
-        away = np.abs(values - question.means[places])
-        unusual = np.divide(away, spread, out=np.zeros_like(away), where=spread > 0)
-        first = np.argsort(-unusual, kind="stable")[: LINES - 1]
-        left = len(places) - len(first)
-        places, values = places[first], values[first]
-    cells = [
-        (_short(f"feature {j + 1}" if names is None else names[j]), f"{value:.6g}")
-        for j, value in zip(places.tolist(), values.tolist(), strict=True)
+    """The row in a few lines."""
+    found, left = cells(question, names, LINES)
+    shown = [cell._replace(name=_short(cell.name)) for cell in found]
+    name, value = (max((len(cell[i]) for cell in shown), default=0) for i in (0, 1))
+    lines = [
+        f"  {cell.name:{name}}  {cell.value:>{value}}"
+        + (f"   usual {cell.usual}" if cell.usual else "")
+        for cell in shown
     ]
-    widths = [max((len(cell[i]) for cell in cells), default=0) for i in (0, 1)]
-    lines = []
-    for (name, value), j in zip(cells, places.tolist(), strict=True):
-        line = f"  {name:{widths[0]}}  {value:>{widths[1]}}"
-        if dense and question.row >= 10:
-            line += f"   usual {question.means[j]:.4g} ± {question.deviations[j]:.4g}"
-        lines.append(line)
     if left:
+        dense = not hasattr(question.x, "indices")
         lines.append(f"  and {left:,} {'others' if dense else 'other nonzero ones'}, less unusual")
     return lines or ["  all features are 0"]
 

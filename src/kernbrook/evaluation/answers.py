@@ -50,6 +50,8 @@ def answers_beside(path: str | PathLike[str]) -> Path:
 class AnswerLog:
     """The answers: a line of what the model was before the first, then a line each.
 
+    A line {"undo": 3} takes back the answer to row 3, which was then the last.
+
     Parameters
     ----------
     path : the file; a new one where there is none
@@ -78,6 +80,8 @@ class AnswerLog:
                     self.begun = Begun(**found)
                     if not type(self.begun.rounds) is type(self.begun.labels) is int:
                         raise TypeError
+                elif "undo" in found:
+                    self._drop(**found)
                 else:
                     self._keep(self._checked(Answer(**found), classes))
             except InputError as error:
@@ -92,6 +96,18 @@ class AnswerLog:
         """Add an answer; it is on the disk when this returns."""
         self._log.append(answer._asdict())
         self._keep(answer)
+
+    def take_back(self) -> None:
+        """Take back the last answer; that is on the disk when this returns."""
+        row = self.last
+        self._log.append({"undo": row})
+        self._drop(row)
+
+    def _drop(self, undo: Any) -> None:
+        if type(undo) is not int or undo != self.last or not self.answers:
+            raise InputError(f"undo of row {undo!r:.40} after row {self.last}")
+        del self.answers[self.last]
+        self.last = next(reversed(self.answers), 0)
 
     def _keep(self, answer: Answer) -> None:
         self.answers[answer.row] = answer

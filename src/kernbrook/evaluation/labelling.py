@@ -3,12 +3,17 @@
 Each answer is a line in a file beside the model's, and on the disk before it is learned. The
 model's own file says how many rows it has met. A labelling that was killed goes on from there,
 and takes the answers to the rows after these from the lines: none is lost, none learned twice.
+
+What was learned cannot be unlearned. An answer is taken back by a copy of the model from before it,
+which learns the rows up to there again; then the model's file is written, and then the line that
+takes the answer back. So the model in the file has never learned an answer that is taken back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -16,26 +21,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from kernbrook.atomic import check_writable
 from kernbrook.engine.losses import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.answers import Answer, AnswerLog, Begun, answers_beside
-from kernbrook.evaluation.checkpoints import Checkpoint
+from kernbrook.evaluation.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import as_label, named_classes
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.moments import Floats, Moments
 from kernbrook.evaluation.predicting import predict
-from kernbrook.evaluation.sessions import Session, Stretch
+from kernbrook.evaluation.sessions import Quit, Session, Stretch, Undo
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.warming import ROWS, Tell, try_out, watched
-from kernbrook.labels import LabelBudget, MarginSampling
+from kernbrook.labels import AllLabels, LabelBudget, MarginSampling
 from kernbrook.persistence.saving import save
 from kernbrook.streams import Stream
 from kernbrook.streams.base import Features, Labels
 
 EVERY = 60.0  # seconds from one writing of the model to the next
+COPY = 10  # answers from one copy of the model to the next
 
 
 class Question(NamedTuple):
@@ -49,6 +56,7 @@ class Question(NamedTuple):
     votes : (c,) for each class, votes or scores, the greatest wins; of two classes with 0 the
         second. None for numbers, and where `predicted` is
     means, deviations : (d,) mean and standard deviation of each feature, up to this row
+    why : why the model asks, in words
     """
 
     row: int
@@ -57,6 +65,7 @@ class Question(NamedTuple):
     votes: Floats | None
     means: Floats
     deviations: Floats
+    why: str
 
     def entries(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Columns and values of the row, both (k,): all of a dense one, else what is stored."""
@@ -76,6 +85,8 @@ class Labelling(Stretch):
     given : labels given
     skipped : rows whose label was wanted and not given
     judged : labels given that the model had predicted: all but the first of a new model
+    undoable : the answers that can be taken back, from the last on; up to date where `ask` and
+        `end` are called
     rows, loss, resumed_at, rows_read, finished : as `Stretch` has them; `loss` is on the labels
         that are judged
     """
@@ -85,6 +96,7 @@ class Labelling(Stretch):
     given: int = 0
     skipped: int = 0
     judged: int = 0
+    undoable: list[Answer] = field(default_factory=list)
 
     @property
     def asked(self) -> int:
@@ -122,6 +134,7 @@ def label(
     checkpoint: Checkpoint | None = None,
     classes: Sequence[Any] | None = None,
     every: float = EVERY,
+    end: Callable[[Labelling], None] | None = None,
     progress: Callable[[Labelling], None] | None = None,
     stop: Callable[[], bool] | None = None,
     compiling: Tell | None = None,
@@ -132,30 +145,37 @@ def label(
     model, file and data, it goes on after the last answer; the last file is, byte for byte, that
     of a labelling which was never stopped. Rows appended to the data meanwhile come last.
 
+    The last answers can be taken back: all of this call; and of the calls before too, where the
+    model was new at the first of them and its `random_state` is a number. Then it is, byte for
+    byte, the model that has never had them.
+
     Parameters
     ----------
     stream : the rows; their labels are not looked at
     model : a machine with `learn`, as the file has it, or a new one where there is no file
     path : the model's file, in an existing folder
-    ask : gives the label of a question, or None where it cannot be had, or raises `Quit`. It is
-        also told how far the labelling is
+    ask : gives the label of a question, or None where it cannot be had; or raises `Quit`, or `Undo`
+        to take back the last answer, whose question then comes again. It is also told how far the
+        labelling is
     source : what else to write down about the data
     checkpoint : what `load_checkpoint` found beside the model
     classes : all labels, where the model has not learned from any
     every : seconds from one writing of the model to the next, at least 0
+    end : called where no row is left, if there is an answer to take back: the last chance for that
     progress : called after each row, and while rows are read again
     stop : asked after each row: True to write the model and return
     compiling : as `kernbrook.evaluation.compare` has it
 
     Returns
     -------
-    Labelling
+    Labelling, whose `model` is another object than was given where an answer was taken back
 
     Raises
     ------
     InputError
         The model does not ask for labels, or does not go with the answers beside it; other data;
-        an argument does not fit; an answer is not one of the classes, or not a number.
+        an argument does not fit; an answer is not one of the classes, or not a number; there is no
+        answer to take back.
     DataFileError
         The data, or the file of the answers, cannot be read.
 
@@ -179,28 +199,41 @@ def label(
     if not hasattr(model, "should_ask"):
         raise InputError(f"{path}: {type(model).__name__} does not ask for labels")
     names = named_classes(model, classes)
-    begun = Begun(
-        rounds=getattr(model, "n_rounds_", 0),
-        labels=getattr(model, "labels_asked_", 0),
-        digest="" if checkpoint is None else checkpoint.digest,
-        classes=None if names is None else names.tolist(),
-    )
     with locked(path):
-        log = _log(model, path, begun, names)
+        log = _log(model, path, _begun(model, checkpoint, names), names)
         if source is None:
             table = stream.encoder is not None
             source = Source.of_stream(stream) if table else Source(stream.n_features)
-        state = Labelling(model, log.path, rows=begun.rounds - log.begun.rounds)
+        rows = _rounds(model) - log.begun.rounds
         session = _Session(
-            model, state, path, source, checkpoint, False, names, log, ask,
-            Moments(stream.n_features),
+            model, Labelling(model, log.path, rows=rows), path, source, checkpoint, False, names,
+            log, ask, end, Moments(stream.n_features), _Copies(log.begun, rows, model, checkpoint),
         )  # fmt: skip
-        session.check(begun)
+        session.check()
         X, _ = next(stream.chunks(ROWS))
         some = np.arange(X.shape[0]) if names is None else np.resize(names, X.shape[0])
         watched(partial(try_out, model, X, some, names), compiling)
-        session.run(stream, every, progress, stop)
-    return state
+        while True:
+            try:
+                session.run(stream, every, progress, stop)
+                return session.state
+            except Undo:
+                session = session.back(Moments(stream.n_features))
+
+
+def _rounds(model: Any) -> int:
+    rounds: int = getattr(model, "n_rounds_", 0)
+    return rounds
+
+
+def _begun(model: Any, checkpoint: Checkpoint | None, classes: NDArray[Any] | None) -> Begun:
+    """What a model is now."""
+    return Begun(
+        rounds=_rounds(model),
+        labels=getattr(model, "labels_asked_", 0),
+        digest="" if checkpoint is None else checkpoint.digest,
+        classes=None if classes is None else classes.tolist(),
+    )
 
 
 def _log(
@@ -236,19 +269,65 @@ def with_policy(model: Any) -> Any:
     return model
 
 
+class _Copy(NamedTuple):
+    """A model as it was after some rows, and what its file said then."""
+
+    rows: int
+    model: Any
+    checkpoint: Checkpoint | None
+
+
+class _Copies:
+    """Copies of a model, to go back to: the oldest, and the last few.
+
+    Parameters
+    ----------
+    begun : what the model was before its first answer
+    rows, model, checkpoint : what it is now
+    """
+
+    def __init__(self, begun: Begun, rows: int, model: Any, checkpoint: Checkpoint | None):
+        self._held: list[_Copy] = []
+        seeded = isinstance(model.get_params(deep=False).get("random_state"), int)
+        if rows > 0 and begun.rounds == 0 and begun.digest == "" and seeded:
+            self._held.append(_Copy(0, clone(model), None))
+        self.take(rows, model, checkpoint)
+
+    @property
+    def oldest(self) -> int:
+        """Rows of the oldest copy."""
+        return self._held[0].rows
+
+    def take(self, rows: int, model: Any, checkpoint: Checkpoint | None) -> None:
+        """Hold one more copy."""
+        self._held.append(_Copy(rows, deepcopy(model), checkpoint))
+        del self._held[1:-2]
+
+    def before(self, row: int) -> _Copy:
+        """A copy of the last one that has not met a row; those after it are dropped."""
+        while self._held[-1].rows >= row:
+            self._held.pop()
+        return self._held[-1]._replace(model=deepcopy(self._held[-1].model))
+
+
 @dataclass
 class _Session(Session):
-    """One call of `label`."""
+    """One way through the rows in a call of `label`: the only one, or that after an undo."""
 
     step = 1
 
     classes: NDArray[Any] | None
     log: AnswerLog
     ask: Callable[[Question, Labelling], Any]
+    end: Callable[[Labelling], None] | None
     usual: Moments  # of the rows read
+    copies: _Copies
+    undoing: int = 0  # the row whose answer is taken back when it is met
+    uncopied: int = 0  # answers since the last copy
 
-    def check(self, now: Begun) -> None:
+    def check(self) -> None:
         """Whether the model in the file goes with the answers; counts those that it learned."""
+        now = _begun(self.model, self.known, self.classes)
         rows, begun = self.state.rows, self.log.begun
         same = now.digest == begun.digest or rows > 0
         if rows < 0 or now.classes != begun.classes or not same:
@@ -262,6 +341,19 @@ class _Session(Session):
         if rows > 0 and now.digest == "":
             raise self.other("something else has written the model since")
 
+    def back(self, usual: Moments) -> _Session:
+        """The session anew, from a copy of the model and up to the last answer, without that."""
+        if not self.state.undoable:
+            raise InputError("undo: there is no answer to take back")
+        row = self.state.undoable[0].row
+        rows, model, known = self.copies.before(row)
+        state = Labelling(model, self.log.path, rows=rows)
+        again = replace(
+            self, model=model, state=state, known=known, usual=usual, undoing=row, uncopied=0
+        )
+        again.check()
+        return again
+
     def look_at(self, X: Features, y: Labels) -> None:
         super().look_at(X, np.zeros(len(y)))
         self.usual.add(X)
@@ -269,6 +361,11 @@ class _Session(Session):
     def meet(self, X: Features, y: Labels) -> None:
         """Learn one row, with its label if the model wants it."""
         row, asked = self.state.rows + 1, self.state.asked
+        if row == self.undoing:
+            self._take_back()
+        if self.uncopied >= COPY:
+            self.copies.take(self.state.rows, self.model, self.reached())
+            self.uncopied = 0
         self._x = X
         told = {} if self.classes is None else {"classes": self.classes}
         try:
@@ -283,6 +380,11 @@ class _Session(Session):
     def finish(self) -> None:
         if self.log.last > self.state.rows:
             raise self.other(f"row {self.log.last} was answered, here are {self.state.rows} rows")
+        if self.end is not None and self._undoable():
+            try:
+                self.end(self.state)
+            except Quit:
+                return
         super().finish()
 
     def other(self, problem: str) -> InputError:
@@ -290,6 +392,24 @@ class _Session(Session):
             f"{self.path} does not go with the answers in {self.log.path}: {problem}. Give its "
             "own model and data, or move the answers away to begin anew"
         )
+
+    def _take_back(self) -> None:
+        """The model in the file first, then the line: it must not have learned what is undone."""
+        if self.state.rows > 0:
+            self._written = -1
+            self.save()
+        elif self.known is not None:
+            save_checkpoint(self.model, self.known, self.path)
+        else:
+            save(self.model, self.path)
+        self.log.take_back()
+        self.undoing = 0
+
+    def _undoable(self) -> list[Answer]:
+        """Those after the oldest copy; the faces are told so too."""
+        answers, oldest = reversed(self.log.answers.values()), self.copies.oldest
+        self.state.undoable = [answer for answer in answers if answer.row > oldest]
+        return self.state.undoable
 
     def _answer(self, _: Any) -> Any:
         """The oracle of the row that is met: from the log, else by asking."""
@@ -299,15 +419,24 @@ class _Session(Session):
             if row < self.log.last:
                 raise self.other(f"the model wants the label of row {row}, which has no answer")
             predicted, votes = self._belief()
-            usual = self.usual.means(), self.usual.deviations()
-            label = self.ask(Question(row, self._x, predicted, votes, *usual), self.state)
+            usual, why = (self.usual.means(), self.usual.deviations()), self._why()
+            self._undoable()
+            label = self.ask(Question(row, self._x, predicted, votes, *usual, why), self.state)
             label = None if label is None else as_label(label, self.classes)
             answer = Answer(row, label, predicted, digest)
             self.log.append(answer)
         elif answer.digest != digest:
             raise self.other(f"the rows up to row {row} are not those that were answered")
         self.state.count(answer)
+        self.uncopied += 1
         return answer.label
+
+    def _why(self) -> str:
+        model = self.state.model
+        if model.labels_asked_ == 0:
+            return "the first label is always asked for"
+        policy = AllLabels() if model.labels == "all" else model.labels
+        return policy.why() if hasattr(policy, "why") else f"{policy} wants the label"
 
     def _belief(self) -> tuple[Any, Floats | None]:
         model = self.state.model

@@ -25,6 +25,10 @@ class Quit(Exception):
     """Raised while a row is met, to stop before it."""
 
 
+class Undo(Exception):
+    """Raised while a row is met, to take back the last answer."""
+
+
 @dataclass(kw_only=True)
 class Stretch:
     """How far a model is through its rows.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from kernbrook.errors import DataFileError, UnknownNameError
+from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.streams import Stream, open_stream
+from kernbrook.streams.csv_files import CsvStream
 from kernbrook.streams.csv_header import checked_separator, find_separator
 from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.opening import find_file, open_folder, open_records
@@ -30,6 +32,7 @@ class Source:
     features : the names of the d features of a table, in their order; None for other data
     label : the table's column with the label
     encoder : what `TableEncoder.described` gave; None where the columns were taken as they are
+    aside : columns of a CSV file that are neither features nor the label
     """
 
     n_features: int | None
@@ -37,11 +40,12 @@ class Source:
     features: list[str] | None = None
     label: str | None = None
     encoder: dict[str, Any] | None = None
+    aside: list[str] | None = None
 
     @classmethod
     def of_stream(cls, stream: Stream, positive: str | None = None) -> Source:
-        names = stream.feature_names, stream.label_name
-        return cls(stream.n_features, positive, *names).reached(stream)
+        names, aside = (stream.feature_names, stream.label_name), list(stream.aside) or None
+        return cls(stream.n_features, positive, *names, aside=aside).reached(stream)
 
     def reached(self, stream: Stream) -> Source:
         """The same with what the stream's encoder has learned so far."""
@@ -74,6 +78,7 @@ def open_like(
     *,
     n_features: int | None = None,
     label: str | None = None,
+    aside: Sequence[str] = (),
     seed: int = 0,
     max_bytes: int | None = None,
     sep: str | None = None,
@@ -88,6 +93,8 @@ def open_like(
     data : a path or a name, or a table in memory, see `open_stream`
     n_features : of a new model's data, see `open_stream`
     label : a table's column with the label; None for the one that the model learned
+    aside : a CSV file's columns that are neither features nor the label, besides those that were
+        so in the data that the model learned
     seed : of a generator
     max_bytes, sep : see `open_stream`
     encoder : of a new model's table; what it fills gaps with comes from the whole table
@@ -112,6 +119,16 @@ def open_like(
         return _open_table(source, known, FrameRecords(data), label, encoder)
     file = find_file(str(data), max_bytes)
     kind = None if file is None else file_format(file)
+    if kind == "csv" and encoder is None and known.encoder is None:
+        assert file is not None
+        sep = find_separator(file) if sep is None else sep
+        if sep == ",":
+            return _open_csv(source, known, file, label, aside)
+    if aside:
+        raise InputError(
+            f"column {aside[0]!r}: what is shown and not learned is a column of a CSV file with "
+            "commas, whose other columns are numbers"
+        )
     if file is None and (records := open_folder(data, max_bytes)) is not None:
         return _open_table(source, known, records, label, encoder)
     if kind in (None, "svmlight"):
@@ -120,33 +137,41 @@ def open_like(
             max_bytes=max_bytes, sep=sep, encoder=encoder,
         )  # fmt: skip
     assert file is not None
-    if kind == "csv" and encoder is None and known.encoder is None:
-        sep = find_separator(file) if sep is None else sep
-        if sep == ",":
-            return _open_csv(source, known, file, label)
     table = open_records(file, sep)
     assert table is not None
     return _open_table(source, known, table, label, encoder)
 
 
-def _open_csv(source: Source | None, known: Source, file: DataFile, label: str | None) -> Stream:
+def _open_csv(
+    source: Source | None,
+    known: Source,
+    file: DataFile,
+    label: str | None,
+    aside: Sequence[str],
+) -> Stream:
     """A CSV file of numbers."""
     width = known.n_features
     columns = csv_columns(file)
     if label is not None and label not in columns:
         raise UnknownNameError("column", label, columns)
+    before = [name for name in known.aside or [] if name in columns and name not in aside]
+    aside = [*aside, *before]
     if known.features is None:  # by their number alone
         if source is None and label is None and "label" in columns:
             label = "label"
-        if label is None and (source is None or len(columns) == width):
-            return UnlabelledCsv(file, width)
-        return open_stream(file, n_features=width, label=label)
+        if label is None and (source is None or len(columns) - len(aside) == width):
+            return UnlabelledCsv(file, width, aside)
+        return CsvStream(file, width, label, aside)
     label = known.label if label is None else label
-    if problem := _difference(known.features, [name for name in columns if name != label]):
+    if problem := _difference(
+        known.features, [name for name in columns if name != label and name not in aside]
+    ):
         raise DataFileError(
             file.path, f"the model's features are not the columns here: {problem}", 1
         )
-    return open_stream(file, label=label) if label in columns else UnlabelledCsv(file)
+    if label not in columns:
+        return UnlabelledCsv(file, aside=aside)
+    return CsvStream(file, None, label, aside)
 
 
 def _open_table(

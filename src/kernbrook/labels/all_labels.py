@@ -19,6 +19,10 @@ class AllLabels(Policy):
 
     asks = False
 
+    def why(self) -> str:
+        """Why it asks, in words."""
+        return "it asks about every row"
+
     def rule(self) -> Every:
         """The parameters as compiled code reads them."""
         return Every()

@@ -60,6 +60,13 @@ class Disagreement(Policy):
         self.weights = weights
         self.compared = compared
 
+    def why(self) -> str:
+        """Why it asks, in words."""
+        return (
+            f"its experts differ by more than {self.threshold:.3g}, or it did not ask about the "
+            f"last {self.window}"
+        )
+
     def rule(self) -> Spread:
         """The parameters as compiled code reads them."""
         weigh_all, compare_all = self.weights == "all", self.compared == "all"

@@ -58,6 +58,13 @@ class LabelBudget(Policy):
         self.memory = memory
         self.gain = gain
 
+    def why(self) -> str:
+        """Why it asks, in words."""
+        return (
+            "its recent mistakes or the differences of its experts are large, or it did not ask "
+            f"about the last {self.window}; of all labels it asks for {100 * self.rate:.3g} %"
+        )
+
     def rule(self) -> Within:
         """The parameters as compiled code reads them."""
         return Within(self.rate, self.window, self.memory, self.gain)

@@ -39,6 +39,13 @@ class MarginSampling(Policy):
     def __init__(self, smoothing: float = 0.2):
         self.smoothing = smoothing
 
+    def why(self) -> str:
+        """Why it asks, in words."""
+        return (
+            "by chance: always where the classes are equal, every second time where they are "
+            f"{self.smoothing:.3g} apart, seldom where they are far apart"
+        )
+
     def rule(self) -> Close:
         """The parameters as compiled code reads them."""
         return Close(self.smoothing)

@@ -29,6 +29,10 @@ class RandomLabels(Policy):
     def __init__(self, rate: float = 0.5):
         self.rate = rate
 
+    def why(self) -> str:
+        """Why it asks, in words."""
+        return f"by chance: of all rows it asks about {100 * self.rate:.3g} %"
+
     def rule(self) -> AtRandom:
         """The parameters as compiled code reads them."""
         return AtRandom(self.rate)

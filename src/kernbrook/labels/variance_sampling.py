@@ -38,6 +38,13 @@ class VarianceSampling(Policy):
         self.threshold = threshold
         self.window = window
 
+    def why(self) -> str:
+        """Why it asks, in words."""
+        return (
+            f"it has seen little like this, a variance above {self.threshold:.3g}, or it did not "
+            f"ask about the last {self.window}"
+        )
+
     def rule(self) -> Uncertain:
         """The parameters as compiled code reads them."""
         return Uncertain(self.threshold, self.window)

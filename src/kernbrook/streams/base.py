@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,6 +35,7 @@ class Stream(ABC):
     label_name : of the column with the label, likewise
     labelled : whether the labels are any; else all are 0
     encoder : of a table, what has encoded its rows so far; None for other data
+    aside : the names of columns that are neither features nor the label
 
     Notes
     -----
@@ -49,6 +50,7 @@ class Stream(ABC):
     label_name: str | None = None
     labelled: bool = True
     encoder: Any = None
+    aside: Sequence[str] = ()
 
     def classes(self) -> Labels | None:
         """The labels, each once and sorted; None where that takes a reading."""

@@ -12,7 +12,7 @@ import math
 import re
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -73,6 +73,7 @@ class CsvStream(Stream):
     path : the file, or its name
     n_features : d, for a check; None to take what the header says
     label : name of the label's column; None for the column "label", else the last
+    aside : names of columns of any text, which are neither features nor the label
 
     Notes
     -----
@@ -87,7 +88,7 @@ class CsvStream(Stream):
         The file cannot be read, or a value is not a number or is missing, or a label is an integer
         that a 64-bit float does not hold; line and column are named.
     UnknownNameError
-        There is no column called `label`.
+        There is no column called `label`, or as one of `aside`.
 
     Warns
     -----
@@ -96,7 +97,11 @@ class CsvStream(Stream):
     """
 
     def __init__(
-        self, path: DataFile | Path, n_features: int | None = None, label: str | None = None
+        self,
+        path: DataFile | Path,
+        n_features: int | None = None,
+        label: str | None = None,
+        aside: Sequence[str] = (),
     ):
         self._file = DataFile.of(path)
         self._path = path = self._file.path
@@ -106,10 +111,15 @@ class CsvStream(Stream):
             warnings.warn(DataFileWarning(path, told, line), stacklevel=1)
         self._label = self._label_place(label)
         self._label_is_known = label is not None or "label" in self._columns
-        self.feature_names, and_label = list(self._columns), ""
+        self.aside, and_label = list(aside), ""
+        left_out = {self._place(name) for name in aside} | {self._label}
+        self._features = [i for i in range(len(self._columns)) if i not in left_out]
+        self.feature_names = [self._columns[i] for i in self._features]
         if self._label is not None:
-            self.label_name, and_label = self.feature_names.pop(self._label), " and the label"
+            self.label_name, and_label = self._columns[self._label], " and the label"
         self.n_features = len(self.feature_names)
+        if not self.feature_names:
+            raise DataFileError(path, "no column is left to learn from", line)
         if n_features is not None and n_features != self.n_features:
             problem = f"expected {n_features} features, found {self.n_features}{and_label}"
             raise DataFileError(path, problem, line)
@@ -117,7 +127,7 @@ class CsvStream(Stream):
         numeric = integral = True
         self._kept: list[_Rows] | None = []
         found: set[str] | None = None if self._label is None else set()
-        index = self._label != 0 and self._columns[0] in ("", "Unnamed: 0")
+        index = self._features[0] == 0 and self._columns[0] in ("", "Unnamed: 0")
         for block in self._blocks():
             rows += len(block.X)
             longest = max(longest, block.longest)
@@ -158,10 +168,24 @@ class CsvStream(Stream):
     def _label_place(self, label: str | None) -> int | None:
         """Where the label's column is; None where there is none."""
         if label is not None:
-            if label not in self._columns:
-                raise UnknownNameError("column", label, self._columns)
-            return self._columns.index(label)
+            return self._place(label)
         return self._columns.index("label") if "label" in self._columns else len(self._columns) - 1
+
+    def _place(self, name: str) -> int:
+        if name not in self._columns:
+            raise UnknownNameError("column", name, self._columns)
+        return self._columns.index(name)
+
+    def rows_aside(self) -> Iterator[list[str]]:
+        """What the columns `aside` say, row by row; each call begins anew."""
+        places = [self._place(name) for name in self.aside]
+        for first, block in data_blocks(self._file, self._headless):
+            reader = csv.reader(io.StringIO(self._decode(first, block), newline=""))
+            try:
+                yield from ([row[i] for i in places] for row in reader if row)
+            except (csv.Error, IndexError) as error:
+                line = first + reader.line_num - 1
+                raise DataFileError(self._path, str(error), line) from None
 
     def _decode(self, line: int, text: bytes) -> str:
         try:
@@ -214,7 +238,7 @@ class CsvStream(Stream):
             for line, row in enumerate(block.splitlines(), start=first):
                 if row.count(b'"') % 2:
                     raise DataFileError(self._path, OPEN_QUOTE, line)
-        types = dict.fromkeys(self._columns, pa.float64())
+        types = {self._columns[i]: pa.float64() for i in self._features}
         if self._label is not None:
             types[self._columns[self._label]] = pa.string()
         # At the start pyarrow would skip a mark of the byte order, which has no meaning here.
@@ -226,20 +250,19 @@ class CsvStream(Stream):
                     column_names=self._columns, use_threads=False, block_size=len(text) + 1
                 ),
                 convert_options=arrow_csv.ConvertOptions(
-                    column_types=types, null_values=list(MISSING)
+                    column_types=types, include_columns=list(types), null_values=list(MISSING)
                 ),
             )
         except pa.ArrowException:
             return self._read_slowly(first, block)
         X = np.empty((table.num_rows, self.n_features))
-        others = (i for i in range(len(self._columns)) if i != self._label)
-        for j, i in enumerate(others):
-            X[:, j] = table.column(i).to_numpy()
+        for j in range(self.n_features):
+            X[:, j] = table.column(j).to_numpy()
         if not np.isfinite(X).all():
             return self._read_slowly(first, block)
         if self._label is None:
             return _Rows(X, None, np.zeros(len(X)))
-        labels = compute.utf8_trim_whitespace(table.column(self._label).combine_chunks())
+        labels = compute.utf8_trim_whitespace(table.column(self.n_features).combine_chunks())
         longest = compute.max(compute.utf8_length(labels)).as_py()
         numbers = None
         try:
@@ -272,6 +295,7 @@ class CsvStream(Stream):
         features: list[list[float]] = []
         text: list[str] = []
         inexact: tuple[int, str] | None = None
+        read = self._features if self._label is None else sorted([*self._features, self._label])
         try:
             for cells in reader:
                 line = first + reader.line_num - 1
@@ -281,8 +305,8 @@ class CsvStream(Stream):
                     problem = f"expected {len(self._columns)} values, found {len(cells)}"
                     raise DataFileError(self._path, problem, line)
                 values = []
-                for i, raw in enumerate(cells):
-                    value = raw.strip()
+                for i in read:
+                    value = cells[i].strip()
                     if value in MISSING:
                         ways = "fill it in, or leave out the row or the column"
                         if i != self._label:

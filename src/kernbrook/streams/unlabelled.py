@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from kernbrook.streams.csv_files import CsvStream
@@ -21,6 +22,7 @@ class UnlabelledCsv(CsvStream):
     ----------
     path : the file, or its name
     n_features : d, for a check; None to take what the header says
+    aside : names of columns of any text, which are no features
 
     Raises
     ------
@@ -35,8 +37,10 @@ class UnlabelledCsv(CsvStream):
 
     labelled = False
 
-    def __init__(self, path: DataFile | Path, n_features: int | None = None):
-        super().__init__(path, n_features)
+    def __init__(
+        self, path: DataFile | Path, n_features: int | None = None, aside: Sequence[str] = ()
+    ):
+        super().__init__(path, n_features, aside=aside)
 
     def _label_place(self, label: str | None) -> None:
         return None
