@@ -91,6 +91,16 @@ def layers(session: nox.Session) -> None:
 
 
 @nox.session
+def docs(session: nox.Session) -> None:
+    """The site, in docs/_build/html; a warning is an error."""
+    session.install("-e", ".[docs]")
+    session.run(
+        "sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html",
+        *session.posargs,
+    )  # fmt: skip
+
+
+@nox.session
 def benchmarks(session: nox.Session) -> None:
     """One script: `nox -s benchmarks -- omkc_a9a`."""
     _install(session)

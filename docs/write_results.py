@@ -1,7 +1,7 @@
 """Writes what the pages show of results/*.json: `python docs/write_results.py`.
 
-Between `<!-- NAME -->` and `<!-- end -->` stands a table of `BLOCKS`; docs/tables.md has every
-published table that is stored. `kernbrook reproduce NAME --json results/NAME.json` stores one,
+Between `<!-- NAME -->` and `<!-- end -->` stands a table of `BLOCKS`, or a published table.
+`kernbrook reproduce NAME --json results/NAME.json` stores a published table,
 `benchmarks/shootout.py --json results/shootout.json` the comparison with other libraries.
 """
 
@@ -19,14 +19,8 @@ from kernbrook.reports.markdown import markdown
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
-PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md"]
-TABLES = ROOT / "docs" / "tables.md"
-BEGIN = """# Published tables, ours beside them
-
-`python docs/write_results.py` writes this page from the files of `results/`. The command below a
-table makes the table again; [published.md](published.md) says what is printed where, and how long
-it takes.
-"""
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", DOCS / "results.md", *sorted((DOCS / "papers").glob("*.md"))]
 OURS = {"classification": "`OnlineMKClassifier()`", "regression": "`OnlineMKRegressor()`"}
 TITLES = {
     "lgb": "LightGBM, fitted afresh every 2,000 rows",
@@ -70,7 +64,8 @@ def filled(text: str) -> str:
     """A page with its blocks written anew."""
 
     def block(found: re.Match[str]) -> str:
-        return f"<!-- {found[1]} -->\n{BLOCKS[found[1]]()}\n<!-- end -->"
+        write = BLOCKS.get(found[1], lambda: section(found[1]))
+        return f"<!-- {found[1]} -->\n{write()}\n<!-- end -->"
 
     return re.sub(r"<!-- ([^>]+) -->\n.*?<!-- end -->", block, text, flags=re.DOTALL)
 
@@ -81,11 +76,15 @@ def stored() -> list[str]:
 
 
 def section(name: str) -> str:
-    """A stored table, and what it takes to make it again."""
-    results = results_of(json.loads((RESULTS / f"{name}.json").read_text("utf-8")))
-    wanted = published(name)
-    shown = markdown(wanted.as_table(results))
-    return f"## {name}\n\n{wanted.title}.\n\n{shown}\n\n{made(results.manifest)}\n"
+    """A published table, and what it takes to make it again; where it is stored."""
+    wanted, path = published(name), RESULTS / f"{name}.json"
+    title = re.search(r"(table|figure) \d.*", wanted.title)
+    assert title is not None
+    begin = f"### {title[0][0].upper()}{title[0][1:]}\n\n"
+    if not path.exists():
+        return f"{begin}No run is stored here. `kernbrook reproduce {name}` makes one."
+    results = results_of(json.loads(path.read_text("utf-8")))
+    return f"{begin}{markdown(wanted.as_table(results))}\n\n{made(results.manifest)}"
 
 
 def made(manifest: Any) -> str:
@@ -96,8 +95,7 @@ def made(manifest: Any) -> str:
 
 def pages() -> dict[Path, str]:
     """What every page should be."""
-    found = {path: filled(path.read_text("utf-8")) for path in PAGES}
-    return found | {TABLES: "\n".join([BEGIN, *map(section, stored())])}
+    return {path: filled(path.read_text("utf-8")) for path in PAGES}
 
 
 if __name__ == "__main__":

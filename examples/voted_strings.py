@@ -1,15 +1,18 @@
-"""Strings without features: what does the name of an HTML character stand for?
+"""
+Strings without features
+========================
 
-Python's `html.entities` knows 2,032 names of single characters, such as "Eacute", "rarr", "nsime".
-From some of them, and from nothing but comparisons of two names, voted kernel regularization
-learns whether a name stands for a letter, an arrow or another symbol. Two kernels are enough:
+What does the name of an HTML character stand for? Python's ``html.entities`` knows 2,032 names of
+single characters, such as "Eacute", "rarr", "nsime". From some of them, and from nothing but
+comparisons of two names, voted kernel regularization learns whether a name stands for a letter, an
+arrow or another symbol. Two kernels are enough:
 
 - the edit distance, as a similarity from 0 to 1: symmetric, but not positive definite;
 - the part of a stored name that another name has at its end: not even symmetric.
 
 Beside it stand the most frequent class, and the nearest name by edit distance, which keeps all.
 
-    python examples/voted_strings.py [names to learn from, 500 by default]
+Call it by ``python examples/voted_strings.py [names to learn from, 500 by default]``.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """The examples run and show what they say; so does code of the README and of the pages."""
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,89 @@ def test_river_pipeline():
     assert found["goes on"][0] > 70
     assert found["LabelBudget(rate=0.1)"][0] > 75
     assert int(found["LabelBudget(rate=0.1)"][1]) == 60
+
+
+@pytest.fixture
+def plotted(monkeypatch):
+    """Runs an example: its names, and the figures that it drew."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    monkeypatch.setattr(plt, "show", lambda: None)
+
+    def run(name):
+        names = runpy.run_path(str(beside_the_tests(f"examples/plot_{name}.py")))
+        return names, [plt.figure(number) for number in plt.get_fignums()]
+
+    yield run
+    plt.close("all")
+
+
+def test_a_first_stream(plotted):
+    names, (figure,) = plotted("1_first_stream")
+    assert names["record"].error < 0.08
+    error, weights = figure.axes
+    assert len(error.lines) == 1
+    assert len(weights.lines) == 16
+    shown = [text.get_text() for text in weights.get_legend().get_texts()]
+    heaviest = np.argsort(names["model"].kernel_weights_)[-4:]
+    assert set(shown) == {str(names["model"].kernels_[k]) for k in heaviest}
+
+
+def test_drift(plotted):
+    names, (mistakes, _) = plotted("2_drift")
+    parts = {name: record.mistakes[4000:4500].mean() for name, record in names["records"].items()}
+    assert parts["FixedShare"] < parts["AdaHedge"] - 0.03  # after the second change
+    later = {name: record.mistakes[3000:4000].mean() for name, record in names["records"].items()}
+    assert later["FixedShare"] < later["Uniform"] / 2
+    weights = {name: record.history.kernel_weights for name, record in names["records"].items()}
+    assert weights["AdaHedge"][-1, 0] < 0.01 < 0.3 < weights["FixedShare"][-1, 0]
+    assert len(mistakes.axes[0].lines) == 5
+
+
+def test_few_labels(plotted):
+    names, _ = plotted("3_few_labels")
+    (rates, mistakes), (random_rates, random_mistakes) = names["curves"].values()
+    for rate, own in zip(rates, mistakes, strict=True):
+        if rate > min(random_rates):
+            assert own < np.interp(rate, random_rates, random_mistakes)
+
+
+def test_a_mixed_pool(plotted):
+    names, _ = plotted("4_mixed_pool")
+    weights = np.array(names["weights"])
+    np.testing.assert_allclose(weights.sum(axis=1), 1)
+    end = dict(zip(names["pool"], weights[-1], strict=True))
+    assert max(end, key=end.get) == "decision tree"
+    assert end["last label"] < 0.1
+    assert np.mean(names["wrong"][-10:]) < 0.06 < names["wrong"][0]
+
+
+def test_budgets(plotted):
+    names, _ = plotted("5_budgets")
+    curves = {name.split(":")[0]: errors for name, errors in names["curves"].items()}
+    assert all(errors[-1] < errors[0] - 5 for errors in curves.values())
+    assert (
+        curves["Projectron"][1] < min(curves[name][1] for name in ("Stoptron", "RBP", "BPAS")) - 5
+    )
+    assert abs(curves["Projectron"][-1] - names["whole"]) < 1
+
+
+def test_voted_kernels(plotted):
+    names, (figure,) = plotted("6_voted")
+    wrong = [
+        np.mean(names[m].predict(names["new"]) != names["truth"]) for m in ("voted", "machine")
+    ]
+    assert wrong[0] < wrong[1] + 0.01
+    kept = names["voted"].n_support_stored_
+    assert 3 * kept < len(names["machine"].support_vectors_)
+    assert f"{kept} examples kept" in figure.axes[0].get_title()
+
+
+def test_every_example_is_run():
+    found = sorted(path.name for path in beside_the_tests("examples").glob("*.py"))
+    source = Path(__file__).read_text("utf-8")
+    for name in found:
+        assert f'plotted("{name[5:-3]}")' in source or f'"examples/{name}"' in source
 
 
 def blocks(page):
@@ -118,7 +202,7 @@ def test_the_page_on_tables(run):
 
 
 def test_the_page_on_training(run):
-    said = run("docs/training.md")[0].split("\n")
+    said = run("docs/saving.md")[0].split("\n")
     assert said == ["3000 True", "1024 1024", "976 976", ""]
 
 
@@ -148,9 +232,84 @@ def test_the_page_on_river(run):
     assert names["machine"].estimator.labels_asked_ == 125
 
 
+@pytest.mark.slow
+def test_the_page_on_getting_started(run):
+    said = run("docs/index.md")[0].split("\n")
+    assert len(said[0].strip("[]").split()) == 5
+    assert 0.01 < float(said[1]) < 0.06
+    assert said[2:] == ["True", ""]
+
+
+@pytest.mark.slow
+def test_the_page_on_recipes(run):
+    said, names = run("docs/which_recipe.md")
+    errors = {row.recipe: row.errors.mean() for row in names["result"].rows}
+    assert [line.split()[0] for line in said.splitlines()[:4]] == list(errors)
+    assert errors["kernbrook-classification"] < errors["spa(scaling='moments')"]
+    assert errors["spa(scaling='moments')"] < errors["majority"] - 20
+
+
+def test_the_page_on_recipes_names_recipes():
+    text = beside_the_tests("docs/which_recipe.md").read_text("utf-8")
+    table = [cell for line in text.splitlines() if line[:1] == "|" for cell in line.split("|")]
+    named = {name for cell in table for name in re.findall(r"`([a-z][a-z0-9-]+)`", cell)}
+    named -= {"budget"}
+    assert len(named) > 12
+    assert named <= set(kb.recipes.names())
+
+
+def test_the_page_on_drift(run):
+    pytest.importorskip("river")
+    said, names = run("docs/drift.md")
+    assert [1000 < row < 1200 for row in names["record"].drift()] == [True]
+    assert names["record"].mistakes[1200:1300].mean() < 0.1
+    assert names["model"].expert_weights_[0] > 0.8
+    assert said.splitlines()[-1] == "50.0 0.0"
+
+
+def test_the_page_on_adding_a_kernel(run):
+    said, _ = run("docs/adding_a_kernel.md")
+    assert float(said) > 0.8
+
+
+def test_the_page_on_adding_a_combiner(run):
+    said, names = run("docs/adding_a_combiner.md")
+    hedge = kb.OnlineMKClassifier("omkc16", learner=kb.Perceptron(), combiner=kb.Hedge(0.8))
+    assert float(said) == kb.prequential(hedge, names["X"], names["y"]).error  # 1 - 0.2 * 0 or 1
+
+
+def test_the_page_on_adding_a_policy(run):
+    said, names = run("docs/adding_a_policy.md")
+    asked, wrong = names["record"].labels_asked, names["record"].error
+    assert said.startswith(f"{asked} of 569 labels asked for")
+    assert 30 < asked < 200
+    assert wrong < 0.12
+
+
+@pytest.mark.slow
+def test_the_page_on_adding_a_paper(run):
+    said, _ = run("docs/adding_a_paper.md")
+    row, *cells = said.splitlines()
+    assert row.startswith("RBP a9a {'budget': 443} 2")
+    found = [re.fullmatch(r"(.+) ([\d.]+) printed: ([\d.]+)", cell).groups() for cell in cells]
+    assert [(title, float(printed)) for title, _, printed in found] == [
+        ("Perceptron", 34.51), ("Perceptron(u)", 41.52),
+    ]  # fmt: skip
+    assert all(abs(float(ours) - float(printed)) < 8 for _, ours, printed in found)
+
+
+@pytest.mark.slow
+def test_the_page_on_papers(run):
+    frame = run("docs/papers/index.md")[1]["frame"]
+    own = frame[frame.measure == "error"].set_index("title")
+    assert abs(own.loc["OMKC(D,D)", "mean"] - own.loc["OMKC(D,D)", "printed"]) < 3
+
+
 def test_every_page_with_code_is_run_or_is_of_the_package():
     """What the page on learners shows is code of the package, but for the use of another's."""
-    pages = [f"docs/{path.name}" for path in beside_the_tests("docs").glob("*.md")]
+    docs = beside_the_tests("docs")
+    folders = ["docs", *(f"docs/{path.name}" for path in docs.iterdir() if path.name == "papers")]
+    pages = [f"{at}/{path.name}" for at in folders for path in beside_the_tests(at).glob("*.md")]
     source = Path(__file__).read_text("utf-8")
     learners = Path(kb.learners.__file__).parent.glob("*.py")
     written = {line.strip() for path in learners for line in path.read_text("utf-8").splitlines()}

@@ -1,11 +1,21 @@
-"""Pages of results are what the stored results make them."""
+"""Pages say what the programs do: results, commands, keys of JSON, public names."""
 
 import json
+import re
+import shlex
+import sys
+from types import ModuleType
 
 import pytest
+import typer
 from beside import beside_the_tests, module_of
 
+import kernbrook as kb
+from kernbrook.cli.main import app, run
+from kernbrook.papers import reproduce, tables
 from kernbrook.reports.as_json import results_json, results_of
+
+# -- results ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +39,227 @@ def test_blocks_are_filled_and_the_rest_is_left(written):
     assert written.filled(text) == text
 
 
+def test_every_published_table_has_its_place(written):
+    pages = "".join(path.read_text("utf-8") for path in written.PAGES)
+    for name in tables():
+        assert pages.count(f"<!-- {name} -->") == 1
+
+
+@pytest.mark.slow
+def test_a_stored_table_is_on_its_page(written, tmp_path, monkeypatch):
+    page = "<!-- omkc-table-3 -->\n<!-- end -->"
+    monkeypatch.setattr(written, "RESULTS", tmp_path)
+    assert "No run is stored here" in written.filled(page)
+    results = reproduce("omkc-table-3", ["wdbc"], permutations=1, jobs=1)
+    path = tmp_path / "omkc-table-3.json"
+    path.write_text(json.dumps(results_json(results)), encoding="utf-8")
+    text = written.filled(page)
+    assert "### Table 3: OMKC(D,D), OM-2 and the perceptrons\n" in text
+    assert re.search(r"^\| (\*\*)?OMKC\(D,D\)(\*\*)? \| ", text, re.M)
+    assert results.manifest["machine"] in text
+    assert written.filled(text) == text
+    assert written.stored() == ["omkc-table-3"]
+
+
 def test_stored_results_are_read_back_whole(written):
-    assert written.stored()
     for name in written.stored():
         path = beside_the_tests(f"results/{name}.json")
         values = json.loads(path.read_text(encoding="utf-8"))
         assert results_json(results_of(values)) == values
-        assert set(written.section(name).splitlines()) & {f"## {name}"}
+
+
+# -- commands --------------------------------------------------------------------------------------
+
+
+def pages():
+    """Names of the pages with prose."""
+    docs = beside_the_tests("docs")
+    found = [*docs.glob("*.md"), *(docs / "papers").glob("*.md")]
+    return ["README.md", *(str(path.relative_to(docs.parent)) for path in sorted(found))]
+
+
+def commands():
+    """(commands in blocks, commands within lines) of all pages."""
+    in_blocks, in_lines = set(), set()
+    for page in pages():
+        text = beside_the_tests(page).read_text("utf-8")
+        for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
+            in_blocks.update(re.findall(r"^kernbrook .*", block, re.M))
+        prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+        in_lines.update(re.findall(r"`(kernbrook [^`]*)`", prose))
+    clean = [{" ".join(one.split()) for one in found} for found in (in_blocks, in_lines)]
+    assert all(len(found) > 8 for found in clean)
+    return clean
+
+
+def arguments(command):
+    return shlex.split(command, comments=True)[1:]
+
+
+def test_every_command_on_the_pages_is_understood():
+    """It is parsed, not run: options and their values are known."""
+    program = typer.main.get_command(app)
+    for command in set.union(*commands()):
+        name, *rest = arguments(command)
+        one = program.commands[name]
+        if rest or name in ("data", "recipes", "warm"):
+            with one.make_context(name, list(rest)) as context:
+                table = context.params.get("table")
+                assert table in (None, "NAME", "TABLE", "mine-table-1", *tables()), command
+
+
+@pytest.mark.slow
+def test_commands_in_blocks_run_as_they_are_written(tmp_path, monkeypatch, capfd):
+    """But for those of published tables, which take minutes and are tested in `tests/papers`."""
+    monkeypatch.chdir(tmp_path)
+    X, y = kb.open_stream("checkerboard:300").read()
+    for name, rows in (("data.svm", slice(0, 200)), ("new.svm", slice(200, 300))):
+        lines = [f"{label} 1:{a} 2:{b}" for label, (a, b) in zip(y[rows], X[rows], strict=True)]
+        (tmp_path / name).write_text("\n".join(lines))
+    wanted = [one for one in commands()[0] if not one.startswith("kernbrook reproduce")]
+    assert len(wanted) >= 4
+    for command in sorted(wanted, key=lambda one: one.startswith("kernbrook predict")):
+        monkeypatch.setattr(sys, "argv", ["kernbrook", *arguments(command)])
+        with pytest.raises(SystemExit) as end:
+            run()
+        assert end.value.code in (None, 0), f"{command}: {capfd.readouterr().err}"
+    assert len((tmp_path / "predictions.txt").read_text().split()) == 100
+    assert "<h1>Online learning on wdbc" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_programs_and_tables_that_pages_name_are_there():
+    for page in pages():
+        text = beside_the_tests(page).read_text("utf-8")
+        for name in re.findall(r"python ((?:benchmarks|docs|examples)/[a-z]\w*\.py)", text):
+            assert beside_the_tests(name).is_file()
+        found = re.findall(r"\b(?:omkc|bomkl|bpegasos|amkl|vkr)-(?:table|figure)-\d", text)
+        assert set(found) <= set(tables())
+
+
+def test_links_between_pages_lead_somewhere():
+    """To files that are there, and to headings of these."""
+    for page in pages():
+        path = beside_the_tests(page)
+        for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text("utf-8")):
+            if re.match(r"https?:", target):
+                continue
+            name, _, heading = target.partition("#")
+            other = (path.parent / name).resolve() if name else path
+            assert other.exists(), f"{page}: {target}"
+            if heading:
+                titles = re.findall(r"^#+ (.*)", other.read_text("utf-8"), re.M)
+                anchors = [re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in titles]
+                assert heading in anchors, f"{page}: {target}"
+
+
+# -- keys of JSON ----------------------------------------------------------------------------------
+
+KINDS = {str: "text", int: "integer", float: "number", list: "list", dict: "object"}
+
+
+def documented(name):
+    """Keys of a table of docs/json_schema.md, with their types."""
+    text = beside_the_tests("docs/json_schema.md").read_text("utf-8")
+    table = re.search(rf"<!-- keys {name} -->\n(.*?)<!-- end -->", text, re.S)[1]
+    rows = [line.strip("|").split("|") for line in table.splitlines()[2:]]
+    return {key: row[1].strip() for row in rows for key in re.findall(r"`([^`]+)`", row[0])}
+
+
+def met(values, wanted, prefix=""):
+    """(key, value) of all that lies in plain values, as far as `wanted` goes into them."""
+    for name, value in values.items():
+        inner = [key for key in wanted if key.startswith(f"{prefix}*.")]
+        key = f"{prefix}{'*' if inner else name}"
+        deeper = [one for one in wanted if one.startswith((f"{key}.", f"{key}[]."))]
+        if key in wanted or not deeper:
+            yield key, value
+        if isinstance(value, dict) and deeper:
+            yield from met(value, wanted, f"{key}.")
+        elif isinstance(value, list) and deeper:
+            for one in value:
+                yield from met(one, wanted, f"{key}[].")
+
+
+def check_keys(wanted, *found):
+    """Each key that is met is documented with its type, and the other way round."""
+    seen = set()
+    for values in found:
+        for key, value in met(values, wanted):
+            assert key in wanted, key
+            seen.add(key)
+            kind = KINDS.get(type(value))
+            assert (
+                value is None
+                or kind == wanted[key]
+                or (kind, wanted[key])
+                == (
+                    "integer",
+                    "number",
+                )
+            ), key
+    assert seen == set(wanted)
+
+
+@pytest.fixture
+def said(monkeypatch, capfd):
+    """What a command writes as JSON."""
+
+    def call(command):
+        monkeypatch.setattr(sys, "argv", [*command.split(), "--json", "-"])
+        with pytest.raises(SystemExit):
+            run()
+        return json.loads(capfd.readouterr().out)
+
+    return call
+
+
+def test_keys_of_compare(said):
+    recipes = "--recipes spa,majority --permutations 2 --jobs 1"
+    one = said(f"kernbrook compare wdbc:60 {recipes}")
+    check_keys(documented("compare"), one)
+    check_keys(documented("manifest"), one["manifest"])
+    several = said(f"kernbrook compare wdbc:60 checkerboard:60 {recipes}")
+    check_keys(documented("compare several"), several)
+    for comparison in several["comparisons"]:
+        check_keys(documented("compare"), comparison)
+
+
+@pytest.mark.slow
+def test_keys_of_reproduce(said):
+    figure = said("kernbrook reproduce omkc-figure-4 --data wdbc --permutations 1 --jobs 1")
+    table = said("kernbrook reproduce omkc-table-4 --data wdbc --permutations 2 --jobs 1")
+    check_keys(documented("reproduce"), figure, table)
+    assert set(table["manifest"]) <= set(documented("manifest"))
+
+
+def test_keys_of_train(said, tmp_path):
+    classes = said(f"kernbrook train wdbc:60 --recipe omkc-dd --model {tmp_path / 'a.kb'}")
+    numbers = said(f"kernbrook train friedman:60 --recipe raker --model {tmp_path / 'b.kb'}")
+    check_keys(documented("train"), classes, numbers)
+    assert set(classes) == set(documented("train"))
+    assert not {"classes", "mistakes"} & set(numbers)
+
+
+# -- public names ----------------------------------------------------------------------------------
+
+
+def test_the_page_of_the_api_has_every_public_name():
+    text = beside_the_tests("docs/api.rst").read_text("utf-8")
+    listed = re.findall(r"^   ([\w.]+)$", text, re.M)
+    assert len(listed) == len(set(listed))
+    modules = {name for name in kb.__all__ if isinstance(getattr(kb, name), ModuleType)}
+    assert set(kb.__all__) - modules <= set(listed)
+    for module in modules:
+        for name in getattr(getattr(kb, module), "__all__", ()):
+            assert name in listed or f"{module}.{name}" in listed, f"{module}.{name}"
+    for name in listed:
+        found = kb
+        for part in name.split("."):
+            found = getattr(found, part)
+
+
+def test_words_of_the_glossary_are_sorted():
+    text = beside_the_tests("docs/glossary.md").read_text("utf-8")
+    words = re.findall(r"^\| ([^|]+) \|", text, re.M)[1:]
+    assert len(words) > 40
+    assert words == sorted(words, key=str.lower)

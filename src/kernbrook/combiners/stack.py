@@ -47,8 +47,8 @@ class Stack(BaseEstimator):
 
     Parameters
     ----------
-    base : combiner that learns from losses; `FixedShare()` for classes, `MLPoly("linearized",
-        scale_free=True)` for numbers, by default
+    base : combiner that learns from losses
+        By default `FixedShare()` for classes, `MLPoly("linearized", scale_free=True)` for numbers.
         Its weights are the experts'.
     regularization : float, more than 0
         How much the coefficients are held to 0; about the number of rounds before they count.

@@ -32,6 +32,11 @@ class ANOVA(Width, ShiftInvariant):
     sigma : width, in the unit of the features; or
     gamma : 1 / (2 sigma^2)
 
+    Raises
+    ------
+    InputError
+        The order is no such integer, or the width is not one positive number.
+
     Notes
     -----
     With u_i = exp(-gamma (x_i - z_i)^2) the mean over sets of j among the first i inputs is
@@ -39,11 +44,6 @@ class ANOVA(Width, ShiftInvariant):
     symmetric polynomials, divided by their numbers of terms, so that nothing overflows. A value
     costs an exponential and `order` steps for each input, zeros too: sparse rows are made dense,
     a few hundred at a time.
-
-    Raises
-    ------
-    InputError
-        The order is no such integer, or the width is not one positive number.
 
     References
     ----------

@@ -22,14 +22,14 @@ class Precomputed(Kernel):
     matrix : (N, N) array of kernel values
     name : printed as the formula
 
-    Notes
-    -----
-    X has one column, the row numbers 0 .. N-1, in any order and as often as they come.
-
     Raises
     ------
     InputError
         The matrix is not square and finite, or X is not one column of row numbers.
+
+    Notes
+    -----
+    X has one column, the row numbers 0 .. N-1, in any order and as often as they come.
 
     Examples
     --------

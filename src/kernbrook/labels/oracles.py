@@ -102,7 +102,7 @@ class JSONLines:
         number : its id
         x : JSON, the row; where the id was asked before, it must be the same row
         read : makes a label of the answer, or raises InputError
-        more : JSON values that stand beside x in the question
+        **more : JSON values that stand beside x in the question
         """
         text = json.dumps(x)
         self._open.pop(number, None)
