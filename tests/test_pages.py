@@ -6,6 +6,7 @@ import shlex
 import sys
 from types import ModuleType
 
+import pandas
 import pytest
 import typer
 from beside import beside_the_tests, module_of
@@ -84,7 +85,8 @@ def commands():
     for page in pages():
         text = beside_the_tests(page).read_text("utf-8")
         for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
-            in_blocks.update(re.findall(r"^kernbrook .*", block, re.M))
+            whole = block.replace("\\\n", "")
+            in_blocks.update(re.findall(r"^kernbrook .*", whole, re.M))
         prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
         in_lines.update(re.findall(r"`(kernbrook [^`]*)`", prose))
     clean = [{" ".join(one.split()) for one in found} for found in (in_blocks, in_lines)]
@@ -108,6 +110,14 @@ def test_every_command_on_the_pages_is_understood():
                 assert table in (None, "NAME", "TABLE", "mine-table-1", *tables()), command
 
 
+PASSENGERS = """PassengerId,Survived,Name,Sex,Age,Ticket,Cabin,Embarked
+1,0,"Braund, Owen",male,22,A/5 21171,,S
+2,1,"Cumings, Florence",female,38,PC 17599,C85,C
+3,1,"Heikkinen, Laina",female,,STON/O2,,S
+4,0,"Allen, William",male,35,373450,,
+"""
+
+
 @pytest.mark.slow
 def test_commands_in_blocks_run_as_they_are_written(tmp_path, monkeypatch, capfd):
     """But for those of published tables, which take minutes and are tested in `tests/papers`."""
@@ -116,6 +126,9 @@ def test_commands_in_blocks_run_as_they_are_written(tmp_path, monkeypatch, capfd
     for name, rows in (("data.svm", slice(0, 200)), ("new.svm", slice(200, 300))):
         lines = [f"{label} 1:{a} 2:{b}" for label, (a, b) in zip(y[rows], X[rows], strict=True)]
         (tmp_path / name).write_text("\n".join(lines))
+    (tmp_path / "titanic.csv").write_text(PASSENGERS)
+    known = pandas.read_csv(tmp_path / "titanic.csv").drop(columns="Survived")
+    known.to_parquet(tmp_path / "new.parquet")
     wanted = [one for one in commands()[0] if not one.startswith("kernbrook reproduce")]
     assert len(wanted) >= 4
     for command in sorted(wanted, key=lambda one: one.startswith("kernbrook predict")):
