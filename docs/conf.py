@@ -54,6 +54,8 @@ sphinx_gallery_conf = {
     "show_signature": False,
 }
 
+WIDE = {"results", "budgets", "shootout", "json_schema"}  # pages of wide tables
+WIDE |= {f"papers/{path.stem}" for path in HERE.glob("papers/*.md")}
 html_theme = "pydata_sphinx_theme"
 html_title = "kernbrook"
 html_static_path = ["static"]
@@ -64,7 +66,7 @@ html_copy_source = False
 html_theme_options = {
     "navbar_align": "left",
     "navigation_with_keys": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in sorted(WIDE)}},
     "footer_start": ["copyright"],
     "footer_end": [],
 }

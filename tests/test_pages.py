@@ -165,6 +165,17 @@ def test_links_between_pages_lead_somewhere():
                 assert heading in anchors, f"{page}: {target}"
 
 
+def test_every_page_is_in_a_table_of_contents():
+    docs = beside_the_tests("docs")
+    named = {docs / "index"}
+    for page in pages():
+        path = beside_the_tests(page)
+        for block in re.findall(r"^```{toctree}\n(.*?)^```", path.read_text("utf-8"), re.M | re.S):
+            named.update(path.parent / line for line in re.findall(r"^[a-z][\w/]*$", block, re.M))
+    found = {beside_the_tests(page).with_suffix("") for page in pages() if page != "README.md"}
+    assert found | {docs / "api", docs / "gallery" / "index"} == named
+
+
 # -- keys of JSON ----------------------------------------------------------------------------------
 
 KINDS = {str: "text", int: "integer", float: "number", list: "list", dict: "object"}
