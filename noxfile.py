@@ -1,7 +1,9 @@
 """Every task of the project: `nox -l` lists them, `nox -s NAME` runs one."""
 
 import os
+import shutil
 import tempfile
+from pathlib import Path
 
 import nox
 
@@ -36,6 +38,51 @@ def quick(session: nox.Session) -> None:
     lint(session)
     chosen = ["-m", "not slow and not data", *QUICK]
     session.run("python", "-m", "pytest", "-n", "2", *chosen, *session.posargs)
+
+
+# What says whether an installation works; pandas because the tests use frames.
+INSTALLED = [
+    "tests/streams", "tests/reports", "tests/kernels/test_kernels.py", "tests/test_package.py",
+    "tests/engine/test_twins.py", "tests/estimators/test_recipes.py", "tests/cli/test_showing.py",
+    "tests/estimators/test_model_files.py", "tests/voted/test_saving.py",
+]  # fmt: skip
+TESTING = ["pytest>=8", "hypothesis>=6.100", "pandas>=2.2"]
+
+
+def _installed(session: nox.Session, *options: str) -> None:
+    """Build sdist and wheel, install the wheel, and run tests of the sdist away from its source."""
+    folder = Path(session.create_tmp())
+    shutil.rmtree(folder)
+    session.install("build")
+    session.run("python", "-m", "build", "--outdir", str(folder), ".")
+    (wheel,), (source,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    shutil.unpack_archive(source, folder, filter="data")
+    tree = folder / source.name.removesuffix(".tar.gz")
+    shutil.rmtree(tree / "src")
+    session.install(str(wheel), *TESTING, *options)
+    chosen = session.posargs or ["-m", "not slow and not data", *INSTALLED]
+    with session.chdir(tree):
+        # Versions that are not those of today have warnings of their own.
+        warned = ["-o", "filterwarnings=default"] if options else []
+        session.run("python", "-m", "pytest", *warned, *chosen)
+
+
+@nox.session(python=["3.11", "3.13"])
+def wheel(session: nox.Session) -> None:
+    """The wheel alone in an empty environment: a quick part; `nox -s wheel -- tests` all."""
+    _installed(session)
+
+
+@nox.session(python="3.11")
+def floors(session: nox.Session) -> None:
+    """The same with the lowest versions that pyproject.toml allows."""
+    session.install("uv")
+    lowest = str(Path(session.create_tmp()).with_name("floors.txt"))
+    session.run(
+        *("uv", "pip", "compile", "pyproject.toml", "--quiet", "--output-file", lowest),
+        *("--resolution", "lowest-direct", "--python-version", "3.11"),
+    )
+    _installed(session, "--constraint", lowest)
 
 
 @nox.session

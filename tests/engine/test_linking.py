@@ -1,9 +1,11 @@
 """Calls through links: the same values as Python, and errors that are not lost."""
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pytest
+from numba import types
+from numpy.typing import NDArray
 
 from kernbrook.numerics.compiling import Verb, njit
 from kernbrook.numerics.linking import (
@@ -15,6 +17,7 @@ from kernbrook.numerics.linking import (
     family,
     fill_in,
     new_link,
+    numba_type,
     pin,
     through,
 )
@@ -131,3 +134,15 @@ def test_an_error_is_not_lost():
 
 def test_a_verb_has_the_same_name_in_every_process():
     assert repr(say).endswith("test_linking.say")
+
+
+T = TypeVar("T")
+
+
+class Alias(Generic[T]):
+    """As NumPy 2.5 has NDArray: its one argument is the scalar's type."""
+
+
+@pytest.mark.parametrize("array", [NDArray[np.bool_], Alias[np.bool_]])
+def test_arrays_as_numpy_annotates_them(array):
+    assert numba_type(Annotated[array, 2]) == types.Array(types.boolean, 2, "C")

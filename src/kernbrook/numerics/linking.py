@@ -52,7 +52,9 @@ def numba_type(hint: Any) -> types.Type:
         array, axes, *_ = get_args(hint)
         if axes == PINNED:
             return numba_type(array)
-        return types.Array(from_dtype(np.dtype(get_args(get_args(array)[1])[0])), axes, "C")
+        while get_args(array):  # of NumPy 2.5 an alias with the scalar's type, before that an array
+            array = get_args(array)[-1]
+        return types.Array(from_dtype(np.dtype(array)), axes, "C")
     if get_origin(hint) is tuple:
         return types.BaseTuple.from_types([numba_type(part) for part in get_args(hint)])
     hints = get_type_hints(hint, include_extras=True)
