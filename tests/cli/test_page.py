@@ -32,6 +32,7 @@ from kernbrook.evaluation.classes import named_classes
 from kernbrook.evaluation.labelling import label
 from kernbrook.evaluation.sources import Source, open_like
 
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, links and pipes")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
 Y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, "yes", "no").tolist()
@@ -417,6 +418,7 @@ def test_the_page_loads_nothing_from_elsewhere(sit, flowers):
     assert re.search(r"nonce-([\w-]+)'", sitting.send("")[2]["Content-Security-Policy"])[1] != once
 
 
+@POSIX
 def test_pictures(tmp_path):
     inside, outside = tmp_path / "data", tmp_path / "outside"
     for folder in (inside, outside):
@@ -486,7 +488,7 @@ class Program(Sitting):
         return self.process.returncode, out, err
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals")
+@POSIX
 def test_killed_and_gone_on_with(flowers, tmp_path):
     """Killed, stopped by Ctrl-C, and ended: what was answered or taken back stays so."""
     sitting = Program(tmp_path)
@@ -572,9 +574,9 @@ def test_with_keys_alone(sit, flowers, tmp_path, tab):
     heading, said = tab.locator("#where"), tab.locator("#said")
 
     def answer(key, then):
-        before, end = said.inner_text(), time.monotonic() + 60
+        before, end = said.text_content(), time.monotonic() + 60
         tab.keyboard.press(key)
-        while (now := said.inner_text()) == before and time.monotonic() < end:
+        while (now := said.text_content()) == before and time.monotonic() < end:
             time.sleep(0.01)
         assert now.startswith(then)
 
@@ -602,7 +604,7 @@ def test_with_keys_alone(sit, flowers, tmp_path, tab):
         answer(str(["no", "yes"].index(Y[row - 1]) + 1), f"Saved: {Y[row - 1]}. ")
     if not tab.locator("#finish").is_visible():
         answer(str(["no", "yes"].index(Y[59]) + 1), f"Saved: {Y[59]}. ")
-    assert said.inner_text().endswith("No row is left.")
+    assert said.text_content().endswith("No row is left.")
     assert tab.evaluate("document.activeElement.id") == "finish"
     tab.keyboard.press("Enter")
     tab.wait_for_selector("#over:not([hidden])")
@@ -622,7 +624,7 @@ def test_with_the_mouse_and_for_a_screen_reader(sit, flowers, tmp_path, tab):
     told(tab, "Taken back: row 1")
     for name in ("yes", "Skip", "Undo", "Stop"):
         assert tab.get_by_role("button", name=name).is_visible()
-    assert tab.get_by_role("status").inner_text() == "Taken back: row 1, no. row 1 of 60"
+    assert tab.get_by_role("status").text_content() == "Taken back: row 1, no. row 1 of 60"
     assert tab.get_by_role("img", name="img/1.png").is_visible()
     tab.get_by_role("button", name="no").click()
     told(tab, "Saved: no")
