@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
     from kernbrook.cli.page import Page
     from kernbrook.cli.person import Person
+    from kernbrook.evaluation.answers import Question
     from kernbrook.evaluation.checkpoints import Checkpoint
-    from kernbrook.evaluation.labelling import Labelling, Question
+    from kernbrook.evaluation.labelling import Labelling
     from kernbrook.evaluation.sources import Source
     from kernbrook.labels import JSONLines
     from kernbrook.streams import Stream

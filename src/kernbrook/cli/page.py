@@ -19,7 +19,8 @@ from kernbrook.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kernbrook.evaluation.labelling import Labelling, Question
+    from kernbrook.evaluation.answers import Question
+    from kernbrook.evaluation.labelling import Labelling
     from kernbrook.evaluation.sources import Source
     from kernbrook.streams import Stream
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
-    from kernbrook.evaluation.answers import Answer
-    from kernbrook.evaluation.labelling import Labelling, Question
+    from kernbrook.evaluation.answers import Answer, Question
+    from kernbrook.evaluation.labelling import Labelling
     from kernbrook.evaluation.sources import Source
     from kernbrook.streams import Stream
 

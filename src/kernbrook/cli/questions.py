@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kernbrook.evaluation.labelling import Labelling, Question
+    from kernbrook.evaluation.answers import Question
+    from kernbrook.evaluation.labelling import Labelling
     from kernbrook.streams import Stream
 
 

@@ -1,9 +1,9 @@
+from .answers import Question as Question
 from .checkpoints import Checkpoint as Checkpoint
 from .checkpoints import load_checkpoint as load_checkpoint
 from .comparing import compare as compare
 from .held_out import held_out as held_out
 from .labelling import Labelling as Labelling
-from .labelling import Question as Question
 from .labelling import label as label
 from .oracles import best_fixed as best_fixed
 from .oracles import best_shifting as best_shifting

@@ -1,4 +1,4 @@
-"""The answers to a model's questions, in the file that holds them."""
+"""A model's questions, and the answers to them in the file that holds them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,44 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.atomic import write_bytes
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.evaluation.classes import as_label
+from kernbrook.evaluation.moments import Floats
 from kernbrook.json_lines import JSONLog
+from kernbrook.streams.base import Features
+
+
+class Question(NamedTuple):
+    """A row whose label the model wants.
+
+    Attributes
+    ----------
+    row : its number in the data, from 1
+    x : (1, d), dense or CSR
+    predicted : the label that the model expects; None before it has learned any
+    votes : (c,) for each class, votes or scores, the greatest wins; of two classes with 0 the
+        second. None for numbers, and where `predicted` is
+    means, deviations : (d,) mean and standard deviation of each feature, up to this row
+    why : why the model asks, in words
+    """
+
+    row: int
+    x: Features
+    predicted: Any
+    votes: Floats | None
+    means: Floats
+    deviations: Floats
+    why: str
+
+    def entries(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Columns and values of the row, both (k,): all of a dense one, else what is stored."""
+        if isinstance(self.x, np.ndarray):
+            return np.arange(self.x.shape[1]), self.x[0]
+        return np.asarray(self.x.indices), np.asarray(self.x.data)
 
 
 class Answer(NamedTuple):

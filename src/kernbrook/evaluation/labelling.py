@@ -12,24 +12,23 @@ takes the answer back. So the model in the file has never learned an answer that
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from kernbrook.atomic import check_writable
 from kernbrook.engine.losses import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import task_of
-from kernbrook.evaluation.answers import Answer, AnswerLog, Begun, answers_beside
+from kernbrook.evaluation.answers import Answer, AnswerLog, Begun, Question, answers_beside
 from kernbrook.evaluation.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import as_label, named_classes
+from kernbrook.evaluation.copies import Copies
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.moments import Floats, Moments
 from kernbrook.evaluation.predicting import predict
@@ -43,35 +42,6 @@ from kernbrook.streams.base import Features, Labels
 
 EVERY = 60.0  # seconds from one writing of the model to the next
 COPY = 10  # answers from one copy of the model to the next
-
-
-class Question(NamedTuple):
-    """A row whose label the model wants.
-
-    Attributes
-    ----------
-    row : its number in the data, from 1
-    x : (1, d), dense or CSR
-    predicted : the label that the model expects; None before it has learned any
-    votes : (c,) for each class, votes or scores, the greatest wins; of two classes with 0 the
-        second. None for numbers, and where `predicted` is
-    means, deviations : (d,) mean and standard deviation of each feature, up to this row
-    why : why the model asks, in words
-    """
-
-    row: int
-    x: Features
-    predicted: Any
-    votes: Floats | None
-    means: Floats
-    deviations: Floats
-    why: str
-
-    def entries(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Columns and values of the row, both (k,): all of a dense one, else what is stored."""
-        if isinstance(self.x, np.ndarray):
-            return np.arange(self.x.shape[1]), self.x[0]
-        return np.asarray(self.x.indices), np.asarray(self.x.data)
 
 
 @dataclass
@@ -207,7 +177,7 @@ def label(
         rows = _rounds(model) - log.begun.rounds
         session = _Session(
             model, Labelling(model, log.path, rows=rows), path, source, checkpoint, False, names,
-            log, ask, end, Moments(stream.n_features), _Copies(log.begun, rows, model, checkpoint),
+            log, ask, end, Moments(stream.n_features), Copies(log.begun, rows, model, checkpoint),
         )  # fmt: skip
         session.check()
         X, _ = next(stream.chunks(ROWS))
@@ -269,47 +239,6 @@ def with_policy(model: Any) -> Any:
     return model
 
 
-class _Copy(NamedTuple):
-    """A model as it was after some rows, and what its file said then."""
-
-    rows: int
-    model: Any
-    checkpoint: Checkpoint | None
-
-
-class _Copies:
-    """Copies of a model, to go back to: the oldest, and the last few.
-
-    Parameters
-    ----------
-    begun : what the model was before its first answer
-    rows, model, checkpoint : what it is now
-    """
-
-    def __init__(self, begun: Begun, rows: int, model: Any, checkpoint: Checkpoint | None):
-        self._held: list[_Copy] = []
-        seeded = isinstance(model.get_params(deep=False).get("random_state"), int)
-        if rows > 0 and begun.rounds == 0 and begun.digest == "" and seeded:
-            self._held.append(_Copy(0, clone(model), None))
-        self.take(rows, model, checkpoint)
-
-    @property
-    def oldest(self) -> int:
-        """Rows of the oldest copy."""
-        return self._held[0].rows
-
-    def take(self, rows: int, model: Any, checkpoint: Checkpoint | None) -> None:
-        """Hold one more copy."""
-        self._held.append(_Copy(rows, deepcopy(model), checkpoint))
-        del self._held[1:-2]
-
-    def before(self, row: int) -> _Copy:
-        """A copy of the last one that has not met a row; those after it are dropped."""
-        while self._held[-1].rows >= row:
-            self._held.pop()
-        return self._held[-1]._replace(model=deepcopy(self._held[-1].model))
-
-
 @dataclass
 class _Session(Session):
     """One way through the rows in a call of `label`: the only one, or that after an undo."""
@@ -321,7 +250,7 @@ class _Session(Session):
     ask: Callable[[Question, Labelling], Any]
     end: Callable[[Labelling], None] | None
     usual: Moments  # of the rows read
-    copies: _Copies
+    copies: Copies
     undoing: int = 0  # the row whose answer is taken back when it is met
     uncopied: int = 0  # answers since the last copy
 
