@@ -14,7 +14,7 @@ PAGE = Path(__file__).with_name("parameters.md")
 ESTIMATORS = [
     *(kb.OnlineMKClassifier, kb.OnlineMKRegressor, kb.LateLabels, kb.NamedColumns),
     *(kb.KernelFeatures, kb.VotedKernelClassifier, kb.VotedKernelClassifierCV),
-    *(TrivialClassifier, TrivialRegressor),
+    *(kb.TableEncoder, TrivialClassifier, TrivialRegressor),
 ]
 BEGIN = """# Parameters
 

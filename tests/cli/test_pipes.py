@@ -123,7 +123,7 @@ def test_how_much_may_come(kernbrook, folder):
 
 def test_labels_and_rows_do_not_come_the_same_way(kernbrook):
     code, _, err = kernbrook("label", "m", "-", "--classes", "yes,no", text="a,b\n1,2\n")
-    said = "standard input has the answers: give a file, or --questions, --answers"
+    said = "standard input has the answers: give a file, or --web, or --questions, --answers"
     assert (code, err) == (1, f"kernbrook: {said}\n")
 
 

@@ -252,9 +252,9 @@ def test_a_training_that_was_killed_ends_in_the_same_bytes(tmp_path):
 def test_a_model_with_a_dishonest_encoder(tmp_path, damage, problem):
     stream = kb.open_stream(titanic(50), label="Survived", encoder=ENCODER)
     train(stream, kb.recipes.make("bpas", budget=10, random_state=0), tmp_path / "m")
-    model, training = read(tmp_path / "m")
-    damage(training["source"])
-    write(model, tmp_path / "m", training)
+    model, header = read(tmp_path / "m")
+    damage(header["training"]["source"])
+    write(model, tmp_path / "m", header["training"])
     with pytest.raises(ModelFileError, match=problem):
         load_checkpoint(tmp_path / "m")
 

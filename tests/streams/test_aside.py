@@ -60,7 +60,7 @@ def test_the_model_knows_them(write):
     """Other data of the model's may have the columns or not."""
     path = write("rows.csv", "photo,w,h\na.png,1,2\nb.png,3,4\n")
     source = Source.of_stream(open_like(None, str(path), aside=["photo"]))
-    assert source == Source(2, None, ["w", "h"], None, ["photo"])
+    assert source == Source(2, features=["w", "h"], aside=["photo"])
     bare = write("bare.csv", "w,h\n1,2\n3,4\n")
     for data in (path, bare):
         assert open_like(source, str(data)).read()[0].tolist() == [[1, 2], [3, 4]]

@@ -53,25 +53,15 @@ Classes = Annotated[
     str | None, typer.Option(help="All labels of a new model, with commas; none for numbers.")
 ]
 Unread = Annotated[str | None, typer.Option(help="A table's label column, which is not looked at.")]
-Questions = Annotated[
-    Path | None, typer.Option(help="Ask here, a JSON object a line, and not in the terminal.")
-]
-Answers = Annotated[
-    Path | None, typer.Option(help="Take the answers from this file, which others write.")
-]
-Text = Annotated[
-    str | None, typer.Option(help="A CSV file's column that is shown, and not learned.")
-]
+Questions = Annotated[Path | None, typer.Option(help="Ask here, a JSON object a line.")]
+Answers = Annotated[Path | None, typer.Option(help="Take the answers from this file.")]
+Text = Annotated[str | None, typer.Option(help="A CSV file's column to show, not to learn.")]
 Image = Annotated[
     str | None,
-    typer.Option(
-        help="A CSV file's column with names of image files, from the file's folder on; likewise."
-    ),
+    typer.Option(help="Likewise, a column with names of image files in the file's folder."),
 ]
 Web = Annotated[bool, typer.Option("--web", help="Ask on a page in the browser.")]
-Port = Annotated[
-    int | None, typer.Option(min=0, max=65535, help="The page's port on this machine; else any.")
-]
+Port = Annotated[int | None, typer.Option(min=0, max=65535, help="The page's port; else any.")]
 
 
 @takes_tables

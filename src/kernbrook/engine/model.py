@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.committee import relative_weights
-from kernbrook.engine.passes import COMPILED, PLAIN
+from kernbrook.engine.passes import COMPILED, PLAIN, Passes
 from kernbrook.engine.progress import (
     ASKED,
     CHOSEN,
@@ -78,7 +78,7 @@ class Model:
         asks: bool,
         compiled: bool,
     ):
-        self.passes = COMPILED if compiled else PLAIN
+        self.compiled = compiled
         for store in stores:
             store.compiled = compiled
         self.stores, self.choices, self.setting = tuple(stores), choices, setting
@@ -94,6 +94,11 @@ class Model:
         self.scaler: Any = None
         self.calibration = None
         self.due: Due | None = None
+
+    @property
+    def passes(self) -> Passes:
+        """What it calls; not held, or who walks through a model comes to all of the compiler."""
+        return COMPILED if self.compiled else PLAIN
 
     @property
     def calibration(self) -> Any:

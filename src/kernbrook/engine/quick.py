@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from kernbrook.engine import verbs
 from kernbrook.engine.model import Model
-from kernbrook.engine.passes import COMPILED
 from kernbrook.engine.progress import Due, Progress, empty_board
 from kernbrook.engine.rounds import Met, link_store
 from kernbrook.engine.row import (
@@ -137,7 +136,7 @@ class QuickRows:
     @staticmethod
     def takes(model: Model) -> bool:
         """Whether a model can learn so."""
-        return model.passes is COMPILED and all(in_rows(store) for store in model.stores)
+        return model.compiled and all(in_rows(store) for store in model.stores)
 
     def learn(self, x: Floats, label: float, weight: float, given: float) -> Floats | None:
         """(c,) the decision on a row before its label, NaN: none, is learned from.

@@ -126,8 +126,7 @@ def open_like(
             return _open_csv(source, known, file, label, aside)
     if aside:
         raise InputError(
-            f"column {aside[0]!r}: what is shown and not learned is a column of a CSV file with "
-            "commas, whose other columns are numbers"
+            f"column {aside[0]!r}: {data} is no CSV file of numbers with commas between"
         )
     if file is None and (records := open_folder(data, max_bytes)) is not None:
         return _open_table(source, known, records, label, encoder)

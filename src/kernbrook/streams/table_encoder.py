@@ -133,6 +133,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Forget what was learned, and learn from a frame."""
+        check(self)
         return self.begin(self._frame(X).columns).partial_fit(X)
 
     def partial_fit(self, X: Any, y: Any = None) -> TableEncoder:
