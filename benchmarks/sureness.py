@@ -131,10 +131,15 @@ def rare(names: list[str], rows: int) -> list[list[str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=ROWS)
-    rows = parser.parse_args().rows
+    parser.add_argument("--data", help="with commas; all by default")
+    given = parser.parse_args()
+    rows, chosen = given.rows, given.data.split(",") if given.data else (*RARE, *NUMBERS)
     if rows < WINDOW + 2:  # two are learned first
         parser.error(f"--rows: at least a window of {WINDOW} and two, found {rows}")
-    sure, numbers, few = map(machine.present, (SURE, NUMBERS, RARE))
+    sure, numbers, few = (
+        machine.present([name for name in names if name in chosen])
+        for names in (SURE, NUMBERS, RARE)
+    )
     tables = {
         ("stream", "model", "mistakes %", "log loss", "calibration error"): probabilities(
             sure, rows
