@@ -726,7 +726,7 @@ def test_labels_that_csv_has_to_quote(kernbrook, tmp_path):
 @POSIX
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_outputs_that_take_no_more(kernbrook, trained):
-    command = ["predict", "m", "checkerboard:200000"]
+    command = ["predict", "m", "checkerboard:60000"]
     kernbrook("train", "checkerboard:2000", "--model", "m", "--overwrite", *BPAS)
     with open("/dev/full", "w") as full, process(*command, stdout=full) as done:
         _, err = done.communicate(timeout=100)
