@@ -3,6 +3,22 @@
 import hard_streams
 import pytest
 
+# What takes longest, and whose kind is tested beside it: run by `pytest -n 2`, which is all, and
+# left out by `-m "not long"`.
+LONG = {
+    "test_a_benchmark_on_few_rows", "test_a_curve_ends_as_a_run_of_that_length_does",
+    "test_a_full_disk_keeps_the_last_checkpoint", "test_a_person_at_a_terminal",
+    "test_a_training_that_was_killed_ends_in_the_same_bytes", "test_another_process_answers",
+    "test_cells_are_means_over_the_draws", "test_commands_in_blocks_run_as_they_are_written",
+    "test_code_beside_a_kernel_goes_with_a_change_elsewhere", "test_drawn_data_cut_short",
+    "test_errors_and_sparsity_come_out_as_printed", "test_killed_and_gone_on_with",
+    "test_memory_does_not_grow_with_the_rows", "test_memory_is_constant",
+    "test_one_kernel_at_the_steps_and_widths_that_were_found", "test_outputs_that_take_no_more",
+    "test_raker_beside_what_is_printed",
+    "test_stopped_by_hand", "test_the_cache_on_disk_serves_who_cannot_import_them",
+    "test_the_defaults_pass_too", "test_the_script_from_end_to_end", "test_with_keys_alone",
+}  # fmt: skip
+
 
 @pytest.hookimpl(tryfirst=True)  # before the processes start
 def pytest_sessionstart(session):
@@ -25,6 +41,9 @@ def pytest_itemcollected(item):
     printed = item.path.parent.name == "papers"
     if printed or "kill" in item.name:
         item.add_marker("slow")
+    if getattr(item, "originalname", None) in LONG:
+        item.add_marker("slow")
+        item.add_marker("long")
     if printed or "data_folder" in getattr(item, "fixturenames", ()):
         item.add_marker("data")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -72,13 +73,21 @@ def test_table_on_stdout_and_nothing_else(csv_file: Path) -> None:
     assert COMPILING.fullmatch(result.stderr)
 
 
+def forget(cache: Path, function: str) -> None:
+    """One function, and what the suite has compiled is there in the cache; else nothing is."""
+    given = os.environ.get("NUMBA_CACHE_DIR", "")
+    if not cache.exists() and given and Path(given).exists():
+        shutil.copytree(given, cache)
+    for path in cache.rglob(f"*{function}-*"):
+        path.unlink()
+
+
 def test_what_is_compiled_is_said_once(tmp_path: Path) -> None:
     """In one line, and with everything in the disk cache not at all."""
     command = ["compare", "friedman:60", "--recipes", "omkl-b,mean", "--json", "-"]
-    cold, warm = (
-        process(*command, "--permutations", "2", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-        for _ in range(2)
-    )
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    forget(tmp_path / "cache", "learner_pass")
+    cold, warm = (process(*command, "--permutations", "2", **cache) for _ in range(2))
     assert cold.stderr == "compiling, once for this machine\n"
     assert warm.stderr == ""
     found, again = (
@@ -86,7 +95,7 @@ def test_what_is_compiled_is_said_once(tmp_path: Path) -> None:
         for done in (cold, warm)
     )
     assert found == again
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    forget(tmp_path / "cache", "committee.decide")
     ahead, nothing = (
         process("warm", "--recipes", "omkl-b, mean", "--jobs", "1", **cache) for _ in range(2)
     )
