@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 import warnings
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
@@ -31,14 +30,21 @@ from kernbrook.streams.csv_header import (
     read_header,
 )
 from kernbrook.streams.data_files import DataFile
-from kernbrook.streams.table_columns import argument, missing_hint, not_a_number, option
+from kernbrook.streams.table_columns import missing_hint, not_a_number, option
+from kernbrook.streams.table_labels import (
+    EXACT_INTEGERS,
+    MISSING_LABEL,
+    MOST_CLASSES,
+    all_whole,
+    inexact,
+    is_inexact,
+    or_the_label,
+    too_long,
+)
 from kernbrook.streams.text_files import stem
 
 _KEPT_BYTES = 1 << 24  # of rows: a file of no more is read once
-_MOST_CLASSES = 1000  # that the first reading remembers
 _SLAB_BYTES = 1 << 24  # of labels as NumPy has them: each as long as the longest
-_EXACT_INTEGERS = 2.0**53
-_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 
 
 class _Rows(NamedTuple):
@@ -138,12 +144,12 @@ class CsvStream(Stream):
                 self._kept.append(block)
             if found is not None:
                 found.update(block.text.unique().to_pylist())
-                found = found if len(found) <= _MOST_CLASSES else None
+                found = found if len(found) <= MOST_CLASSES else None
             if block.numbers is None:
                 numeric = False
             else:
-                integral = integral and _all_integers(block.numbers)
-            index = index and bool((block.X[:, 0] >= 0).all()) and _all_integers(block.X[:, 0])
+                integral = integral and all_whole(block.numbers)
+            index = index and bool((block.X[:, 0] >= 0).all()) and all_whole(block.X[:, 0])
         if rows == 0:
             raise DataFileError(path, "a header row and no data")
         if index:
@@ -221,7 +227,7 @@ class CsvStream(Stream):
         if block.numbers is None:
             raise self._changed()
         numbers = block.numbers[taken]
-        if self._label_type.kind == "i" and not _all_integers(numbers):
+        if self._label_type.kind == "i" and not all_whole(numbers):
             raise self._changed()
         return numbers.astype(self._label_type)
 
@@ -270,7 +276,7 @@ class CsvStream(Stream):
         except pa.ArrowException:
             if compute.any(compute.is_in(labels, value_set=pa.array(MISSING))).as_py():
                 return self._read_slowly(first, block)
-        plain = numbers is None or bool((np.abs(numbers) < _EXACT_INTEGERS).all())
+        plain = numbers is None or bool((np.abs(numbers) < EXACT_INTEGERS).all())
         if not plain or longest > limits.LONGEST_LABEL:
             return self._read_slowly(first, block)
         return _Rows(X, labels, numbers, longest)
@@ -294,7 +300,7 @@ class CsvStream(Stream):
         reader = csv.reader(io.StringIO(self._decode(first, block), newline=""))
         features: list[list[float]] = []
         text: list[str] = []
-        inexact: tuple[int, str] | None = None
+        beyond: tuple[int, str] | None = None
         read = self._features if self._label is None else sorted([*self._features, self._label])
         try:
             for cells in reader:
@@ -308,21 +314,17 @@ class CsvStream(Stream):
                 for i in read:
                     value = cells[i].strip()
                     if value in MISSING:
-                        ways = "fill it in, or leave out the row or the column"
-                        if i != self._label:
-                            ways = missing_hint(self._columns[i])
-                        self._refuse(line, i, f"missing value; {ways}")
+                        hint = f"missing value; {missing_hint(self._columns[i])}"
+                        self._refuse(line, i, MISSING_LABEL if i == self._label else hint)
                     if i != self._label:
                         values.append(self._number(line, i, value))
                         continue
                     if len(value) > limits.LONGEST_LABEL:
-                        self._refuse(
-                            line, i, f"a label of over {limits.LONGEST_LABEL:,} characters"
-                        )
+                        self._refuse(line, i, too_long())
                     if is_number(value):
                         number = self._number(line, i, value)
-                        if inexact is None and _INTEGER.fullmatch(value) and int(value) != number:
-                            inexact = line, value
+                        if beyond is None and is_inexact(value, number):
+                            beyond = line, value
                     text.append(value)
                 features.append(values)
         except csv.Error as error:
@@ -333,8 +335,9 @@ class CsvStream(Stream):
             return _Rows(X, None, np.zeros(len(X)))
         numbers = None
         if all(map(is_number, text)):
-            if inexact is not None:
-                self._refuse_inexact(*inexact)
+            if beyond is not None:
+                assert self._label is not None
+                self._refuse(beyond[0], self._label, inexact(beyond[1]))
             numbers = np.array([float(value) for value in text])
         return _Rows(X, pa.array(text), numbers, max(map(len, text)))
 
@@ -350,22 +353,9 @@ class CsvStream(Stream):
         """What is wrong with text in a column of features, and what helps."""
         problem, is_text = not_a_number(self._columns[column], value)
         if is_text and not self._label_is_known:
-            problem += f", or is it the label? --label {argument(self._columns[column])}"
+            problem += or_the_label(self._columns[column])
         return problem
-
-    def _refuse_inexact(self, line: int, value: str) -> NoReturn:
-        assert self._label is not None
-        problem = (
-            f"a 64-bit float does not hold {value}: write numbers with a decimal point, and labels "
-            "with a letter"
-        )
-        self._refuse(line, self._label, problem)
 
     def _refuse(self, line: int, column: int, problem: str) -> NoReturn:
         name = quoted(self._columns[column])
         raise DataFileError(self._path, f"column {name}: {problem}", line)
-
-
-def _all_integers(labels: NDArray[np.float64]) -> bool:
-    whole = (labels == np.rint(labels)) & (np.abs(labels) <= _EXACT_INTEGERS)
-    return bool(whole.all())

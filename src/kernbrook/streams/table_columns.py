@@ -83,6 +83,11 @@ def not_a_number(column: str, value: str, decimal: str = ".") -> tuple[str, bool
     return f"{found}; {option('categorical', column)} or {option('drop', column)}", True
 
 
+def with_point(text: str, decimal: str) -> str:
+    """Text with a point before the fraction; a point that was no such mark makes it no number."""
+    return text if decimal == "." else text.replace(".", "?").replace(decimal, ".")
+
+
 class Numbers(NamedTuple):
     """Numbers, also where they come as text.
 
@@ -138,9 +143,7 @@ class Numbers(NamedTuple):
         value = (value or "").strip()
         if value in MISSING:
             return math.nan
-        marked = value
-        if self.decimal != ".":
-            marked = value.replace(".", "?").replace(self.decimal, ".")
+        marked = with_point(value, self.decimal)
         if is_number(marked):
             return float(marked)
         problem, is_text = not_a_number(self.column, value, self.decimal)

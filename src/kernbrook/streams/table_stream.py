@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -17,13 +16,20 @@ from kernbrook.streams import limits
 from kernbrook.streams.base import Labels, Piece, Stream
 from kernbrook.streams.csv_header import MISSING, is_number, quoted
 from kernbrook.streams.records import Batch, Records
-from kernbrook.streams.table_columns import ValueProblem, argument, as_text, option
+from kernbrook.streams.table_columns import ValueProblem, as_text, option, with_point
 from kernbrook.streams.table_encoder import ColumnProblem, TableEncoder
+from kernbrook.streams.table_labels import (
+    EXACT_INTEGERS,
+    MISSING_LABEL,
+    MOST_CLASSES,
+    all_whole,
+    inexact,
+    is_inexact,
+    or_the_label,
+    too_long,
+)
 
 PIECE = 1024  # rows; where so many have been read, the encoder knows them and no more
-_MOST_CLASSES = 1000  # that the first reading remembers
-_EXACT_INTEGERS = 2.0**53
-_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _INDEX = "", "Unnamed: 0"
 
 
@@ -120,18 +126,18 @@ class TableStream(Stream):
         for X, text, numbers in self._encoded():
             rows += len(X)
             if is_index:
-                is_index = bool((X[:, place] >= 0).all()) and _all_whole(X[:, place])
+                is_index = bool((X[:, place] >= 0).all()) and all_whole(X[:, place])
             if text is None:
                 continue
             longest = max(longest, *map(len, text))
             if numbers is None:
                 numeric = False
             else:
-                integral = integral and _all_whole(numbers)
+                integral = integral and all_whole(numbers)
             if found is not None:
                 found[0].update(text)
                 found[1].update(() if numbers is None else numbers.tolist())
-                found = found if len(found[0]) <= _MOST_CLASSES else None
+                found = found if len(found[0]) <= MOST_CLASSES else None
         if rows == 0:
             raise self._records.refusal("no row of data")
         self.n_rows = rows
@@ -161,7 +167,7 @@ class TableStream(Stream):
                 y = np.array(text, dtype=object)
                 if 4 * max(map(len, text)) > kind.itemsize:
                     raise self._changed()
-            elif numbers is None or (kind.kind == "i" and not _all_whole(numbers)):
+            elif numbers is None or (kind.kind == "i" and not all_whole(numbers)):
                 raise self._changed()
             else:
                 y = numbers
@@ -199,7 +205,7 @@ class TableStream(Stream):
         cause = error.cause
         problem = f"column {quoted(error.column)}: {cause.problem}"
         if cause.is_text and not self._label_is_known:
-            problem += f", or is it the label? --label {argument(error.column)}"
+            problem += or_the_label(error.column)
         return batch.refusal(start + cause.row, problem)
 
     def _labels(self, piece: Any) -> tuple[list[str] | None, NDArray[np.float64] | None]:
@@ -224,30 +230,23 @@ def _texts(array: Any) -> list[str]:
     long = compute.max(compute.utf8_length(column)).as_py() or 0
     for row, value in enumerate(text) if gone or long > limits.LONGEST_LABEL else ():
         if value is None or value in MISSING:
-            problem = "missing value; fill it in, or leave out the row or the column"
-            raise ValueProblem(row, problem)
+            raise ValueProblem(row, MISSING_LABEL)
         if len(value) > limits.LONGEST_LABEL:
-            raise ValueProblem(row, f"a label of over {limits.LONGEST_LABEL:,} characters")
+            raise ValueProblem(row, too_long())
     return text
 
 
 def _numbers(text: list[str], decimal: str) -> NDArray[np.float64] | None:
     """Labels as numbers, None where one is not; ValueProblem where a float does not hold one."""
-    marked = text
-    if decimal != ".":
-        marked = [value.replace(".", "?").replace(decimal, ".") for value in text]
+    marked = [with_point(value, decimal) for value in text]
     if not all(map(is_number, marked)):
         return None
     numbers = np.array([float(value) for value in marked])
-    for row in np.flatnonzero(~(np.abs(numbers) < _EXACT_INTEGERS)):
+    for row in np.flatnonzero(~(np.abs(numbers) < EXACT_INTEGERS)):
         if not math.isfinite(numbers[row]):
             raise ValueProblem(int(row), f"{quoted(text[row])} is not finite")
-        if _INTEGER.fullmatch(text[row]) and int(text[row]) != float(numbers[row]):
-            problem = (
-                f"a 64-bit float does not hold {text[row]}: write numbers with a decimal point, "
-                "and labels with a letter"
-            )
-            raise ValueProblem(int(row), problem)
+        if is_inexact(text[row], float(numbers[row])):
+            raise ValueProblem(int(row), inexact(text[row]))
     return numbers
 
 
@@ -264,7 +263,3 @@ def _label(records: Records, encoder: TableEncoder | None, label: str | None) ->
     if len(left) < 2:
         raise records.refusal("expected a label and features, found one column or none")
     return left[-1]
-
-
-def _all_whole(numbers: NDArray[np.float64]) -> bool:
-    return bool(((numbers == np.rint(numbers)) & (np.abs(numbers) <= _EXACT_INTEGERS)).all())
