@@ -14,36 +14,34 @@ import kernbrook as kb
 from kernbrook.streams.generators import Waveform
 
 
+def printed(name, *arguments):
+    """What a program beside the tests prints."""
+    command = [sys.executable, beside_the_tests(name), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 @pytest.mark.slow
 def test_voted_strings():
     pytest.importorskip("rapidfuzz")
-    done = subprocess.run(
-        [sys.executable, beside_the_tests("examples/voted_strings.py"), "400"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    rows = re.findall(r"^  (\D+?) +([\d.]+) +(\d+)$", done.stdout, re.MULTILINE)
+    said = printed("examples/voted_strings.py", "400")
+    rows = re.findall(r"^  (\D+?) +([\d.]+) +(\d+)$", said, re.MULTILINE)
     (_, always, none), (_, nearest, all_), (title, error, kept) = rows
     assert (title, none, all_) == ("voted kernels", "0", "400")
     assert 38 < float(always) < 48
     assert float(error) < 20
     assert float(error) < float(nearest) + 1
     assert 50 < int(kept) < 350
-    assert re.search(
-        r"  0\.\d\d  edit_similarity\(x, z\)\n  0\.\d\d  shared_end\(x, z\)", done.stdout
-    )
-    assert re.search(r"^  arrow .*arr", done.stdout, re.MULTILINE)
+    assert re.search(r"  0\.\d\d  edit_similarity\(x, z\)\n  0\.\d\d  shared_end\(x, z\)", said)
+    assert re.search(r"^  arrow .*arr", said, re.MULTILINE)
 
 
 @pytest.mark.slow
 def test_river_pipeline():
     pytest.importorskip("river")
-    done = subprocess.run(
-        [sys.executable, beside_the_tests("examples/river_pipeline.py"), "600"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    rows = re.findall(r"^  (\D+?[\d.)]*) +([\d.]+) +([\d.]+)?", done.stdout, re.MULTILINE)
+    said = printed("examples/river_pipeline.py", "600")
+    rows = re.findall(r"^  (\D+?[\d.)]*) +([\d.]+) +([\d.]+)?", said, re.MULTILINE)
     found = {name.strip(): (float(first), second) for name, first, second in rows}
     assert found["the default"][0] > found["logistic regression"][0] > 80
     assert float(found["the default"][1]) > 80

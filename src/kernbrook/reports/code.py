@@ -36,6 +36,12 @@ def as_python(value: Any, width: int = 80, few: float = 4) -> str:
     return _node(value, few).render(width, indent_size=4).rstrip("\n")
 
 
+def in_lines(value: Any, width: int, lines: int) -> str:
+    """The Python of an estimator, with shorter lists where it has so many lines or more."""
+    texts = [as_python(value, width, few) for few in (4, 1)]
+    return next((text for text in texts if text.count("\n") < lines), texts[-1])
+
+
 def _node(value: Any, few: float, name: str = "") -> Node:
     """A value, with the name of the parameter that it is given to, as rich lays it out."""
     from rich.pretty import Node

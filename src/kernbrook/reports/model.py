@@ -17,7 +17,7 @@ from kernbrook.estimators.named import NamedColumns
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.sources import Source
 from kernbrook.reports.as_json import plain
-from kernbrook.reports.code import as_python
+from kernbrook.reports.code import as_python, in_lines
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.terminal import facts, rendered
 from kernbrook.reports.words import ERROR_NAMES, counted, error_value, few, sized, spark
@@ -218,8 +218,7 @@ def _lines(found: dict[str, Any], estimator: Any, width: int) -> Iterator[tuple[
 
 def _machine(estimator: Any, width: int) -> str:
     """Its Python, shortened to a few lines."""
-    texts = [as_python(estimator, width, few) for few in (4, 1)]
-    lines = next((t for t in texts if t.count("\n") < LINES), texts[-1]).split("\n")
+    lines = in_lines(estimator, width, LINES).split("\n")
     return "\n".join(lines if len(lines) <= LINES else [*lines[: LINES - 1], "..."])
 
 

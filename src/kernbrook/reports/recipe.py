@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kernbrook.recipes.catalogue import RECIPES
 from kernbrook.recipes.describing import Parameter, describe
 from kernbrook.recipes.making import make
-from kernbrook.reports.code import as_python
+from kernbrook.reports.code import in_lines
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.terminal import facts, rendered
 
@@ -30,15 +30,13 @@ def recipe_page(name: str, width: int = 80) -> Group:
     from rich.console import Group
 
     entry, model = RECIPES[name], make(name)
-    machines = [as_python(model, width - LABELS, few=few) for few in (4, 1)]
-    short = (text for text in machines if text.count("\n") < LINES)
     kind = f"{entry.task}, from all data at once" if entry.batch else entry.task
     lines = [
         ("what", entry.what),
         ("paper", entry.paper),
         ("take it", entry.take),
         ("not", entry.leave),
-        ("machine", next(short, machines[-1])),
+        ("machine", in_lines(model, width - LABELS, LINES)),
     ]
     shown: list[Any] = [facts(lines, f"{name}: {entry.title}, for {kind}")]
     if parameters := describe(name):
