@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -16,30 +15,12 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
-from kernbrook.cli.main import run
 from kernbrook.evaluation.checkpoints import load_checkpoint
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 NEW = ["--recipe", "omkc-dd", "--classes", "no,yes"]
 PROMPT = "(s skip, u undo, q quit, ? help): "
 FINISH = "Enter finishes, u takes the answer back: "
-
-
-@pytest.fixture
-def kernbrook(monkeypatch, capsys, tmp_path):
-    """The program in this process, in an empty folder: (exit code, output, messages)."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments, typed=()):
-        monkeypatch.setattr(sys, "argv", ["kernbrook", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in typed)))
-        with pytest.raises(SystemExit) as end:
-            run()
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return end.value.code or 0, said.out, said.err
-
-    return call
 
 
 @pytest.fixture

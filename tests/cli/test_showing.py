@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from sklearn.base import BaseEstimator
 import kernbrook as kb
 from kernbrook import recipes
 from kernbrook.checks import ranges_of
-from kernbrook.cli.main import run
 from kernbrook.estimators.tasks import task_of
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.evaluation import label, sessions, train
@@ -27,21 +25,6 @@ from kernbrook.recipes.describing import describe
 from kernbrook.reports.code import as_python
 
 SCREEN = 45  # lines
-
-
-@pytest.fixture
-def kernbrook(monkeypatch, capsys, tmp_path):
-    """The program in this process, in an empty folder: (exit code, output, messages)."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["kernbrook", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            run()
-        said = capsys.readouterr()
-        return end.value.code or 0, said.out, said.err
-
-    return call
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
-from kernbrook.cli.main import run
 from kernbrook.errors import ModelFileError
 from kernbrook.evaluation.checkpoints import load_checkpoint
 from kernbrook.evaluation.training import train
@@ -21,22 +20,6 @@ from kernbrook.persistence.saving import read, write
 
 pandas = pytest.importorskip("pandas")
 BPAS = ["--recipe", "bpas", "--budget", "10"]
-
-
-@pytest.fixture
-def kernbrook(monkeypatch, capsys, tmp_path):
-    """The program in this process, in an empty folder: (exit code, output, messages)."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["kernbrook", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            run()
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return end.value.code or 0, said.out, said.err
-
-    return call
 
 
 def titanic(n=2500, seed=0):

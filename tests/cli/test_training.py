@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
-from kernbrook.cli.main import run
 from kernbrook.cli.training import _so_far
 from kernbrook.evaluation.checkpoints import load_checkpoint
 from kernbrook.evaluation.training import Training
@@ -23,22 +22,6 @@ from kernbrook.evaluation.training import Training
 LINUX = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 BPAS = ["--recipe", "bpas", "--budget", "10"]
-
-
-@pytest.fixture
-def kernbrook(monkeypatch, capsys, tmp_path):
-    """The program in this process, in an empty folder: (exit code, output, messages)."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["kernbrook", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            run()
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return end.value.code or 0, said.out, said.err
-
-    return call
 
 
 def process(*arguments, **options):

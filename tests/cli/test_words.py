@@ -17,7 +17,6 @@ from numpy._core._exceptions import _ArrayMemoryError
 import kernbrook as kb
 from kernbrook import recipes
 from kernbrook.cli import main
-from kernbrook.cli.main import run
 from kernbrook.cli.options import parameters
 from kernbrook.errors import KernbrookError, KernbrookWarning
 from kernbrook.evaluation.tasks import check_settings, make_online, recipes_for
@@ -30,21 +29,6 @@ TYPED = [
 ODD = "a\x1b]0;gone\x07\u202eb"  # sets a terminal's title, and turns what follows round
 BPAS_BUDGET = "BPAS: budget must be an integer from 1 to 100,000,000"
 ODD_SHOWN = r"a\x1b]0;gone\x07\u202eb"
-
-
-@pytest.fixture
-def kernbrook(monkeypatch, capsys, tmp_path):
-    """The program in this process, in an empty folder: (exit code, output, messages)."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["kernbrook", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            run()
-        said = capsys.readouterr()
-        return end.value.code or 0, said.out, said.err
-
-    return call
 
 
 @pytest.mark.parametrize(
