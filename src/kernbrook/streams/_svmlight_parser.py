@@ -20,6 +20,7 @@ ROWS, PAIRS, SLOW, WIDEST, STOPPED_AT, INDEX, PREVIOUS, N_STATE = range(8)
 
 _EXACT, _SLOW, _BAD = 0, 1, 2
 _MAX_DIGITS = 18
+_MAX_WHOLE = 15  # digits: below 2^53
 _MAX_EXACT = 22
 _MAX_EXPONENT = 270
 # 10^e as a double and the double nearest to what it leaves out.
@@ -159,13 +160,18 @@ def _number(text, p):
 
 
 @_compiled
-def _is_single_digit(text, p):
-    """Whether one digit and a blank or newline follow: the commonest value by far."""
-    return (
-        p + 1 < text.size
-        and _ZERO <= _at(text, p) <= _NINE
-        and (_at(text, p + 1) == _SPACE or _at(text, p + 1) == _NEWLINE)
-    )
+def _whole(text, p):
+    """A short number of digits alone, with a blank or newline behind it: the commonest value by
+    far. (end, value), or (p, 0) where it is something else."""
+    number = np.int64(0)
+    end = p
+    while end < text.size and _ZERO <= _at(text, end) <= _NINE:
+        number = number * 10 + (np.int64(_at(text, end)) - _ZERO)
+        end += 1
+    ends = end < text.size and (_at(text, end) == _SPACE or _at(text, end) == _NEWLINE)
+    if ends and end - p <= _MAX_WHOLE:
+        return end, float(number)
+    return p, 0.0
 
 
 @_compiled
@@ -254,11 +260,9 @@ def parse_lines(text, width, labels, indptr, indices, values, slow_start, slow_t
                 code = INDEX_WIDE
             else:
                 number = p + 1
-                if _is_single_digit(text, number):
-                    value = float(_at(text, number) - _ZERO)
-                    status = _EXACT
-                    p = number + 1
-                else:
+                p, value = _whole(text, number)
+                status = _EXACT
+                if p == number:
                     p, value, status = _number(text, number)
                 if status == _BAD or not _ends_token(text, p):
                     code = BAD_VALUE

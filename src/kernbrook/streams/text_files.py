@@ -7,6 +7,8 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from kernbrook.errors import DataFileError, printable
 from kernbrook.streams import limits
 from kernbrook.streams.data_files import COMPRESSIONS, DataFile
@@ -142,9 +144,14 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
         block = b"".join([*held, data[:end]])
         held, length = [data[end:]], len(data) - end
         yield line, block
-        line += block.count(b"\n")
+        line += _count_lines(block)
     if last := b"".join(held):
         yield line, last
+
+
+def _count_lines(text: bytes) -> int:
+    """The newlines of a text: where lines are short, much faster than `bytes.count`."""
+    return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
 
 
 def _newlines(file: DataFile) -> Iterator[bytes]:
@@ -156,8 +163,8 @@ def _newlines(file: DataFile) -> Iterator[bytes]:
                 data = cut + data
                 cut = data[-1:] if data.endswith(b"\r") else b""  # its LF may come with the next
                 data = data[: len(data) - len(cut)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-            line += data.count(b"\n")
             yield data
+            line += _count_lines(data)
     except EOFError:
         problem = f"the compressed data is truncated, after line {line - 1} or later"
         raise DataFileError(file.path, problem) from None
