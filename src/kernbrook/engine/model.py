@@ -188,10 +188,11 @@ class Model:
     def _learn_alone(self, passes: Sequence[Pass], board: Board, clock: Clock) -> None:
         """All parts of all stores go through a block, by several threads."""
         tasks = []
-        for member, threads in [(member, own.threads) for own in passes for member in own.members]:
-            parts = parts_of(member)
-            each = max(1, parts // (4 * threads)) if threads > 1 else parts
-            tasks += [(member, board, i, min(i + each, parts)) for i in range(0, parts, each)]
+        for own in passes:
+            for member in own.members:
+                parts = parts_of(member)
+                each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
+                tasks += [(member, board, i, min(i + each, parts)) for i in range(0, parts, each)]
 
         def work(task: tuple[Any, Board, int, int]) -> None:
             self.passes.learner_pass(*task, clock)

@@ -46,11 +46,13 @@ from kernbrook.engine.stores.linear import Learned, Linear, OnFeatures
 from kernbrook.engine.stores.slots import (
     Budgeted,
     Kept,
+    Nearby,
     SlotBlock,
     SlotStore,
     own_diagonals,
+    shelf_of,
 )
-from kernbrook.engine.verbs import Points, Slots, parts_of
+from kernbrook.engine.verbs import Slots, parts_of
 from kernbrook.errors import NonFiniteError
 from kernbrook.features.base import link_features, write_row
 from kernbrook.gram.points import DenseRows, Floats, Labels, SupportVectors
@@ -275,7 +277,7 @@ class RowOfSlots(NamedTuple):
     stored, saved : the points, and a copy of some rows before
     row : see `Row`
     before : (m,) slots in use before the row
-    pairs : (channels * places,) scratch
+    pairs, own : (channels * places,) and (channels, 1, 1) scratch
     """
 
     block: SlotBlock
@@ -287,6 +289,7 @@ class RowOfSlots(NamedTuple):
     row: Row
     before: Labels
     pairs: Floats
+    own: Floats
 
 
 class SlotsInRows(InRows):
@@ -315,13 +318,13 @@ class SlotsInRows(InRows):
         self.state = Kept(own, points, changes=True)
         block = SlotBlock(
             store.experts, store.parts, own, self.stored.keys, np.zeros(1, dtype=bool),
-            np.empty((len(codes), 1, 1)), np.empty((m, 1)), np.empty((m, 1, room)),
-            np.empty((m, 1)), Points(nothing, np.zeros(1), nothing, np.inf, 0.0), store.gammas,
+            np.empty((m, 1)), Nearby(nothing, np.zeros(1), np.zeros(0), np.inf), store.gammas,
+            0, m, np.zeros(LINK, dtype=np.int64), np.empty((m, 1, room)), shelf_of(0, 0, 0, 0),
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         of_row = RowOfSlots(
             block, layout.plan, codes, n, self.stored, saved, self.row, np.empty(m, np.int64),
-            np.empty(len(codes) * most),
+            np.empty(len(codes) * most), np.empty((len(codes), 1, 1)),
         )  # fmt: skip
         return Budgeted(store.link(), block), of_row
 
@@ -351,7 +354,7 @@ def _meet_slots(store):
         for s in range(n):
             known |= stored.keys[s] == key
     block.known[0], stored.keys[stored.keys.shape[0] - 1] = known, key
-    meet_pairs(store.codes, store.plan.reach, stored, n, row, store.pairs, block.pairs)
+    meet_pairs(store.codes, store.plan.reach, stored, n, row, store.pairs, store.own)
     met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
     scratch = np.empty((2, block.values.shape[2]))
     source = np.empty(block.values.shape[2])
@@ -359,7 +362,7 @@ def _meet_slots(store):
         store.before[e] = slots.filled[e, 0]
         places = slots.place[e, : slots.filled[e, 0]]
         along_slots(block.parts, e, met, places, source, scratch, block.values[e, 0])
-    own_diagonals(block.parts, block.pairs, block.diagonal)
+    own_diagonals(block.parts, store.own, block.diagonal)
 
 
 @njit(cache=True)
@@ -461,7 +464,7 @@ def _read_slots(store, board):
     """As `add_points` for each point in turn, but with points along the lanes."""
     block, plan, n = store.block, store.plan, store.n[0]
     slots, classes = block.slots, board.scores.shape[2]
-    meet_pairs(store.codes, plan.reach, store.stored, n, store.row, store.pairs, block.pairs)
+    meet_pairs(store.codes, plan.reach, store.stored, n, store.row, store.pairs, store.own)
     met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
     coefficients = np.empty((n, slots.alpha.shape[0] * classes))
     spread_coefficients(

@@ -11,6 +11,7 @@ from kernbrook.engine.verbs import (
     Clock,
     Opinions,
     Told,
+    arrive,
     choose_next,
     expect,
     learn,
@@ -21,6 +22,7 @@ from kernbrook.engine.verbs import (
     score,
     select,
     sound,
+    stretch,
     update,
     wants,
 )
@@ -41,6 +43,7 @@ class Met(NamedTuple):
 @Verb
 def score_some(met: Any, first: int, last: int, t: int) -> None:
     """Some parts of a store score example t."""
+    arrive(met.member, first, last, t)
     for i in range(first, min(last, parts_of(met.member))):
         score(part(met.member, i, met.board), t, met.board)
 
@@ -85,7 +88,9 @@ def rounds(committee, terms, progress, stores, board, decisions, asked):
     decisions : (b, c) out, the combined vote before the label was seen
     asked : (b,) bool out, whose label was looked at
     """
-    combiner, selection, policy = committee
+    terms, progress, board = borrowed(terms), borrowed(progress), borrowed(board)
+    decisions, asked = borrowed(decisions), borrowed(asked)
+    combiner, selection, policy = borrowed(committee)
     counters, labels, loss = progress.counters, board.labels, terms.loss
     n_experts = board.scores.shape[1]
     weights, votes, losses = np.empty(n_experts), np.empty(n_experts), np.empty(n_experts)
@@ -140,11 +145,17 @@ def learner_pass(member, board, first, last, clock):
     member, board = borrowed(member), borrowed(board)
     labels = board.labels
     everybody = np.ones(board.scores.shape[1], dtype=np.bool_)
-    for i in range(first, last):
-        own = part(member, i, board)
-        number = clock.number
-        for t in range(labels.shape[0]):
-            score(own, t, board)
-            if labels[t] == labels[t]:
-                number += 1
-                learn(own, t, everybody, Clock(clock.seed, clock.round + t, number), board)
+    n, before = labels.shape[0], clock.number
+    step = min(stretch(member), max(n, 1))
+    for lo in range(0, n, step):
+        arrive(member, first, last, lo)
+        number = before
+        for i in range(first, last):
+            own = part(member, i, board)
+            number = before
+            for t in range(lo, min(lo + step, n)):
+                score(own, t, board)
+                if labels[t] == labels[t]:
+                    number += 1
+                    learn(own, t, everybody, Clock(clock.seed, clock.round + t, number), board)
+        before = number

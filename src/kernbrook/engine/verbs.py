@@ -403,6 +403,18 @@ def part(member, i, board):
 
 
 @Verb
+def stretch(member):
+    """Examples that one part of a store may meet before the others; by default any number."""
+    return 1 << 30
+
+
+@Verb
+def arrive(member, first, last, t):
+    """Parts first..last-1 of a store come to example t, one after the other from 0 on; nothing by
+    default."""
+
+
+@Verb
 def score(part, t, board):
     """Fill in the board's row t for the experts of the part."""
     raise NotImplementedError

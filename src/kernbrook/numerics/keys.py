@@ -38,12 +38,31 @@ def sparse_keys(data, indices, indptr):
 
 @njit(cache=True, nogil=True)
 def met_before(keys, stored, inside, out):
-    """out[t] = is keys[t] one of the stored keys, or if `inside` of the keys before it?"""
+    """out[t] = is keys[t] one of the stored keys, or if `inside` of the keys before it?
+
+    By a table of the keys, each at the first free place from its last bits on.
+    """
+    size = 2
+    while size < 4 * len(keys):
+        size *= 2
+    table, taken = np.empty(size, dtype=np.int64), np.zeros(size, dtype=np.bool_)
+    held, place = np.zeros(size, dtype=np.bool_), np.empty(len(keys), dtype=np.int64)
     for t in range(len(keys)):
-        key, found = keys[t], False
-        for s in range(len(stored)):
-            found |= stored[s] == key
-        if inside:
-            for s in range(t):
-                found |= keys[s] == key
-        out[t] = found
+        at = _place(table, taken, keys[t])
+        out[t] = inside and taken[at]
+        table[at], taken[at], place[t] = keys[t], True, at
+    for s in range(len(stored)):
+        at = _place(table, taken, stored[s])
+        held[at] |= taken[at]
+    for t in range(len(keys)):
+        out[t] |= held[place[t]]
+
+
+@njit(cache=True, nogil=True)
+def _place(table, taken, key):
+    """Where a key stands in a table, or the place that is free for it."""
+    last = table.shape[0] - 1
+    at = key & last
+    while taken[at] and table[at] != key:
+        at = (at + 1) & last
+    return at

@@ -67,9 +67,9 @@ def feature_major(data, indices, indptr, place, n_places):
 
 
 @njit(inline="always")
-def _add_four(row, v, columns, w, out, b):
-    """out[row] += v[0] columns[w[0]] + ... + v[3] columns[w[3]], in that order."""
-    for j in range(b):
+def _add_four(row, v, columns, w, out, first, b):
+    """out[row, first:b] += v[0] columns[w[0]] + ... + v[3] columns[w[3]], in that order."""
+    for j in range(first, b):
         total = fma(v[0], columns[w[0], j], out[row, j])
         total = fma(v[1], columns[w[1], j], total)
         total = fma(v[2], columns[w[2], j], total)
@@ -77,9 +77,9 @@ def _add_four(row, v, columns, w, out, b):
 
 
 @njit(inline="always")
-def _add_one(row, v, columns, w, out, b):
-    """out[row] += v columns[w]."""
-    for j in range(b):
+def _add_one(row, v, columns, w, out, first, b):
+    """out[row, first:b] += v columns[w]."""
+    for j in range(first, b):
         out[row, j] = fma(v, columns[w, j], out[row, j])
 
 
@@ -91,27 +91,55 @@ def sparse_inner(data, indices, indptr, first, columns, place, out):
 
     columns, place : the block as `feature_major` gives it; place is -1 where the block is 0
     """
-    b = np.uintp(columns.shape[1])
-    where = np.empty(columns.shape[0] + 1, dtype=np.uintp)
-    value = np.empty(columns.shape[0] + 1)
+    room = columns.shape[0] + 1
+    where, value, none = np.empty(room, dtype=np.uintp), np.empty(room), np.uintp(0)
     for s in range(np.uintp(out.shape[0])):
-        n = np.uintp(0)
-        for k in range(indptr[first + s], indptr[first + s + 1]):
-            here = place[indices[k]]
-            where[n] = np.uintp(here)
-            value[n] = data[k]
-            n += np.uintp(here >= 0)
-        for j in range(b):
-            out[s, j] = 0.0
-        k = np.uintp(0)
-        while k + FOUR <= n:
-            v = (value[k], value[k + ONE], value[k + TWO], value[k + THREE])
-            w = (where[k], where[k + ONE], where[k + TWO], where[k + THREE])
-            _add_four(s, v, columns, w, out, b)
-            k += FOUR
-        while k < n:
-            _add_one(s, value[k], columns, where[k], out, b)
-            k += ONE
+        here, end = indptr[first + s], indptr[first + s + 1]
+        sparse_inner_row(data, indices, here, end, columns, place, where, value, s, none, out)
+
+
+@njit(cache=True, nogil=True)
+def sparse_inner_row(data, indices, here, end, columns, place, where, value, s, lo, out):
+    """out[s, lo:] = inner products of one point, the entries here..end-1, with examples.
+
+    where, value : (present + 1,) scratch
+    """
+    lo, b = np.uintp(lo), np.uintp(columns.shape[1])
+    n = np.uintp(0)
+    for k in range(here, end):
+        at = place[indices[k]]
+        where[n] = np.uintp(at)
+        value[n] = data[k]
+        n += np.uintp(at >= 0)
+    for j in range(lo, b):
+        out[s, j] = 0.0
+    k = np.uintp(0)
+    while k + FOUR <= n:
+        v = (value[k], value[k + ONE], value[k + TWO], value[k + THREE])
+        w = (where[k], where[k + ONE], where[k + TWO], where[k + THREE])
+        _add_four(s, v, columns, w, out, lo, b)
+        k += FOUR
+    while k < n:
+        _add_one(s, value[k], columns, where[k], out, lo, b)
+        k += ONE
+
+
+@njit(cache=True, nogil=True)
+def dense_inner_row(x, columns, lo, out):
+    """out[0, lo:] = inner products of one point (d,) with the examples from `lo` on."""
+    lo, d, b = np.uintp(lo), np.uintp(x.shape[0]), np.uintp(columns.shape[1])
+    none = np.uintp(0)
+    for j in range(lo, b):
+        out[none, j] = 0.0
+    k = np.uintp(0)
+    while k + FOUR <= d:
+        w = (k, k + ONE, k + TWO, k + THREE)
+        v = (x[k], x[k + ONE], x[k + TWO], x[k + THREE])
+        _add_four(none, v, columns, w, out, lo, b)
+        k += FOUR
+    while k < d:
+        _add_one(none, x[k], columns, k, out, lo, b)
+        k += ONE
 
 
 @njit(cache=True, nogil=True)
@@ -148,7 +176,7 @@ def dense_inner(points, columns, out):
         s += FOUR
     for s in range(n):
         for k in range(whole_features if s < whole_points else np.uintp(0), d):
-            _add_one(s, points[s, k], columns, k, out, b)
+            _add_one(s, points[s, k], columns, k, out, np.uintp(0), b)
 
 
 @njit(cache=True, nogil=True)
@@ -209,16 +237,27 @@ def sparse_squared(
     data, indices, indptr, first, norms_points, block, norms_block, inner, reach, out
 ):
     """As `dense_squared`, the points first.. and the block (data, indices, indptr) in CSR."""
-    data_b, indices_b, indptr_b = block
     for s in range(out.shape[0]):
-        if _squared_row(inner[s], norms_points[s], norms_block, reach, out[s]):
-            for j in range(out.shape[1]):
-                both = norms_points[s] + norms_block[j]
-                if out[s, j] < NEAR * both and out[s, j] <= reach + 1e-9 * both:
-                    out[s, j] = _sparse_difference(
-                        data, indices, indptr[first + s], indptr[first + s + 1],
-                        data_b, indices_b, indptr_b[j], indptr_b[j + 1], False,
-                    )  # fmt: skip
+        point = data, indices, indptr[first + s], indptr[first + s + 1], norms_points[s]
+        sparse_squared_row(point, block, 0, norms_block, inner[s], reach, out[s])
+
+
+@njit(cache=True, nogil=True)
+def sparse_squared_row(point, block, begin, norms_block, inner, reach, out):
+    """out = squared distances of one point from the rows from `begin` on of a CSR matrix.
+
+    point : data, indices, the ends of the point's entries, and its squared norm
+    """
+    data, indices, here, end, norm = point
+    data_b, indices_b, indptr_b = block
+    if _squared_row(inner, norm, norms_block, reach, out):
+        for j in range(out.shape[0]):
+            both = norm + norms_block[j]
+            if out[j] < NEAR * both and out[j] <= reach + 1e-9 * both:
+                out[j] = _sparse_difference(
+                    data, indices, here, end,
+                    data_b, indices_b, indptr_b[begin + j], indptr_b[begin + j + 1], False,
+                )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
@@ -237,10 +276,18 @@ def dense_manhattan(points, columns, out):
 @njit(cache=True, nogil=True)
 def sparse_manhattan(data, indices, indptr, first, block, out):
     """As `dense_manhattan`, both in CSR."""
-    data_b, indices_b, indptr_b = block
     for s in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            out[s, j] = _sparse_difference(
-                data, indices, indptr[first + s], indptr[first + s + 1],
-                data_b, indices_b, indptr_b[j], indptr_b[j + 1], True,
-            )  # fmt: skip
+        point = data, indices, indptr[first + s], indptr[first + s + 1], 0.0
+        sparse_manhattan_row(point, block, 0, out[s])
+
+
+@njit(cache=True, nogil=True)
+def sparse_manhattan_row(point, block, begin, out):
+    """out = sums of absolute differences; as `sparse_squared_row`."""
+    data, indices, here, end, _ = point
+    data_b, indices_b, indptr_b = block
+    for j in range(out.shape[0]):
+        out[j] = _sparse_difference(
+            data, indices, here, end,
+            data_b, indices_b, indptr_b[begin + j], indptr_b[begin + j + 1], True,
+        )  # fmt: skip

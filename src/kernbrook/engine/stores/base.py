@@ -46,6 +46,8 @@ class Pass(NamedTuple):
     finish : gives the state after the pass; NonFiniteError where something overflowed
     look : of experts from outside: fills in the board
     go : of experts from outside: fills in the board, and learns on the way
+    pieces : tasks for each thread
+    outlives : what must outlive the members
     """
 
     members: tuple[Any, ...]
@@ -53,6 +55,8 @@ class Pass(NamedTuple):
     finish: Callable[[Board, Flags], Any]
     look: Callable[[Board], None] | None = None
     go: Callable[[Board], None] | None = None
+    pieces: int = 4
+    outlives: Any = None
 
 
 class Spread(NamedTuple):

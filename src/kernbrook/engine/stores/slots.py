@@ -1,8 +1,8 @@
 """Slots: experts that hold a fixed number of support vectors each.
 
-The kernel values of every slot with the examples of the block are kept, so that a score is one sum
-over an expert's own slots, in their order, at the moment it is needed: nothing is ever subtracted
-from a running sum, and the result does not depend on the block.
+The kernel values of every slot with the examples of a window of the block are kept, so that a score
+is one sum over an expert's own slots, in their order, at the moment it is needed: nothing is ever
+subtracted from a running sum, and the result does not depend on the block.
 """
 
 from __future__ import annotations
@@ -27,9 +27,21 @@ from kernbrook.engine.stores.base import (
     met,
     summed,
 )
+from kernbrook.engine.stores.windows import (
+    TILE,
+    DenseMeeting,
+    followed,
+    link_meeting,
+    meet_points,
+    meet_row,
+    meeting_of,
+    turn_to,
+    window_columns,
+)
 from kernbrook.engine.verbs import (
     Points,
     Slots,
+    arrive,
     fit_in,
     keep_within,
     learn,
@@ -39,11 +51,11 @@ from kernbrook.engine.verbs import (
     parts_of,
     score,
     sound,
+    stretch,
     typed,
 )
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import (
-    Block,
     DenseRows,
     Flags,
     Floats,
@@ -52,34 +64,38 @@ from kernbrook.gram.points import (
     SupportVectors,
     check_array,
 )
-from kernbrook.gram.sums import KernelSums, share
+from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import POLYNOMIAL, lay_out, one_by_one
 from kernbrook.numerics.classes import add_step
 from kernbrook.numerics.compiling import njit
-from kernbrook.numerics.linking import ROOM, pin, through
-from kernbrook.numerics.plan import FIRST_GIVEN, Parts
+from kernbrook.numerics.linking import ROOM, new_link, pin, through
+from kernbrook.numerics.plan import FIRST_GIVEN, INNER, Parts
 from kernbrook.numerics.storage import renumber, spread_coefficients
 from kernbrook.numerics.values import kernel_rows
 from kernbrook.numerics.zero import zero_or
 
-BUDGET_BLOCK = 128  # examples processed together: later ones see more of the block's own changes
-READ_BLOCK = 4 << 20  # numbers: kernel values of slots that are held together
+BUDGET_BLOCK = 1024  # examples processed together, of which each costs less Python
+WINDOW = 128  # of these, examples whose kernel values with the slots are computed together
+CALLED_BLOCK = 128  # examples processed together with kernels that are called
 
 
 class SlotBlock(NamedTuple):
-    """A block of b examples, as m experts meet it.
+    """A block of b examples, as m experts meet it; the experts come in groups.
 
     experts : (m,) int, their numbers in the pool
     parts : their kernels
     slots : what they hold
     keys, known : (n + b,) int of the n stored points and the block, equal for equal rows; (b,)
         bool, whether an expert may hold a row that is equal to one of the block
-    pairs : (channels, b, b) pair values of the block with itself
     diagonal : (m, b) k(x, x)
-    values : (m, b, B) kernel values of the block with the slots
-    columns : (m, b) scratch
-    points : see `Points`, with a gamma for each expert in `gammas`, (m,)
+    points : see `Points`, all windows' columns one after the other; (0, d) where none are merged
+    gammas : (m,) of the experts, for `points`
+    window : examples that meet the slots together; 0: somebody else has filled in `values`
+    each : experts of a group
+    meeting : link to how points and examples meet; see `windows`
+    values : (m, window, B) kernel values of the window with the slots
+    shelf : scratch of the groups
     pins : (m, ROOM) scratch
     """
 
@@ -88,13 +104,52 @@ class SlotBlock(NamedTuple):
     slots: Slots
     keys: Labels
     known: NDArray[np.bool_]
-    pairs: Floats
     diagonal: Floats
-    values: Floats
-    columns: Floats
-    points: Points
+    points: Nearby
     gammas: Floats
+    window: int
+    each: int
+    meeting: Labels
+    values: Floats
+    shelf: Shelf
     pins: Labels
+
+
+class Nearby(NamedTuple):
+    """The block's own features, where points are merged; else of no rows.
+
+    features, norms : (b, d) and (b,); columns : (b d,), see `turned`; reach : as in `Points`
+    """
+
+    features: Floats
+    norms: Floats
+    columns: Floats
+    reach: float
+
+
+class Shelf(NamedTuple):
+    """Scratch of g groups of experts, for windows of w examples.
+
+    number, which : (g, places) int, the number of each point in use, -1 for others; these points
+    pairs, values : (g, channels TILE w) and (g, TILE w), of a tile of points
+    own, made : (g, w, channels w), pair values of an example with later ones; (g, w) are they there
+    """
+
+    number: Labels
+    which: Labels
+    pairs: Floats
+    values: Floats
+    own: Floats
+    made: NDArray[np.bool_]
+
+
+def shelf_of(groups: int, places: int, channels: int, window: int) -> Shelf:
+    """Scratch of so many groups."""
+    return Shelf(
+        np.full((groups, places), -1), np.empty((groups, places), dtype=np.int64),
+        np.empty((groups, channels * TILE * window)), np.empty((groups, TILE * window)),
+        np.empty((groups, window, channels * window)), np.zeros((groups, window), dtype=bool),
+    )  # fmt: skip
 
 
 class Budgeted(NamedTuple):
@@ -105,14 +160,13 @@ class Budgeted(NamedTuple):
 
 
 class Seat(NamedTuple):
-    """Expert e of the block: its number in the pool, slots, (b, B) kernel values and points."""
+    """Expert e of the block: its number in the pool, slots, and (window, B) kernel values."""
 
     block: SlotBlock
     e: int
     expert: int
     slots: Slots
     values: NDArray[np.float64]
-    points: Points
 
 
 class Seated(NamedTuple):
@@ -137,14 +191,85 @@ def _part(member, i, board):
 @njit(cache=True, nogil=True, forceinline=True)
 def seat_of(block, e):
     """The seat of one expert: views."""
-    slots, points = block.slots, block.points
+    slots = block.slots
     own = Slots(
         slots.alpha[e], slots.diagonal[e], slots.born[e], slots.place[e], slots.filled[e],
         slots.gram[e], slots.factor[e], slots.order[e], slots.memory[e], slots.scale[e],
         slots.points[e], slots.norms[e],
     )  # fmt: skip
-    points = Points(points.features, points.norms, points.columns, points.reach, block.gammas[e])
-    return Seat(block, e, block.experts[e], own, block.values[e], points)
+    return Seat(block, e, block.experts[e], own, block.values[e])
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def window_of(block, t):
+    """(lo, hi): example t is in the window lo..hi-1."""
+    b = block.known.shape[0]
+    if block.window == 0:
+        return 0, b
+    lo = t - t % block.window
+    return lo, min(lo + block.window, b)
+
+
+@stretch.of(Budgeted)
+def _stretch(member):
+    return member.block.window if member.block.window > 0 else 1
+
+
+@arrive.of(Budgeted)
+def _arrive(member, first, last, t):
+    if member.block.window > 0 and t % member.block.window == 0:
+        open_window(member.block, first, min(last, member.block.experts.shape[0]), t)
+
+
+@njit(cache=True, nogil=True)
+def open_window(block, first, last, lo):
+    """The experts first..last-1, a group, meet the window that begins with example `lo`."""
+    group, shelf, slots = first // block.each, block.shelf, block.slots
+    lo, hi = window_of(block, lo)
+    through(turn_to, block.meeting, group, lo, hi)
+    for t in range(hi - lo):
+        shelf.made[group, t] = False
+    number, which, count = shelf.number[group], shelf.which[group], 0
+    for e in range(first, last):
+        for s in range(slots.filled[e, 0]):
+            place = slots.place[e, s]
+            if number[place] < 0:
+                number[place], which[count] = count, place
+                count += 1
+    channels = shelf.own.shape[2] // shelf.own.shape[1]
+    for start in range(0, count, TILE):
+        size = min(TILE, count - start)
+        room = shelf.pairs[group, : channels * size * (hi - lo)]
+        pairs = room.reshape((channels, size, hi - lo))
+        through(meet_points, block.meeting, group, which[start : start + size], lo, hi, pairs)
+        for e in range(first, last):
+            slot_values(block, e, group, start, pairs)
+    for i in range(count):
+        number[which[i]] = -1
+
+
+@njit(cache=True, nogil=True)
+def slot_values(block, e, group, start, pairs):
+    """The values of expert e's slots whose points have the numbers from `start` on.
+
+    pairs : (channels, points, w) pair values of these points and the window
+    """
+    slots, number, out = block.slots, block.shelf.number[group], block.values[e]
+    size, w = pairs.shape[1], pairs.shape[2]
+    here, points, n = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64), 0
+    for s in range(slots.filled[e, 0]):
+        point = number[slots.place[e, s]] - start
+        if 0 <= point < size:
+            here[n], points[n] = s, point
+            n += 1
+    rows = block.shelf.values[group, : size * w].reshape((size, w))
+    none = np.int64(0)  # numba compiles anew for a literal 0
+    kernel_rows(block.parts, e, pairs, points[:n], none, w, rows)
+    for first in range(0, w, 8):  # eight examples at a time: whole cache lines are read
+        for i in range(n):
+            s = here[i]
+            for j in range(first, min(first + 8, w)):
+                out[j, s] = rows[i, j]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
@@ -166,7 +291,8 @@ def _score(part, t, board):
 @njit(cache=True, nogil=True, forceinline=True)
 def score_slots(seat, t, board):
     """See `score`."""
-    slots, row, expert = seat.slots, seat.values[t], seat.expert
+    slots, expert = seat.slots, seat.expert
+    row = seat.values[t - window_of(seat.block, t)[0]]
     scale, filled = slots.scale[0], slots.filled[0]
     for c in range(slots.alpha.shape[0]):
         total, size = dot(slots.alpha[c], filled, row)
@@ -185,11 +311,14 @@ def _learn(part, t, updates, clock, board):
     rule, seat = part.rule, part.seat
     if not updates[seat.expert] or board.importance[t] <= 0.0:
         return
-    seen = look(board, t, seat.expert, seat.block.diagonal[seat.e, t], clock)
-    change = through(fit_in, rule, part.slots, seen, seat.values[t:])
+    block = seat.block
+    seen = look(board, t, seat.expert, block.diagonal[seat.e, t], clock)
+    lo, hi = window_of(block, t)
+    change = through(fit_in, rule, part.slots, seen, seat.values[t - lo : hi - lo])
     if change.slot >= 0:
         put(seat, change, seen, t)
-        through(keep_within, rule, part.slots, seen, seat.values[t + 1 :], seat.points, t)
+        later, points = seat.values[t + 1 - lo : hi - lo], nearby(block, seat.e, lo, hi)
+        through(keep_within, rule, part.slots, seen, later, points, t - lo)
 
 
 @sound.of(Budgeted)
@@ -202,6 +331,7 @@ def put(seat, change, seen, t):
     """A slot now holds example t, with the coefficients of the change."""
     slots, block, e, s = seat.slots, seat.block, seat.e, change.slot
     b, rows = block.known.shape[0], seat.values
+    lo, hi = window_of(block, t)
     coefficients = slots.alpha[:, s]
     for c in range(coefficients.shape[0]):
         coefficients[c] = change.kept * coefficients[c] if change.kept != 0.0 else 0.0
@@ -213,51 +343,52 @@ def put(seat, change, seen, t):
         slots.filled[0] += 1
     if slots.gram.shape[0] > 0:
         for other in range(slots.filled[0]):
-            slots.gram[s, other] = rows[t, other]
-            slots.gram[other, s] = rows[t, other]
+            slots.gram[s, other] = rows[t - lo, other]
+            slots.gram[other, s] = rows[t - lo, other]
         slots.gram[s, s] = seen.diagonal
     if slots.points.shape[0] > 0:  # merged points are the expert's own
         slots.place[s] = e * slots.place.shape[0] + s
-        slots.norms[s] = seat.points.norms[t]
+        slots.norms[s] = block.points.norms[t]
         for k in range(slots.points.shape[1]):
-            slots.points[s, k] = seat.points.features[t, k]
-    if t + 1 < b:
-        here, column = np.full(1, t), block.columns[e : e + 1]
-        kernel_rows(block.parts, e, block.pairs, here, t + 1, b, column)
-        for j in range(t + 1, b):
+            slots.points[s, k] = block.points.features[t, k]
+    if t + 1 < hi:
+        group = e // block.each
+        pairs, here = own_pairs(block, group, t, lo, hi), np.zeros(1, dtype=np.int64)
+        column = block.shelf.values[group, : hi - lo].reshape((1, hi - lo))
+        kernel_rows(block.parts, e, pairs, here, t + 1 - lo, hi - lo, column)
+        for j in range(t + 1 - lo, hi - lo):
             rows[j, s] = column[0, j]
 
 
 @njit(cache=True, nogil=True)
-def slot_values(parts, slots, pairs, start, values):
-    """values[e, start + j, s] = expert e's kernel of its slot s and the j-th of some examples.
-
-    pairs : (channels, points, n) pair values of the stored points and these n examples
-    values : (m, b, B) out
-    """
-    none, n = np.int64(0), pairs.shape[2]  # numba compiles anew for a literal 0
-    rows = np.empty((values.shape[2], n))
-    for e in range(values.shape[0]):
-        filled = slots.filled[e, 0]
-        kernel_rows(parts, e, pairs, slots.place[e, :filled], none, n, rows)
-        out = values[e, start : start + n]
-        for first in range(0, n, 8):  # eight examples at a time: whole cache lines are read
-            for s in range(filled):
-                for j in range(first, min(first + 8, n)):
-                    out[j, s] = rows[s, j]
+def own_pairs(block, group, t, lo, hi):
+    """(channels, 1, hi - lo) pair values of example t and later ones of its window."""
+    own, made = block.shelf.own[group, t - lo], block.shelf.made[group]
+    channels = own.shape[0] // made.shape[0]
+    pairs = own[: channels * (hi - lo)].reshape((channels, 1, hi - lo))
+    if not made[t - lo]:
+        through(meet_row, block.meeting, group, t, lo, hi, pairs)
+        made[t - lo] = True
+    return pairs
 
 
 @njit(cache=True, nogil=True)
-def own_diagonals(parts, pairs, out):
-    """out[e, t] = k_e(x_t, x_t), (m, b); pairs (channels, b, b) of the block with itself."""
-    m, b = out.shape
+def nearby(block, e, lo, hi):
+    """The features of the window lo..hi-1, where points are merged."""
+    points, d = block.points, block.points.features.shape[1]
+    if points.features.shape[0] == 0:
+        lo = hi = 0
+    columns = window_columns(points.columns, lo, hi, d)
+    features, norms = points.features[lo:hi], points.norms[lo:hi]
+    return Points(features, norms, columns, points.reach, block.gammas[e])
+
+
+@njit(cache=True, nogil=True)
+def own_diagonals(parts, own, out):
+    """out[e, t] = k_e(x_t, x_t), (m, b); own : (channels, 1, b) pair values with themselves."""
     none, here = np.int64(0), np.zeros(1, dtype=np.int64)
-    own = np.empty((pairs.shape[0], 1, b))
-    for channel in range(pairs.shape[0]):
-        for t in range(b):
-            own[channel, 0, t] = pairs[channel, t, t]
-    for e in range(m):
-        kernel_rows(parts, e, own, here, none, b, out[e : e + 1])
+    for e in range(out.shape[0]):
+        kernel_rows(parts, e, own, here, none, out.shape[1], out[e : e + 1])
 
 
 class Kept(NamedTuple):
@@ -314,7 +445,6 @@ class SlotStore(Store):
     ):
         self.learner, self.rule, self.kernels = learner, typed(rule), kernels
         self.experts = np.array(experts)
-        self.together = BUDGET_BLOCK
         self.keeps = learner.keeps(rule)
         self.owns = "points" in self.keeps  # merged points are no rows of the data
         self.setting = setting._replace(
@@ -325,6 +455,8 @@ class SlotStore(Store):
         self.grows = self.budget is None
         self.sums = KernelSums(kernels, lay_out(kernels, setting.scores))
         self.parts = one_by_one(kernels, self.sums.layout)
+        called = bool(self.sums.layout.given)
+        self.together = min(BUDGET_BLOCK, CALLED_BLOCK) if called else BUDGET_BLOCK
         self._last: tuple[Any, Any] = None, None  # a state, and its support vectors
         self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
 
@@ -364,28 +496,16 @@ class SlotStore(Store):
         )
 
     def prepare(self, state: Kept, rows: Rows, progress: Progress, raw: Any) -> Pass:
-        stored = self._points(state)
-        self._check_polynomials(rows, stored)
         slots, b, m = copied(state.slots), len(rows), len(self.kernels)
+        stored = self._points(Kept(slots, state.points))
+        self._check_polynomials(rows, stored)
         if self.grows:
             slots = with_room(slots, int(slots.filled.max(initial=0)) + b)
-        layout = self.sums.layout
-        given = Block(rows, layout)
-        own = given.own_pairs()
         keys, known = met(self.setting.judges_stored, rows, stored.keys, inside=True)
-        nothing = np.zeros((0, 0))
-        features = nothing, rows.norms, nothing, np.inf, 0.0
-        if self.owns:
-            features = rows.dense(), rows.norms, given.columns, layout.plan.reach, 0.0
-        diagonal = np.empty((m, b))
-        own_diagonals(self.parts, own, diagonal)
-        block = SlotBlock(
-            self.experts, self.parts, slots, np.concatenate([stored.keys, keys]), known,
-            own, diagonal, self._values(slots, stored, rows), np.empty((m, b)),
-            Points(*features), self.gammas, np.empty((m, ROOM), dtype=np.int64),
-        )  # fmt: skip
-        member = Budgeted(self.link(), block)
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
+        block, kept = self._block(slots, stored, rows, known, -(-m // min(threads, m)))
+        block = block._replace(keys=np.concatenate([stored.keys, keys]))
+        member = Budgeted(self.link(), block)
 
         def finish(board: Board, asked: Flags) -> Kept:
             if not np.isfinite(slots.alpha).all():
@@ -395,29 +515,53 @@ class SlotStore(Store):
                 return Kept(slots, state.points)
             return Kept(slots, self._used(state.points, slots, rows, len(stored)))
 
-        return Pass((member,), threads, finish)
+        return Pass((member,), threads, finish, pieces=1, outlives=kept)
 
     def link(self) -> Any:
         """To the rule."""
         return linked(link_budgeted, self.rule, self.compiled)
 
-    def _values(self, slots: Slots, stored: Rows, rows: Rows) -> Floats:
-        """(m, b, B) kernel values of the slots with some rows, by threads."""
-        m, _, room = slots.alpha.shape
-        b, layout = len(rows), self.sums.layout
-        what = f"a block of {b:,} rows with {self._kernels} and {room:,} slots"
-        values = ask_for(m * b * room, what).reshape(m, b, room)
-        threads = self.sums.threads(2 * b * int(slots.filled.sum()))
-        lanes = -(-b // (8 * threads)) * 8
+    def _block(
+        self, slots: Slots, stored: Rows, rows: Rows, known: Flags, each: int
+    ) -> tuple[SlotBlock, Any]:
+        """What the experts meet, and what must outlive it. The keys are those of the points."""
+        (m, _, room), b, layout = slots.alpha.shape, len(rows), self.sums.layout
+        window, groups = min(WINDOW, b), -(-m // each)
+        points = stored if self.owns else followed(stored, rows)
+        given = self._given(points, rows)
+        meeting = meeting_of(points, rows, layout, given, window, groups)
+        link, kept = new_link(link_meeting, meeting)
+        nothing = np.zeros((0, self.setting.width)), np.zeros(0), np.zeros(0)
+        if isinstance(meeting, DenseMeeting) and self.owns:
+            nothing = meeting.rows, meeting.row_norms, meeting.columns
+        channels, n = len(layout.channels), len(points)
+        own = np.zeros((channels, 1, b))
+        for i, channel in enumerate(layout.channels):
+            if channel == INNER:
+                own[i, 0] = rows.norms
+            elif channel >= FIRST_GIVEN:
+                own[i, 0] = np.diagonal(given[channel - FIRST_GIVEN, n - b :])
+        diagonal = np.empty((m, b))
+        own_diagonals(self.parts, own, diagonal)
+        what = f"a block of {window:,} rows with {self._kernels} and {room:,} slots"
+        values = ask_for(m * window * room, what).reshape(m, window, room)
+        shelf = shelf_of(groups, n, channels, window)
+        block = SlotBlock(
+            self.experts, self.parts, slots, points.keys, known, diagonal,
+            Nearby(*nothing, layout.plan.reach), self.gammas, window, each, link, values, shelf,
+            np.empty((m, ROOM), dtype=np.int64),
+        )  # fmt: skip
+        return block, (kept, meeting)
 
-        def meet(lo: int) -> None:
-            part = rows.part(lo, min(lo + lanes, b))
-            pairs = np.empty((len(layout.channels), len(stored), len(part)))
-            Block(part, layout).pairs(stored, pairs)
-            slot_values(self.parts, slots, pairs, lo, values)
-
-        share(threads, meet, range(0, b, lanes))
-        return values
+    def _given(self, points: Rows, rows: Rows) -> Floats:
+        """(k, n, b) values of kernels that are called, of points and rows."""
+        kernels = self.sums.layout.given
+        given = np.empty((len(kernels), len(points) if kernels else 0, len(rows)))
+        for kernel, out in zip(kernels, given, strict=True):
+            kernel.between(points, rows, out)
+            if not np.isfinite(out).all():
+                raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
+        return given
 
     def reading(self, state: Kept, rows: Rows, raw: Any) -> Pass:
         totals, sizes = self.sums.sums(self._support(state), rows)
@@ -565,6 +709,9 @@ class SlotStore(Store):
             raise InputError("scale: expected numbers above 0")
         if self.learner.remembers and (slots.memory[:, 0] < 0).any():
             raise InputError("memory: expected numbers from 0 in the first column")
+        for e in range(len(filled)):
+            if len(np.unique(slots.place[e, : filled[e]])) < filled[e]:
+                raise InputError("place: expected another point in each slot of an expert")
         for e in range(len(filled) if slots.order.shape[1] else 0):
             n = filled[e]
             if not np.array_equal(np.sort(slots.order[e, :n]), np.arange(n)):

@@ -1,0 +1,299 @@
+"""A block of examples as points meet it: window by window, as the block is gone through.
+
+A window's pair values with the points that are held when it begins are computed together; an
+example that joins these points meets the rest of its window by itself. So a block may be long, and
+what is computed does not depend on its length.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.gram.points import WIDEST, DenseRows, Floats, Labels, Rows, SparseRows
+from kernbrook.kernels.planning import Layout
+from kernbrook.numerics.compiling import Verb, njit
+from kernbrook.numerics.linking import Cube, Numbers, family, fill_in
+from kernbrook.numerics.pairs import (
+    dense_inner,
+    dense_inner_row,
+    dense_manhattan,
+    dense_squared,
+    sparse_inner_row,
+    sparse_manhattan_row,
+    sparse_squared_row,
+)
+from kernbrook.numerics.plan import FIRST_GIVEN, INNER, MANHATTAN, SQUARED
+
+TILE = 256  # points that meet a window together: what a second-level cache holds
+
+
+class Given(NamedTuple):
+    """What both forms of a meeting have.
+
+    codes : (channels,) int; reach : squared distances beyond it give 0
+    given : (kernels, points, b) values of kernels that are called; the block's rows are the last
+    """
+
+    codes: Labels
+    reach: float
+    given: Floats
+
+
+class DenseMeeting(NamedTuple):
+    """Dense points and examples.
+
+    points, norms : (n, d) and (n,) squared norms
+    rows, row_norms : the same of the block, (b, d) and (b,)
+    columns : (b d,) the rows of each window transposed
+    tile, tile_norms : (groups, TILE, d) and (groups, TILE) scratch
+    """
+
+    common: Given
+    points: Floats
+    norms: Floats
+    rows: Floats
+    row_norms: Floats
+    columns: Floats
+    tile: Floats
+    tile_norms: Floats
+
+
+class SparseMeeting(NamedTuple):
+    """Points and examples in CSR; the block's rows are the last.
+
+    data, indices, indptr, norms : of all
+    first : the block's first row
+    numbers : (entries,) int, the features' numbers among those that have a place
+    place : (groups, features) int, of each the row of `columns`; -1: none
+    columns : (groups, size) the window's rows, feature-major
+    entries : (groups, 3) int, the window's first, its last, and how many features are in it
+    where, value : (groups, size) scratch
+    """
+
+    common: Given
+    data: Floats
+    indices: Labels
+    indptr: Labels
+    norms: Floats
+    first: int
+    numbers: Labels
+    place: Labels
+    columns: Floats
+    entries: Labels
+    where: NDArray[np.uintp]
+    value: Floats
+
+
+@Verb
+def turn_to(meeting: Any, group: int, lo: int, hi: int) -> None:
+    """Begin with the window of the rows lo..hi-1, for one of several groups; nothing by default."""
+
+
+@Verb
+def meet_points(meeting: Any, group: int, which: Numbers, lo: int, hi: int, out: Cube) -> None:
+    """out = (channels, n, hi - lo) pair values of the points `which`, (n,), and the window."""
+    raise NotImplementedError
+
+
+@Verb
+def meet_row(meeting: Any, group: int, t: int, lo: int, hi: int, out: Cube) -> None:
+    """out[:, 0, t + 1 - lo:] = pair values of row t and later rows of the window."""
+    raise NotImplementedError
+
+
+family(turn_to, meet_points, meet_row)
+
+
+@njit(cache=True, nogil=True)
+def link_meeting(meeting, link):
+    """Fill in the link to a meeting."""
+    fill_in(turn_to, meeting, link)
+
+
+@njit(cache=True, nogil=True)
+def window_columns(columns, lo, hi, d):
+    """(d, hi - lo) the rows of a window, transposed."""
+    return columns[lo * d : hi * d].reshape((d, hi - lo))
+
+
+@njit(cache=True, nogil=True)
+def turned(rows, window):
+    """(b d,) the rows, (b, d), of each window transposed."""
+    b, d = rows.shape
+    out = np.empty(b * d)
+    for lo in range(0, b, window):
+        hi = min(lo + window, b)
+        columns = window_columns(out, lo, hi, d)
+        for t in range(lo, hi):
+            for k in range(d):
+                columns[k, t - lo] = rows[t, k]
+    return out
+
+
+@meet_points.of(DenseMeeting)
+def _meet_points(meeting, group, which, lo, hi, out):
+    common, n, d = meeting.common, which.shape[0], meeting.rows.shape[1]
+    tile, norms = meeting.tile[group, :n], meeting.tile_norms[group, :n]
+    for s in range(n):
+        p = which[s]
+        norms[s] = meeting.norms[p]
+        for k in range(d):
+            tile[s, k] = meeting.points[p, k]
+    columns = window_columns(meeting.columns, lo, hi, d)
+    for i in range(common.codes.shape[0]):
+        code = common.codes[i]
+        if code == INNER:
+            dense_inner(tile, columns, out[i])
+        elif code == SQUARED:
+            rows, own = meeting.rows[lo:hi], meeting.row_norms[lo:hi]
+            dense_squared(tile, norms, rows, own, out[0], common.reach, out[i])
+        elif code == MANHATTAN:
+            dense_manhattan(tile, columns, out[i])
+        else:
+            for s in range(n):
+                take_given(common, code, which[s], lo, hi, out[i, s])
+
+
+@njit(cache=True, nogil=True)
+def take_given(common, code, point, start, end, out):
+    """The values of a kernel that is called, of a point and the rows start..end-1."""
+    for j in range(end - start):
+        out[j] = common.given[code - FIRST_GIVEN, point, start + j]
+
+
+@meet_row.of(DenseMeeting)
+def _meet_row(meeting, group, t, lo, hi, out):
+    common, d, first = meeting.common, meeting.rows.shape[1], t + 1 - lo
+    columns = window_columns(meeting.columns, lo, hi, d)
+    for i in range(common.codes.shape[0]):
+        code = common.codes[i]
+        if code == INNER:
+            dense_inner_row(meeting.rows[t], columns, first, out[i])
+        elif code == SQUARED:
+            row, norm = meeting.rows[t : t + 1], meeting.row_norms[t : t + 1]
+            rows, norms = meeting.rows[t + 1 : hi], meeting.row_norms[t + 1 : hi]
+            later = hi - t - 1
+            inner = out[0, 0, first:].reshape((1, later))
+            square = out[i, 0, first:].reshape((1, later))
+            dense_squared(row, norm, rows, norms, inner, common.reach, square)
+        elif code == MANHATTAN:
+            dense_manhattan(meeting.rows[t : t + 1], columns, out[i])
+        else:
+            place = common.given.shape[1] - common.given.shape[2] + t
+            take_given(common, code, place, t + 1, hi, out[i, 0, first:])
+
+
+@turn_to.of(SparseMeeting)
+def _turn_to(meeting, group, lo, hi):
+    place, numbers, entries = meeting.place[group], meeting.numbers, meeting.entries[group]
+    for k in range(entries[0], entries[1]):
+        place[numbers[k]] = -1
+    entries[0], entries[1] = meeting.indptr[meeting.first + lo], meeting.indptr[meeting.first + hi]
+    present = 0
+    for k in range(entries[0], entries[1]):
+        if place[numbers[k]] < 0:
+            place[numbers[k]] = present
+            present += 1
+    entries[2] = present
+    columns = sparse_columns(meeting, group, lo, hi)
+    for feature in range(present):
+        for j in range(hi - lo):
+            columns[feature, j] = 0.0
+    for t in range(lo, hi):
+        for k in range(meeting.indptr[meeting.first + t], meeting.indptr[meeting.first + t + 1]):
+            columns[place[numbers[k]], t - lo] = meeting.data[k]
+
+
+@njit(cache=True, nogil=True)
+def sparse_columns(meeting, group, lo, hi):
+    """(present, hi - lo) the rows of a window, feature-major."""
+    present = meeting.entries[group, 2]
+    return meeting.columns[group, : present * (hi - lo)].reshape((present, hi - lo))
+
+
+@meet_points.of(SparseMeeting)
+def _meet_sparse_points(meeting, group, which, lo, hi, out):
+    for s in range(which.shape[0]):
+        meet_sparse(meeting, group, which[s], lo, hi, lo, s, out)
+
+
+@meet_row.of(SparseMeeting)
+def _meet_sparse_row(meeting, group, t, lo, hi, out):
+    meet_sparse(meeting, group, meeting.first + t, lo, hi, t + 1, 0, out)
+
+
+@njit(cache=True, nogil=True)
+def meet_sparse(meeting, group, point, lo, hi, start, s, out):
+    """out[:, s, start - lo:] = pair values of a point and the rows start..hi-1."""
+    common, columns = meeting.common, sparse_columns(meeting, group, lo, hi)
+    data, indices, indptr, first = meeting.data, meeting.indices, meeting.indptr, meeting.first
+    here, end = indptr[point], indptr[point + 1]
+    entries, own = (data, indices, here, end, meeting.norms[point]), (data, indices, indptr)
+    skip = start - lo
+    for i in range(common.codes.shape[0]):
+        code, later = common.codes[i], out[i, s, skip:]
+        if code == INNER:
+            where, value = meeting.where[group], meeting.value[group]
+            sparse_inner_row(
+                data, meeting.numbers, here, end, columns, meeting.place[group], where, value, s,
+                skip, out[i],
+            )  # fmt: skip
+        elif code == SQUARED:
+            norms = meeting.norms[first + start : first + hi]
+            sparse_squared_row(
+                entries, own, first + start, norms, out[0, s, skip:], common.reach, later
+            )
+        elif code == MANHATTAN:
+            sparse_manhattan_row(entries, own, first + start, later)
+        else:
+            take_given(common, code, point, start, hi, later)
+
+
+def meeting_of(
+    points: Rows, rows: Rows, layout: Layout, given: Floats, window: int, groups: int
+) -> DenseMeeting | SparseMeeting:
+    """How points, which block rows may follow, and a block of rows meet.
+
+    given : see `Given`; groups : of experts, which go through the block apart from each other
+    """
+    common = Given(np.array(layout.channels), layout.plan.reach, given)
+    if isinstance(points, DenseRows):
+        assert isinstance(rows, DenseRows)
+        d = rows.X.shape[1]
+        return DenseMeeting(
+            common, points.X, points.norms, rows.X, rows.norms, turned(rows.X, window),
+            np.empty((groups, TILE, d)), np.empty((groups, TILE)),
+        )  # fmt: skip
+    assert isinstance(rows, SparseRows)
+    data, indices, indptr = points.csr()
+    first, width, numbers = len(points) - len(rows), points.width, indices
+    if width > WIDEST:  # a number for each feature of the block, and one for all others
+        features = np.unique(indices[indptr[first] :])
+        width = len(features) + 1
+        numbers = np.searchsorted(features, indices)
+        numbers[np.append(features, -1)[numbers] != indices] = len(features)
+    ends = indptr[first:][::window]
+    most = min(int(np.diff(np.append(ends, indptr[-1])).max(initial=0)), width)
+    return SparseMeeting(
+        common, data, indices, indptr, points.norms, first, numbers,
+        np.full((groups, width), -1), np.empty((groups, most * min(window, len(rows)))),
+        np.zeros((groups, 3), dtype=np.int64), np.empty((groups, most + 1), dtype=np.uintp),
+        np.empty((groups, most + 1)),
+    )  # fmt: skip
+
+
+def followed(points: Rows, rows: Rows) -> Rows:
+    """The points, then the rows: one after the other in memory."""
+    norms = np.concatenate([points.norms, rows.norms])
+    keys = np.concatenate([points.keys, rows.keys])
+    if isinstance(points, DenseRows) and isinstance(rows, DenseRows):
+        return DenseRows(np.concatenate([points.X, rows.X]), norms, keys)
+    assert isinstance(points, SparseRows)
+    assert isinstance(rows, SparseRows)
+    first, second = points.csr(), rows.csr()
+    data, indices = (np.concatenate(both) for both in zip(first[:2], second[:2], strict=True))
+    indptr = np.concatenate([first[2], first[2][-1] + second[2][1:]])
+    return SparseRows(data, indices, indptr, 0, norms, keys, rows.width)
