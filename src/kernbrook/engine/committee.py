@@ -29,6 +29,9 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
     out : (c,) out; the winner has the greatest, and classes equal to rounding have equal votes
     """
     classes = out.shape[0]
+    if classes == 1:
+        out[0] = vote_on_one(used, on_mistakes, mean, votes, scores, sizes)
+        return
     behind = np.zeros(classes)
     total = 0.0
     for c in range(classes):
@@ -42,26 +45,40 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
             for c in range(classes):
                 out[c] += weight * scores[e, c]
                 behind[c] += weight * sizes[e, c]
-        elif classes == 1:
-            out[0] += weight if scores[e, 0] >= 0.0 else -weight
-            behind[0] += weight
         else:
             c = winner(scores[e], sizes[e], np.int64(-1))
             out[c] += weight
             behind[c] += weight
     if total == 0.0:
         return
-    if classes == 1:
-        out[0] = zero_or(out[0], behind[0])
-    else:
-        best = winner(out, behind, np.int64(-1))
-        greatest = out[0]
-        for c in range(1, classes):
-            greatest = max(greatest, out[c])
-        out[best] = greatest
+    best = winner(out, behind, np.int64(-1))
+    greatest = out[0]
+    for c in range(1, classes):
+        greatest = max(greatest, out[c])
+    out[best] = greatest
     if mean:
         for c in range(classes):
             out[c] /= total
+
+
+@njit(cache=True, nogil=True)
+def vote_on_one(used, on_mistakes, mean, votes, scores, sizes):
+    """`vote` for one score."""
+    decision = behind = total = 0.0
+    for e in range(votes.shape[0]):
+        if used[e]:
+            weight = votes[e]
+            total += weight
+            if on_mistakes:
+                decision += weight if scores[e, 0] >= 0.0 else -weight
+                behind += weight
+            else:
+                decision += weight * scores[e, 0]
+                behind += weight * sizes[e, 0]
+    if total == 0.0:
+        return decision
+    decision = zero_or(decision, behind)
+    return decision / total if mean else decision
 
 
 @njit(cache=True, nogil=True)
