@@ -67,8 +67,12 @@ def bpas_slot(alpha, own, born, filled, row, diagonal):
     for c in range(alpha.shape[0]):
         for s in range(filled):
             costs[s] += alpha[c, s] * alpha[c, s]
-    for s in range(filled):
-        costs[s] *= own[s] - row[s] / diagonal * row[s]
+    if diagonal == 1.0:  # as for Gaussians: the same without a division
+        for s in range(filled):
+            costs[s] *= own[s] - row[s] * row[s]
+    else:
+        for s in range(filled):
+            costs[s] *= own[s] - row[s] / diagonal * row[s]
     cost = least(costs)
     best = -1
     for s in range(filled):

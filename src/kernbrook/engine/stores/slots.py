@@ -265,11 +265,10 @@ def slot_values(block, e, group, start, pairs):
     rows = block.shelf.values[group, : size * w].reshape((size, w))
     none = np.int64(0)  # numba compiles anew for a literal 0
     kernel_rows(block.parts, e, pairs, points[:n], none, w, rows)
-    for first in range(0, w, 8):  # eight examples at a time: whole cache lines are read
-        for i in range(n):
-            s = here[i]
-            for j in range(first, min(first + 8, w)):
-                out[j, s] = rows[i, j]
+    for i in range(np.uintp(n)):
+        s = np.uintp(here[i])
+        for j in range(np.uintp(w)):
+            out[j, s] = rows[i, j]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
@@ -544,7 +543,8 @@ class SlotStore(Store):
         diagonal = np.empty((m, b))
         own_diagonals(self.parts, own, diagonal)
         what = f"a block of {window:,} rows with {self._kernels} and {room:,} slots"
-        values = ask_for(m * window * room, what).reshape(m, window, room)
+        spread = 8 * (-(-room // 8) | 1)  # rows begin in different sets of the caches
+        values = ask_for(m * window * spread, what).reshape(m, window, spread)
         shelf = shelf_of(groups, n, channels, window)
         block = SlotBlock(
             self.experts, self.parts, slots, points.keys, known, diagonal,
