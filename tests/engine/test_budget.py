@@ -34,9 +34,14 @@ LEARNERS = {
         "label",
     ),
     "bogd": (lambda B: kb.BOGD(B), naive.bogd, "label"),
+    "bogd, uniform": (
+        lambda B: kb.BOGD(B, upkeep="uniform"),
+        partial(naive.bogd, uniform=True),
+        "label",
+    ),
     "bogd, steep": (
-        lambda B: kb.BOGD(B, step=0.7, regularization=0.9),
-        partial(naive.bogd, step=0.7, regularization=0.9),
+        lambda B: kb.BOGD(B, step=0.7, regularization=0.9, upkeep="uniform"),
+        partial(naive.bogd, step=0.7, regularization=0.9, uniform=True),
         "label",
     ),
     "bpas": (lambda B: kb.BPAS(B), naive.bpas, "label"),

@@ -67,8 +67,8 @@ LEARNERS = {
     "forgetron": (kb.Forgetron(B), naive.forgetron, B, "margin"),
     "bogd": (kb.BOGD(B), naive.bogd, B, "label"),
     "bogd, steep": (
-        kb.BOGD(B, step=0.7, regularization=0.9),
-        partial(naive.bogd, step=0.7, regularization=0.9),
+        kb.BOGD(B, step=0.7, regularization=0.9, upkeep="uniform"),
+        partial(naive.bogd, step=0.7, regularization=0.9, uniform=True),
         *(B, "label"),
     ),
     "bpas": (kb.BPAS(B), naive.bpas, B, "label"),

@@ -106,13 +106,16 @@ def forgetron(expert, t, f, y, weight, seed, tie="margin"):
     expert.replace(slot, t, phi * weight * y)
 
 
-def bogd(expert, t, f, y, weight, seed, step=0.1, regularization=0.01):
-    """Algorithm 1, uniform sampling."""
+def bogd(expert, t, f, y, weight, seed, step=0.1, regularization=0.01, uniform=False):
+    """Algorithm 1, with uniform sampling; else the oldest goes, and nothing is rescaled."""
     if 1 - y * f <= 0:
         return
     expert.shrink(1 - step * regularization)
     if not expert.full():
         expert.add(t, weight * step * y)
+        return
+    if not uniform:
+        expert.replace(expert.rows.index(min(expert.rows)), t, weight * step * y)
         return
     slot = drawn_slot(expert, seed, t)
     if expert.budget > 1:

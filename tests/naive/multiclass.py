@@ -136,16 +136,16 @@ def forgetron(expert, seen, tie="margin"):
     expert.replace(slot, seen.t, phi * new)
 
 
-def bogd(expert, seen, step=0.1, regularization=0.01):
-    """The gradient of the loss is Phi(x, r) - Phi(x, y)."""
+def bogd(expert, seen, step=0.1, regularization=0.01, uniform=False):
+    """The gradient of the loss is Phi(x, r) - Phi(x, y). Upkeep as in `budget.bogd`."""
     if seen.loss <= 0:
         return
     expert.alphas = (1 - step * regularization) * expert.alphas
     if not expert.full():
         expert.add(seen, seen.weight * step)
         return
-    slot = expert.drawn_slot(seen)
-    if expert.budget > 1:
+    slot = expert.drawn_slot(seen) if uniform else expert.rows.index(min(expert.rows))
+    if uniform and expert.budget > 1:
         expert.alphas = expert.budget / (expert.budget - 1) * expert.alphas
     expert.replace(slot, seen.t, seen.weight * step * expert.difference(seen))
 

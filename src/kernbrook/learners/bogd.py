@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
-from kernbrook.checks import NON_NEGATIVE, POSITIVE
+from kernbrook.checks import NON_NEGATIVE, POSITIVE, OneOf
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import hinge_loss
-from kernbrook.numerics.upkeep import random_slot, scale
+from kernbrook.numerics.upkeep import oldest, random_slot, scale
 
 
 class BOGD(Budgeted):
     """Bounded online gradient descent on the hinge loss.
 
     Step: f <- (1 - step * regularization) f + step y k(x, .). Admission: positive hinge loss.
-    Upkeep: drop one uniformly and multiply the others by B / (B - 1).
+    Upkeep: drop the oldest one. The paper's, "uniform", drops one uniformly and multiplies the
+    others by B / (B - 1), so that f keeps its size in expectation; in practice it errs more.
 
     Parameters
     ----------
     budget : int, support vectors of each kernel
     step : positive float, eta of the paper
     regularization : non-negative float, lambda of the paper
+    upkeep : "oldest" or "uniform"
 
     References
     ----------
@@ -35,12 +37,23 @@ class BOGD(Budgeted):
     BOGD(budget=50)
     """
 
-    parameter_ranges: ClassVar = {"step": POSITIVE, "regularization": NON_NEGATIVE}
+    parameter_ranges: ClassVar = {
+        "step": POSITIVE,
+        "regularization": NON_NEGATIVE,
+        "upkeep": OneOf(("oldest", "uniform")),
+    }
 
-    def __init__(self, budget: int = 100, step: float = 0.1, regularization: float = 0.01):
+    def __init__(
+        self,
+        budget: int = 100,
+        step: float = 0.1,
+        regularization: float = 0.01,
+        upkeep: str = "oldest",
+    ):
         self.budget = budget
         self.step = step
         self.regularization = regularization
+        self.upkeep = upkeep
 
     def rule(self) -> BOGDRule:
         """The parameters as compiled code reads them."""
@@ -49,25 +62,27 @@ class BOGD(Budgeted):
                 "BOGD: step * regularization must be below 1, got "
                 f"{self.step} * {self.regularization}"
             )
-        return BOGDRule(self.step, self.regularization)
+        return BOGDRule(self.step, self.regularization, self.upkeep == "uniform")
 
 
 class BOGDRule(NamedTuple):
-    """step, regularization : as for `BOGD`."""
+    """step, regularization : as for `BOGD`; uniform : which upkeep."""
 
     step: float
     regularization: float
+    uniform: bool
 
 
 @fit_in.of(BOGDRule)
 def _fit_in(rule, slots, seen, rows):
-    """Uniform removal."""
     if hinge_loss(seen) == 0.0:
         return Change(-1, 0.0, 0.0)
     filled, budget = slots.filled[0], slots.alpha.shape[1]
     scale(slots.alpha, filled, 1.0 - rule.step * rule.regularization)
     slot = filled
-    if filled == budget:
+    if filled == budget and not rule.uniform:
+        slot = oldest(slots.born, filled)
+    elif filled == budget:
         slot = random_slot(filled, seen.expert, seen.clock)
         scale(slots.alpha, filled, budget / (budget - 1.0) if budget > 1 else 1.0)
     return Change(slot, 0.0, seen.weight * rule.step)

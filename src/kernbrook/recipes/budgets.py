@@ -65,7 +65,7 @@ def _bogd(
     step: float = 0.1,
     regularization: float = 0.01,
 ) -> OnlineMKClassifier:
-    learner = BOGD(budget=budget, step=step, regularization=regularization)
+    learner = BOGD(budget=budget, step=step, regularization=regularization, upkeep="uniform")
     return OnlineMKClassifier(kernels, learner, Hedge(discount=discount), random_state=random_state)
 
 
