@@ -131,8 +131,10 @@ class Shelf(NamedTuple):
     """Scratch of g groups of experts, for windows of w examples.
 
     number, which : (g, places) int, the number of each point in use, -1 for others; these points
-    pairs, values : (g, channels TILE w) and (g, TILE w), of a tile of points
-    own, made : (g, w, channels w), pair values of an example with later ones; (g, w) are they there
+    pairs, values : (g, channels TILE w) and (g, TILE, w), of a tile of points
+    own, made : (g, w, channels, 1, w), pair values of each example with later ones; (g, w) whether
+        these are there
+    first : (1,) int, 0
     """
 
     number: Labels
@@ -141,14 +143,16 @@ class Shelf(NamedTuple):
     values: Floats
     own: Floats
     made: NDArray[np.bool_]
+    first: Labels
 
 
 def shelf_of(groups: int, places: int, channels: int, window: int) -> Shelf:
     """Scratch of so many groups."""
     return Shelf(
         np.full((groups, places), -1), np.empty((groups, places), dtype=np.int64),
-        np.empty((groups, channels * TILE * window)), np.empty((groups, TILE * window)),
-        np.empty((groups, window, channels * window)), np.zeros((groups, window), dtype=bool),
+        np.empty((groups, channels * TILE * window)), np.empty((groups, TILE, window)),
+        np.empty((groups, window, channels, 1, window)), np.zeros((groups, window), dtype=bool),
+        np.zeros(1, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -236,7 +240,7 @@ def open_window(block, first, last, lo):
             if number[place] < 0:
                 number[place], which[count] = count, place
                 count += 1
-    channels = shelf.own.shape[2] // shelf.own.shape[1]
+    channels = shelf.own.shape[2]
     for start in range(0, count, TILE):
         size = min(TILE, count - start)
         room = shelf.pairs[group, : channels * size * (hi - lo)]
@@ -262,7 +266,7 @@ def slot_values(block, e, group, start, pairs):
         if 0 <= point < size:
             here[n], points[n] = s, point
             n += 1
-    rows = block.shelf.values[group, : size * w].reshape((size, w))
+    rows = block.shelf.values[group]
     none = np.int64(0)  # numba compiles anew for a literal 0
     kernel_rows(block.parts, e, pairs, points[:n], none, w, rows)
     for i in range(np.uintp(n)):
@@ -352,34 +356,32 @@ def put(seat, change, seen, t):
             slots.points[s, k] = block.points.features[t, k]
     if t + 1 < hi:
         group = e // block.each
-        pairs, here = own_pairs(block, group, t, lo, hi), np.zeros(1, dtype=np.int64)
-        column = block.shelf.values[group, : hi - lo].reshape((1, hi - lo))
-        kernel_rows(block.parts, e, pairs, here, t + 1 - lo, hi - lo, column)
+        pairs, column = own_pairs(block, group, t, lo, hi), block.shelf.values[group]
+        kernel_rows(block.parts, e, pairs, block.shelf.first, t + 1 - lo, hi - lo, column)
         for j in range(t + 1 - lo, hi - lo):
             rows[j, s] = column[0, j]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def own_pairs(block, group, t, lo, hi):
-    """(channels, 1, hi - lo) pair values of example t and later ones of its window."""
-    own, made = block.shelf.own[group, t - lo], block.shelf.made[group]
-    channels = own.shape[0] // made.shape[0]
-    pairs = own[: channels * (hi - lo)].reshape((channels, 1, hi - lo))
-    if not made[t - lo]:
+    """(channels, 1, window) pair values of example t and later ones of its window."""
+    shelf = block.shelf
+    pairs = shelf.own[group, t - lo]
+    if not shelf.made[group, t - lo]:
         through(meet_row, block.meeting, group, t, lo, hi, pairs)
-        made[t - lo] = True
+        shelf.made[group, t - lo] = True
     return pairs
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def nearby(block, e, lo, hi):
     """The features of the window lo..hi-1, where points are merged."""
-    points, d = block.points, block.points.features.shape[1]
-    if points.features.shape[0] == 0:
-        lo = hi = 0
-    columns = window_columns(points.columns, lo, hi, d)
-    features, norms = points.features[lo:hi], points.norms[lo:hi]
-    return Points(features, norms, columns, points.reach, block.gammas[e])
+    near, gamma = block.points, block.gammas[e]
+    features, norms, columns = near.features, near.norms, near.features
+    if features.shape[0] > 0:
+        columns = window_columns(near.columns, lo, hi, features.shape[1])
+        features, norms = features[lo:hi], norms[lo:hi]
+    return Points(features, norms, columns, near.reach, gamma)
 
 
 @njit(cache=True, nogil=True)

@@ -100,7 +100,10 @@ def meet_points(meeting: Any, group: int, which: Numbers, lo: int, hi: int, out:
 
 @Verb
 def meet_row(meeting: Any, group: int, t: int, lo: int, hi: int, out: Cube) -> None:
-    """out[:, 0, t + 1 - lo:] = pair values of row t and later rows of the window."""
+    """out[:, 0, t + 1 - lo : hi - lo] = pair values of row t and later rows of the window.
+
+    out : (channels, 1, hi - lo or more)
+    """
     raise NotImplementedError
 
 
@@ -176,14 +179,14 @@ def _meet_row(meeting, group, t, lo, hi, out):
             row, norm = meeting.rows[t : t + 1], meeting.row_norms[t : t + 1]
             rows, norms = meeting.rows[t + 1 : hi], meeting.row_norms[t + 1 : hi]
             later = hi - t - 1
-            inner = out[0, 0, first:].reshape((1, later))
-            square = out[i, 0, first:].reshape((1, later))
+            inner = out[0, 0, first : hi - lo].reshape((1, later))
+            square = out[i, 0, first : hi - lo].reshape((1, later))
             dense_squared(row, norm, rows, norms, inner, common.reach, square)
         elif code == MANHATTAN:
             dense_manhattan(meeting.rows[t : t + 1], columns, out[i])
         else:
             place = common.given.shape[1] - common.given.shape[2] + t
-            take_given(common, code, place, t + 1, hi, out[i, 0, first:])
+            take_given(common, code, place, t + 1, hi, out[i, 0, first : hi - lo])
 
 
 @turn_to.of(SparseMeeting)
@@ -232,9 +235,9 @@ def meet_sparse(meeting, group, point, lo, hi, start, s, out):
     data, indices, indptr, first = meeting.data, meeting.indices, meeting.indptr, meeting.first
     here, end = indptr[point], indptr[point + 1]
     entries, own = (data, indices, here, end, meeting.norms[point]), (data, indices, indptr)
-    skip = start - lo
+    skip, w = start - lo, hi - lo
     for i in range(common.codes.shape[0]):
-        code, later = common.codes[i], out[i, s, skip:]
+        code, later = common.codes[i], out[i, s, skip:w]
         if code == INNER:
             where, value = meeting.where[group], meeting.value[group]
             sparse_inner_row(
@@ -244,7 +247,7 @@ def meet_sparse(meeting, group, point, lo, hi, start, s, out):
         elif code == SQUARED:
             norms = meeting.norms[first + start : first + hi]
             sparse_squared_row(
-                entries, own, first + start, norms, out[0, s, skip:], common.reach, later
+                entries, own, first + start, norms, out[0, s, skip:w], common.reach, later
             )
         elif code == MANHATTAN:
             sparse_manhattan_row(entries, own, first + start, later)
