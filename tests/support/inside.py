@@ -144,6 +144,7 @@ def small_blocks(monkeypatch, size):
         *((slots, "BUDGET_BLOCK"), (linear, "FEATURE_BLOCK")),
     ):
         monkeypatch.setattr(module, name, size)
+    monkeypatch.setattr(slots, "WINDOW", max(1, size // 3))
 
 
 @njit

@@ -1,0 +1,114 @@
+"""A block that is gone through in windows: the same bits as one row after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from inside import state_of
+from numba import njit
+from numpy.testing import assert_array_equal
+
+import kernbrook as kb
+from kernbrook.engine.stores import slots, windows
+from kernbrook.gram import points
+from kernbrook.gram.points import Block, DenseRows, SparseRows
+from kernbrook.kernels.planning import lay_out
+from kernbrook.numerics.linking import new_link, through
+
+POOL = [kb.Gaussian(gamma=0.3), kb.Laplacian(gamma=0.2), kb.Polynomial(2, offset=1)]
+CALLED = kb.Callable(lambda X, Y: 1.0 / (1.0 + np.abs(X[:, :1] - Y[:, 0])))  # X @ Y.T: by shapes
+LEARNERS = {
+    "rbp": (kb.RBP(20), POOL),
+    "bpas": (kb.BPAS(20), POOL),
+    "projectron++": (kb.ProjectronPlusPlus(20), POOL),
+    "many slots": (kb.BPAS(300), [kb.Gaussian(gamma=2.0), kb.Gaussian(gamma=4.0)]),
+    "merging": (kb.Pegasos(budget=20, upkeep="merge"), [kb.Gaussian(gamma=0.3)]),
+    "without a budget": (kb.Pegasos(budget=None), [kb.Gaussian(gamma=0.3)]),
+    "called": (kb.BPAS(20), [CALLED, kb.Gaussian(gamma=0.3)]),
+}
+
+
+def drawn(n=700, d=6, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
+    X[n // 2] = X[n // 3]  # a row that comes again
+    return X, np.digitize(X[:, 0] + X[:, 1] ** 2, np.linspace(0, 1.5, classes - 1))
+
+
+def learned(name, X, y, selection=None):
+    learner, kernels = LEARNERS[name]
+    model = kb.OnlineMKClassifier(
+        kernels, learner, kb.Hedge(loss="hinge"), selection or kb.Selection(), random_state=0,
+        scaling=None, judge_stored=False,
+    )  # fmt: skip
+    return model.learn(X, y)[0], state_of(model)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_windows_of_any_size(name, form, classes, monkeypatch):
+    X, y = drawn(classes=classes)
+    X = form(X)
+    expected = learned(name, X, y)
+    for window, block in ((7, 50), (1, 1), (1000, 1000)):
+        monkeypatch.setattr(slots, "WINDOW", window)
+        monkeypatch.setattr(slots, "BUDGET_BLOCK", block)
+        found = learned(name, X, y)
+        assert_array_equal(found[0], expected[0])
+        assert found[1] == expected[1]
+
+
+@pytest.mark.parametrize("name", ["rbp", "merging"])
+def test_drawn_updates(name, monkeypatch):
+    """Experts of one store and the committee take turns, row by row."""
+    X, y = drawn()
+    drawn_ones = kb.Selection(update="drawn", vote="drawn", smoothing=0.2)
+    expected = learned(name, X, y, drawn_ones)
+    monkeypatch.setattr(slots, "WINDOW", 7)
+    monkeypatch.setattr(slots, "BUDGET_BLOCK", 50)
+    assert learned(name, X, y, drawn_ones)[1] == expected[1]
+
+
+def test_threads(monkeypatch):
+    """Groups of experts, each by its own thread."""
+    X, y = drawn()
+    expected = learned("rbp", X, y)
+    monkeypatch.setattr(kb.gram.sums, "WORTH_A_THREAD", 1)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert learned("rbp", X, y)[1] == expected[1]
+
+
+@njit()
+def _meet(link, which, t, lo, hi, out, row):
+    group = np.int64(1)
+    through(windows.turn_to, link, group, lo, hi)
+    through(windows.meet_points, link, group, which, lo, hi, out)
+    through(windows.meet_row, link, group, t, lo, hi, row)
+
+
+@pytest.mark.parametrize("widest", [points.WIDEST, 3], ids=["narrow", "wide"])
+@pytest.mark.parametrize("form", [DenseRows.of, lambda X: SparseRows.of(sp.csr_matrix(X))])
+def test_pair_values(form, widest, monkeypatch):
+    """As those of a block of rows with the points, to the bit."""
+    for module in (points, windows):
+        monkeypatch.setattr(module, "WIDEST", widest)
+    X, _ = drawn(60, 9)
+    X[:, 4] *= np.arange(60) > 30  # not in the first points
+    rows, stored = form(X[20:]), form(X[:20])
+    layout = lay_out([*POOL, CALLED])
+    both = windows.followed(stored, rows)
+    given = np.empty((1, 60, 40))
+    CALLED.between(both, rows, given[0])
+    meeting = windows.meeting_of(both, rows, layout, given, 16, groups=2)
+    link, kept = new_link(windows.link_meeting, meeting)
+    whole = Block(rows, layout).pairs_with(both)
+    which = np.array([3, 0, 19, 25])  # two windows: one of 16, the last of 8
+    for t, lo, hi in ((5, 0, 16), (33, 32, 40)):
+        out = np.empty((len(layout.channels), len(which), hi - lo))
+        row = np.full((len(layout.channels), 1, 16), np.nan)
+        _meet(link, which, t, lo, hi, out, row)
+        assert_array_equal(out, whole[:, which, lo:hi])
+        assert_array_equal(row[:, 0, t + 1 - lo : hi - lo], whole[:, 20 + t, t + 1 : hi])
+    del kept
