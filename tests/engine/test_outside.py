@@ -292,3 +292,13 @@ def test_models_of_river(C):
         np.testing.assert_allclose(said, expected, rtol=1e-12)
     else:
         np.testing.assert_array_equal(said, expected)
+
+
+def test_one_of_our_own_machines():
+    """It has `learn_one` as models of River do, and takes arrays."""
+    X, labels = stream(2)
+    inner = kb.OnlineMKClassifier(KERNELS, kb.BPAS(10), random_state=0)
+    model = make(kb.External(inner, every=1), 2).fit(X, labels)
+    alone = kb.OnlineMKClassifier(KERNELS, kb.BPAS(10), random_state=0)
+    alone.partial_fit(X, labels, classes=[0, 1])
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))

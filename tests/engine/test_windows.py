@@ -71,13 +71,18 @@ def test_drawn_updates(name, monkeypatch):
     assert learned(name, X, y, drawn_ones)[1] == expected[1]
 
 
-def test_threads(monkeypatch):
-    """Groups of experts, each by its own thread."""
+@pytest.mark.parametrize("update", ["all", "drawn"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+def test_threads(form, update, monkeypatch):
+    """Groups of experts, each by its own thread, or all in turn."""
     X, y = drawn()
-    expected = learned("rbp", X, y)
+    X, selection = form(X), kb.Selection(update=update)
+    expected = learned("rbp", X, y, selection)
     monkeypatch.setattr(kb.gram.sums, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(slots, "WINDOW", 40)
+    monkeypatch.setattr(slots, "BUDGET_BLOCK", 200)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    assert learned("rbp", X, y)[1] == expected[1]
+    assert learned("rbp", X, y, selection)[1] == expected[1]
 
 
 @njit()

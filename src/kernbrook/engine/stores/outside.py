@@ -59,7 +59,8 @@ class OutsideModel(Store):
         self.model, self.every, self.window, self.setting = model, every, window, setting
         self.experts, self.together = np.array([first]), OUTSIDE_BLOCK
         self.kept = every if window is None else window
-        self.one_by_one = hasattr(model, "learn_one")
+        # Our own machines have both: their `learn_one` takes an array, not a dictionary.
+        self.one_by_one = hasattr(model, "learn_one") and not hasattr(model, "partial_fit")
         fit = None if self.one_by_one else model.partial_fit if window is None else model.fit
         self.takes = () if fit is None else tuple(signature(fit).parameters)
 

@@ -221,8 +221,11 @@ def _stretch(member):
 
 @arrive.of(Budgeted)
 def _arrive(member, first, last, t):
-    if member.block.window > 0 and t % member.block.window == 0:
-        open_window(member.block, first, min(last, member.block.experts.shape[0]), t)
+    block = member.block
+    if block.window > 0 and t % block.window == 0:
+        last = min(last, block.experts.shape[0])
+        for start in range(first, last, block.each):  # one group, or all of them
+            open_window(block, start, min(start + block.each, last), t)
 
 
 @njit(cache=True, nogil=True)
