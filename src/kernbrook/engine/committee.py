@@ -61,7 +61,7 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
             out[c] /= total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def vote_on_one(used, on_mistakes, mean, votes, scores, sizes):
     """`vote` for one score."""
     decision = behind = total = 0.0
@@ -81,7 +81,7 @@ def vote_on_one(used, on_mistakes, mean, votes, scores, sizes):
     return decision / total if mean else decision
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def all_in(used, votes, shares):
     """Whether all experts are in use, with the weights that they have in expectation."""
     n = 0
@@ -112,7 +112,7 @@ def combine(combiner, terms, progress, board, t, on_mistakes, used, votes, share
             leaning[c] = decision[c]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def lose(terms, progress, board, t, decision, losses, counted):
     """Count the experts' mistakes on example t, and fill in what the combiner learns from.
 

@@ -13,7 +13,7 @@ LINEARIZED = 5  # 2 (F - y) f, with the combination's F: the slope of its square
 NO_CAP = 1e100  # squares of it can still be summed
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def loss_of(loss, scores, sizes, combined, target):
     """(what the combiner looks at, margin, wrong): of one expert's scores, (c,).
 
@@ -33,7 +33,7 @@ def loss_of(loss, scores, sizes, combined, target):
     return log_loss(scores, int(target), margin), margin, wrong
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def squared_error(decision, label, loss):
     """Of a number, or 1 for a wrong class and 0 for the right one."""
     if loss >= SQUARED:

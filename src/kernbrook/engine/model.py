@@ -27,6 +27,7 @@ from kernbrook.engine.progress import (
     begun,
     empty_board,
 )
+from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied, most_of, spread_of
 from kernbrook.engine.verbs import Clock, expect, parts_of
@@ -165,7 +166,8 @@ class Model:
         terms = self.choices.terms._replace(given=given)
         committee = self.passes.committee(self.choices)
         links, kept = self.passes.stores(members if self.interferes else (), board)
-        self.passes.rounds(committee, terms, progress, links, board, decisions, asked)
+        scratch = scratch_of(self.n_experts)
+        self.passes.rounds(committee, terms, progress, links, board, decisions, asked, scratch)
         del kept  # until here
         self.check(board)
         states = self.chosen_of(progress, tuple(own.finish(board, asked) for own in passes))

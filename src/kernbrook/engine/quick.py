@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kernbrook.engine import verbs
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import Due, Progress, empty_board
-from kernbrook.engine.rounds import Met, link_store
+from kernbrook.engine.rounds import Met, link_store, scratch_of
 from kernbrook.engine.row import (
     DONE,
     NOT_HERE,
@@ -120,7 +120,7 @@ class QuickRows:
         whole = Whole(
             model.passes.committee(model.choices), model.choices.terms._replace(given=True),
             self.progress, board, self.due, (self.failed.scores, self.failed.sizes),
-            np.empty((1, c)), np.zeros(1, dtype=bool), rows[0],
+            np.empty((1, c)), np.zeros(1, dtype=bool), scratch_of(m), rows[0],
             self._linked(link_view, views(methods, rows, scaling)),
             self._linked(link_store, [Met(member, board) for member, _ in forms]), parts,
             self._linked(link_own, [own for _, own in forms]),

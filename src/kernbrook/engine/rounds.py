@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernbrook.engine.committee import combine, lose, relative_weights
 from kernbrook.engine.losses import MISTAKES, squared_error
@@ -26,6 +27,7 @@ from kernbrook.engine.verbs import (
     update,
     wants,
 )
+from kernbrook.gram.points import Floats
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import Verb, njit
 from kernbrook.numerics.linking import family, fill_in, through
@@ -74,8 +76,24 @@ def link_store(met, link):
     fill_in(score_some, met, link)
 
 
+class Scratch(NamedTuple):
+    """(e,) of experts: their weights by the combiner, in the vote, and there in expectation; their
+    losses, and which of these count."""
+
+    weights: Floats
+    votes: Floats
+    shares: Floats
+    losses: Floats
+    counted: NDArray[np.bool_]
+
+
+def scratch_of(e: int) -> Scratch:
+    """For e experts."""
+    return Scratch(np.empty(e), np.empty(e), np.empty(e), np.empty(e), np.empty(e, dtype=bool))
+
+
 @njit(cache=True, nogil=True)
-def rounds(committee, terms, progress, stores, board, decisions, asked):
+def rounds(committee, terms, progress, stores, board, decisions, asked, scratch):
     """One block of rounds.
 
     Parameters
@@ -87,14 +105,13 @@ def rounds(committee, terms, progress, stores, board, decisions, asked):
     board : the block
     decisions : (b, c) out, the combined vote before the label was seen
     asked : (b,) bool out, whose label was looked at
+    scratch : see `Scratch`
     """
     terms, progress, board = borrowed(terms), borrowed(progress), borrowed(board)
     decisions, asked = borrowed(decisions), borrowed(asked)
     combiner, selection, policy = borrowed(committee)
+    weights, votes, shares, losses, counted = borrowed(scratch)
     counters, labels, loss = progress.counters, board.labels, terms.loss
-    n_experts = board.scores.shape[1]
-    weights, votes, losses = np.empty(n_experts), np.empty(n_experts), np.empty(n_experts)
-    shares, counted = np.empty(n_experts), np.empty(n_experts, dtype=np.bool_)
     for t in range(labels.shape[0]):
         relative_weights(combiner, selection, progress, weights)
         through(expect, selection, progress, weights, shares)

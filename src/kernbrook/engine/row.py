@@ -16,11 +16,18 @@ from numpy.typing import NDArray
 
 from kernbrook.engine.committee import decide
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, Board, Due, Progress, Terms
-from kernbrook.engine.rounds import EVERY, check_some, learn_some, rounds, score_some
+from kernbrook.engine.rounds import (
+    EVERY,
+    Scratch,
+    check_some,
+    learn_some,
+    rounds,
+    score_some,
+)
 from kernbrook.engine.stores.base import Store, bounded, most_of
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.points import Floats, Labels
-from kernbrook.numerics.compiling import Verb, njit
+from kernbrook.numerics.compiling import Option, Verb, njit
 from kernbrook.numerics.keys import dense_keys
 from kernbrook.numerics.linking import Vector, family, fill_in, through
 from kernbrook.numerics.pairs import dense_norms
@@ -74,6 +81,7 @@ class Whole(NamedTuple):
     failed: tuple[Floats, Floats]
     decisions: Floats
     asked: Any
+    scratch: Scratch
     row: Row
     views: Labels
     stores: Labels
@@ -113,12 +121,12 @@ class Ranked(NamedTuple):
     ordered: Floats
 
 
-@Verb
+@Option
 def enter(view: Any) -> None:
     """Scale a row, which is then known. As it is given, by default."""
 
 
-@Verb
+@Option
 def glance(view: Any) -> None:
     """The same as if the row came next; nothing changes."""
 
@@ -162,12 +170,12 @@ def _glance_ranked(view):
 # -- what stores do ------------------------------------------------------------------------------
 
 
-@Verb
+@Option
 def meet(store: Any) -> None:
     """Look at a row, before any expert scores it; nothing by default."""
 
 
-@Verb
+@Option
 def settle(store: Any, chosen: int) -> None:
     """After the row: keep what is to be kept; nothing by default.
 
@@ -181,7 +189,7 @@ def read(store: Any, board: Board) -> None:
     raise NotImplementedError
 
 
-@Verb
+@Option
 def keep(store: Any, back: bool) -> None:
     """Copy what lies outside the memory of all, or copy it back; nothing by default."""
 
@@ -364,8 +372,9 @@ def learn(whole, label, weight):
         stores = stores[:0]
     alone = counters[CHOSEN]
     rounds(
-        whole.committee, whole.terms, whole.progress, stores, board, whole.decisions, whole.asked
-    )
+        whole.committee, whole.terms, whole.progress, stores, board, whole.decisions, whole.asked,
+        whole.scratch,
+    )  # fmt: skip
     if not board_sound(whole):
         return OVERFLOWED
     for k in range(len(stores)):

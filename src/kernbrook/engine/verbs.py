@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 
 from kernbrook.engine.progress import Progress
-from kernbrook.numerics.compiling import Verb, njit
+from kernbrook.numerics.compiling import Option, Verb, njit
 from kernbrook.numerics.linking import (
     Marks,
     Matrix,
@@ -206,7 +206,7 @@ def fit_in(rule: Any, slots: Pinned[Slots], seen: Seen, rows: Matrix) -> Change:
     raise NotImplementedError
 
 
-@Verb
+@Option
 def keep_within(
     rule: Any, slots: Pinned[Slots], seen: Seen, rows: Matrix, points: Points, t: int
 ) -> None:
@@ -240,7 +240,7 @@ def descend(
     raise NotImplementedError
 
 
-@Verb
+@Option
 def after_label(rule: Any, held: Pinned[Coefficients], number: int) -> None:
     """On features: a label has passed, whether learned from or not; nothing by default."""
 
@@ -261,7 +261,7 @@ def update(combiner: Any, told: Told, progress: Progress) -> None:
     raise NotImplementedError
 
 
-@Verb
+@Option
 def correct(combiner: Any, progress: Progress, loss: int, scores: Matrix, decision: Vector) -> None:
     """Change the vote on an example, `decision`, (c,), by the experts' scores, (e, c).
 
@@ -291,12 +291,12 @@ def expect(selection: Any, progress: Progress, weights: Vector, votes: Vector) -
     raise NotImplementedError
 
 
-@Verb
+@Option
 def lead_on(selection: Any, progress: Progress, weights: Vector) -> None:
     """weights : (e,) changed to what counts of them; nothing by default."""
 
 
-@Verb
+@Option
 def choose_next(selection: Any, progress: Progress) -> None:
     """After a label: choose experts for the rounds to come; nothing by default."""
 
@@ -307,12 +307,12 @@ def wants(policy: Any, progress: Progress, opinions: Opinions) -> tuple[bool, fl
     raise NotImplementedError
 
 
-@Verb
+@Option
 def note_round(policy: Any, progress: Progress, variance: float) -> None:
     """A round begins, whether its label will be seen or not; nothing by default."""
 
 
-@Verb
+@Option
 def note_error(policy: Any, progress: Progress, error: float) -> None:
     """The combination's squared error on a label, for classes 1 or 0; nothing by default."""
 

@@ -100,3 +100,7 @@ class Verb:
             return function
 
         return register
+
+
+class Option(Verb):
+    """A verb that does nothing by default; through a link it is not called then."""

@@ -20,6 +20,7 @@ from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from kernbrook.numerics.borrowing import uncounted
+from kernbrook.numerics.compiling import Option
 
 # Arrays as verbs take them: C-contiguous, with so many axes.
 Vector = Annotated[NDArray[np.float64], 1]
@@ -145,20 +146,26 @@ def fill_in(typing_context: Any, verb: Any, rule: Any, link: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         row = context.make_array(link)(context, builder, arguments[2]).data
         for one in family:
-            builder.store(
-                _address(context, builder, one, rule, arguments[1].type),
-                cgutils.gep(builder, row, one.column),
-            )
+            if isinstance(one, Option) and _body(one, rule) is one.default:
+                address = ir.Constant(WORD, 0)
+            else:
+                address = _address(context, builder, one, rule, arguments[1].type)
+            builder.store(address, cgutils.gep(builder, row, one.column))
         _put(context, builder, rule, arguments[1], builder.load(row))
 
     return types.void(verb, rule, link), generate
+
+
+def _body(verb: Any, rule: Any) -> Any:
+    """What runs for a rule's type."""
+    return verb.implementation(getattr(rule, "instance_class", None))
 
 
 def _address(context: Any, builder: Any, verb: Any, rule: Any, form: Any) -> Any:
     """The address of a verb, compiled for a rule's class; form : the type of the rule in LLVM."""
     takes, comes, gives = types_of(verb)
     inner = gives(rule, *takes)
-    body = verb.implementation(getattr(rule, "instance_class", None))
+    body = _body(verb, rule)
     flags = Flags()
     flags.nrt = flags.forceinline = True
     compiled = context.compile_subroutine(builder, body, inner, flags=flags)
@@ -192,23 +199,33 @@ def call(typing_context: Any, verb: Any, link: Any, others: Any) -> Any:
         where, function = (
             builder.load(cgutils.gep(builder, row, column)) for column in (0, own.column)
         )
-        told = uncounted(context, builder, comes, arguments[2])
-        message = cgutils.alloca_once(builder, told.type)
-        store(builder, told, message)
-        answer = cgutils.alloca_once(builder, context.get_value_type(gives))
-        failed = builder.call(
-            builder.inttoptr(function, STEP.as_pointer()),
-            [
-                builder.inttoptr(where, POINTER),
-                builder.bitcast(message, POINTER),
-                builder.bitcast(answer, POINTER),
-            ],
-        )
-        with cgutils.if_unlikely(builder, cgutils.is_not_null(builder, failed)):
-            context.call_conv.return_user_exc(builder, RuntimeError, (RAISED_AN_ERROR,))
-        return context.get_dummy_value() if gives is types.none else load(builder, answer, None)
+        if isinstance(own, Option):
+            with builder.if_then(builder.icmp_unsigned("!=", function, ir.Constant(WORD, 0))):
+                step(context, builder, comes, gives, (where, function, arguments[2]))
+            return context.get_dummy_value()
+        return step(context, builder, comes, gives, (where, function, arguments[2]))
 
     return gives(verb, link, comes), generate
+
+
+def step(context: Any, builder: Any, comes: Any, gives: Any, what: Any) -> Any:
+    """A call of a verb: what is (the rule's address, the verb's, its arguments)."""
+    where, function, others = what
+    told = uncounted(context, builder, comes, others)
+    message = cgutils.alloca_once(builder, told.type)
+    store(builder, told, message)
+    answer = cgutils.alloca_once(builder, context.get_value_type(gives))
+    failed = builder.call(
+        builder.inttoptr(function, STEP.as_pointer()),
+        [
+            builder.inttoptr(where, POINTER),
+            builder.bitcast(message, POINTER),
+            builder.bitcast(answer, POINTER),
+        ],
+    )
+    with cgutils.if_unlikely(builder, cgutils.is_not_null(builder, failed)):
+        context.call_conv.return_user_exc(builder, RuntimeError, (RAISED_AN_ERROR,))
+    return context.get_dummy_value() if gives is types.none else load(builder, answer, None)
 
 
 def store(builder: Any, value: Any, pointer: Any) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kernbrook.gram.points import WIDEST, DenseRows, Floats, Labels, Rows, SparseRows
 from kernbrook.kernels.planning import Layout
-from kernbrook.numerics.compiling import Verb, njit
+from kernbrook.numerics.compiling import Option, Verb, njit
 from kernbrook.numerics.linking import Cube, Numbers, family, fill_in
 from kernbrook.numerics.pairs import (
     dense_inner,
@@ -87,7 +87,7 @@ class SparseMeeting(NamedTuple):
     value: Floats
 
 
-@Verb
+@Option
 def turn_to(meeting: Any, group: int, lo: int, hi: int) -> None:
     """Begin with the window of the rows lo..hi-1, for one of several groups; nothing by default."""
 
