@@ -15,6 +15,7 @@ from kernbrook.engine.verbs import (
     weigh_all,
 )
 from kernbrook.numerics.classes import winner
+from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import through
 from kernbrook.numerics.zero import zero_or
@@ -157,7 +158,9 @@ def decide(committee, terms, progress, board, decisions):
     committee : links to the combiner, the selection and the label policy
     decisions : (b, c) out; `board.leanings` too
     """
-    combiner, selection, _ = committee
+    terms, progress, board = borrowed(terms), borrowed(progress), borrowed(board)
+    decisions = borrowed(decisions)
+    combiner, selection, _ = borrowed(committee)
     n_experts = board.scores.shape[1]
     weights, votes = np.empty(n_experts), np.empty(n_experts)
     everybody = np.ones(n_experts, dtype=np.bool_)
@@ -173,7 +176,8 @@ def decide(committee, terms, progress, board, decisions):
 @njit(cache=True, nogil=True)
 def would_ask(committee, terms, progress, board, out):
     """out[t] = is the label of example t wanted, if it came next? `progress.used` changes."""
-    combiner, selection, policy = committee
+    terms, progress, board = borrowed(terms), borrowed(progress), borrowed(board)
+    combiner, selection, policy = borrowed(committee)
     n_experts = board.scores.shape[1]
     weights, votes = np.empty(n_experts), np.empty(n_experts)
     updates = np.empty(n_experts, dtype=np.bool_)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import njit
 
 RIDGE = 1.0  # curvature at the start, and the least one later
@@ -38,7 +39,7 @@ class Calibrated(NamedTuple):
     hits: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def size_of(scores):
     """The greatest size of the scores of a row, (c,)."""
     size = 0.0
@@ -47,7 +48,7 @@ def size_of(scores):
     return size
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def probabilities_of(known, scores, out):
     """The probabilities of the classes, (k,) out, for the scores of a row, (c,)."""
     slope, intercepts = known.slope, known.intercepts
@@ -78,7 +79,7 @@ def cell_of(p):
     return max(cell, 0), min(cell + 1, CELLS - 1), at - cell
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def mend(known, out):
     """Add to the probabilities of two classes the mean error that such ones have had so far.
 
@@ -98,7 +99,7 @@ def mend(known, out):
         out[1] = 1.0 - out[0]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def note_error(errors, p, label, weight):
     """Count the error of a probability, for `mend`."""
     cell, following, share = cell_of(p)
@@ -130,7 +131,7 @@ def best_cut(hits):
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def note_label(hits, odds, positive, weight):
     """Count a label, whose class had these odds, for `best_cut`."""
     if positive:
@@ -153,6 +154,9 @@ def learn_scores(known, scores, labels, weights, judged, probabilities, cuts):
     judged : (n,) bool, which labels tell how good the scores are
     probabilities, cuts : (n, k) and (n,) out, each before the label was seen
     """
+    known, scores, labels = borrowed(known), borrowed(scores), borrowed(labels)
+    weights, judged = borrowed(weights), borrowed(judged)
+    probabilities, cuts = borrowed(probabilities), borrowed(cuts)
     c = scores.shape[1]
     scaled, steps, curves = np.empty(c), np.empty(c), np.empty(c)
     p = np.empty(probabilities.shape[1])
@@ -192,7 +196,7 @@ def learn_scores(known, scores, labels, weights, judged, probabilities, cuts):
         newton(known, kept, scaled, mean, steps, curves)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def newton(known, kept, scaled, mean, steps, curves):
     """One step against the gradient, by an arrow matrix of second derivatives.
 
