@@ -14,8 +14,8 @@ from kernbrook.engine.verbs import (
     wants,
     weigh_all,
 )
-from kernbrook.numerics.classes import winner
 from kernbrook.numerics.borrowing import borrowed
+from kernbrook.numerics.classes import winner
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import through
 from kernbrook.numerics.zero import zero_or
