@@ -12,7 +12,7 @@ from pathlib import Path
 
 STAMP = "kernbrook.stamp"
 PACKAGE = Path(__file__).parents[1]
-COMPILED = re.compile(rb"^@(njit|\w+\.of)\(|^@Verb$", re.MULTILINE)
+COMPILED = re.compile(rb"^@(njit|\w+\.of)\(|^@(Verb|Option)$", re.MULTILINE)
 
 _folders: set[Path] = set()  # of the disk cache, met in this process
 

@@ -1,0 +1,363 @@
+"""A block of examples, as experts that hold a fixed number of support vectors meet it.
+
+The kernel values of every slot with the examples of a window of the block are kept, so that a score
+is one sum over an expert's own slots, in their order, at the moment it is needed: nothing is ever
+subtracted from a running sum, and the result does not depend on the block.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.engine.stores.base import (
+    finite,
+    look,
+)
+from kernbrook.engine.stores.windows import (
+    TILE,
+    meet_points,
+    meet_row,
+    turn_to,
+    window_columns,
+)
+from kernbrook.engine.verbs import (
+    Points,
+    Slots,
+    arrive,
+    fit_in,
+    keep_within,
+    learn,
+    part,
+    parts_of,
+    score,
+    sound,
+    stretch,
+)
+from kernbrook.gram.points import (
+    Floats,
+    Labels,
+)
+from kernbrook.numerics.classes import add_step
+from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.linking import pin, through
+from kernbrook.numerics.plan import Parts
+from kernbrook.numerics.values import kernel_rows
+from kernbrook.numerics.zero import zero_or
+
+
+class SlotBlock(NamedTuple):
+    """A block of b examples, as m experts meet it; the experts come in groups.
+
+    experts : (m,) int, their numbers in the pool
+    parts : their kernels
+    slots : what they hold
+    keys, known : (n + b,) int of the n stored points and the block, equal for equal rows; (b,)
+        bool, whether an expert may hold a row that is equal to one of the block
+    diagonal : (m, b) k(x, x)
+    points : see `Points`, all windows' columns one after the other; (0, d) where none are merged
+    gammas : (m,) of the experts, for `points`
+    window : examples that meet the slots together; 0: somebody else has filled in `values`
+    each : experts of a group
+    meeting : link to how points and examples meet; see `windows`
+    values : (m, window, B) kernel values of the window with the slots
+    shelf : scratch of the groups
+    pins : (m, ROOM) scratch
+    """
+
+    experts: Labels
+    parts: Parts
+    slots: Slots
+    keys: Labels
+    known: NDArray[np.bool_]
+    diagonal: Floats
+    points: Nearby
+    gammas: Floats
+    window: int
+    each: int
+    meeting: Labels
+    values: Floats
+    shelf: Shelf
+    pins: Labels
+
+
+class Nearby(NamedTuple):
+    """The block's own features, where points are merged; else of no rows.
+
+    features, norms : (b, d) and (b,); columns : (b d,), see `turned`; reach : as in `Points`
+    """
+
+    features: Floats
+    norms: Floats
+    columns: Floats
+    reach: float
+
+
+class Shelf(NamedTuple):
+    """Scratch of g groups of experts, for windows of w examples.
+
+    number, which : (g, places) int, the number of each point in use, -1 for others; these points
+    pairs, values : (g, channels TILE w) and (g, TILE, w), of a tile of points
+    own, made : (g, w, channels, 1, w), pair values of each example with later ones; (g, w) whether
+        these are there
+    first : (1,) int, 0
+    """
+
+    number: Labels
+    which: Labels
+    pairs: Floats
+    values: Floats
+    own: Floats
+    made: NDArray[np.bool_]
+    first: Labels
+
+
+def shelf_of(groups: int, places: int, channels: int, window: int) -> Shelf:
+    """Scratch of so many groups."""
+    return Shelf(
+        np.full((groups, places), -1), np.empty((groups, places), dtype=np.int64),
+        np.empty((groups, channels * TILE * window)), np.empty((groups, TILE, window)),
+        np.empty((groups, window, channels, 1, window)), np.zeros((groups, window), dtype=bool),
+        np.zeros(1, dtype=np.int64),
+    )  # fmt: skip
+
+
+class Budgeted(NamedTuple):
+    """The compiled form: experts of one rule, to which there is a link, and what they meet."""
+
+    rule: Any
+    block: SlotBlock
+
+
+class Seat(NamedTuple):
+    """Expert e of the block: its number in the pool, slots, and (window, B) kernel values."""
+
+    block: SlotBlock
+    e: int
+    expert: int
+    slots: Slots
+    values: NDArray[np.float64]
+
+
+class Seated(NamedTuple):
+    """One part of the compiled form; `slots` are the seat's, pinned."""
+
+    rule: Any
+    seat: Seat
+    slots: Any
+
+
+@parts_of.of(Budgeted)
+def _parts_of(member):
+    return member.block.experts.shape[0]
+
+
+@part.of(Budgeted)
+def _part(member, i, board):
+    seat = seat_of(member.block, i)
+    return Seated(member.rule, seat, pin(seat.slots, member.block.pins[i]))
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def seat_of(block, e):
+    """The seat of one expert: views."""
+    slots = block.slots
+    own = Slots(
+        slots.alpha[e], slots.diagonal[e], slots.born[e], slots.place[e], slots.filled[e],
+        slots.gram[e], slots.factor[e], slots.order[e], slots.memory[e], slots.scale[e],
+        slots.points[e], slots.norms[e],
+    )  # fmt: skip
+    return Seat(block, e, block.experts[e], own, block.values[e])
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def window_of(block, t):
+    """(lo, hi): example t is in the window lo..hi-1."""
+    b = block.known.shape[0]
+    if block.window == 0:
+        return 0, b
+    lo = t - t % block.window
+    return lo, min(lo + block.window, b)
+
+
+@stretch.of(Budgeted)
+def _stretch(member):
+    return member.block.window if member.block.window > 0 else 1
+
+
+@arrive.of(Budgeted)
+def _arrive(member, first, last, t):
+    block = member.block
+    if block.window > 0 and t % block.window == 0:
+        last = min(last, block.experts.shape[0])
+        for start in range(first, last, block.each):  # one group, or all of them
+            open_window(block, start, min(start + block.each, last), t)
+
+
+@njit(cache=True, nogil=True)
+def open_window(block, first, last, lo):
+    """The experts first..last-1, a group, meet the window that begins with example `lo`."""
+    group, shelf, slots = first // block.each, block.shelf, block.slots
+    lo, hi = window_of(block, lo)
+    through(turn_to, block.meeting, group, lo, hi)
+    for t in range(hi - lo):
+        shelf.made[group, t] = False
+    number, which, count = shelf.number[group], shelf.which[group], 0
+    for e in range(first, last):
+        for s in range(slots.filled[e, 0]):
+            place = slots.place[e, s]
+            if number[place] < 0:
+                number[place], which[count] = count, place
+                count += 1
+    channels = shelf.own.shape[2]
+    for start in range(0, count, TILE):
+        size = min(TILE, count - start)
+        room = shelf.pairs[group, : channels * size * (hi - lo)]
+        pairs = room.reshape((channels, size, hi - lo))
+        through(meet_points, block.meeting, group, which[start : start + size], lo, hi, pairs)
+        for e in range(first, last):
+            slot_values(block, e, group, start, pairs)
+    for i in range(count):
+        number[which[i]] = -1
+
+
+@njit(cache=True, nogil=True)
+def slot_values(block, e, group, start, pairs):
+    """The values of expert e's slots whose points have the numbers from `start` on.
+
+    pairs : (channels, points, w) pair values of these points and the window
+    """
+    slots, number, out = block.slots, block.shelf.number[group], block.values[e]
+    size, w = pairs.shape[1], pairs.shape[2]
+    here, points, n = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64), 0
+    for s in range(slots.filled[e, 0]):
+        point = number[slots.place[e, s]] - start
+        if 0 <= point < size:
+            here[n], points[n] = s, point
+            n += 1
+    rows = block.shelf.values[group]
+    none = np.int64(0)  # numba compiles anew for a literal 0
+    kernel_rows(block.parts, e, pairs, points[:n], none, w, rows)
+    for i in range(np.uintp(n)):
+        s = np.uintp(here[i])
+        for j in range(np.uintp(w)):
+            out[j, s] = rows[i, j]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+def dot(alpha, filled, row):
+    """(sum, size) of alpha[s] * row[s] over the slots in use, in an order fixed by their number."""
+    total, size = 0.0, 0.0
+    for s in range(filled):
+        term = alpha[s] * row[s]
+        total += term
+        size += abs(term)
+    return total, size
+
+
+@score.of(Seated)
+def _score(part, t, board):
+    score_slots(part.seat, t, board)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def score_slots(seat, t, board):
+    """See `score`."""
+    slots, expert = seat.slots, seat.expert
+    row = seat.values[t - window_of(seat.block, t)[0]]
+    scale, filled = slots.scale[0], slots.filled[0]
+    for c in range(slots.alpha.shape[0]):
+        total, size = dot(slots.alpha[c], filled, row)
+        board.scores[t, expert, c] = scale * zero_or(total, size)
+        board.sizes[t, expert, c] = scale * size
+    held, known, keys = False, seat.block.known, seat.block.keys
+    if known[t]:
+        key = keys[keys.shape[0] - known.shape[0] + t]
+        for s in range(filled):
+            held |= keys[slots.place[s]] == key
+    board.known[t, expert] = held
+
+
+@learn.of(Seated)
+def _learn(part, t, updates, clock, board):
+    rule, seat = part.rule, part.seat
+    if not updates[seat.expert] or board.importance[t] <= 0.0:
+        return
+    block = seat.block
+    seen = look(board, t, seat.expert, block.diagonal[seat.e, t], clock)
+    lo, hi = window_of(block, t)
+    change = through(fit_in, rule, part.slots, seen, seat.values[t - lo : hi - lo])
+    if change.slot >= 0:
+        put(seat, change, seen, t)
+        later, points = seat.values[t + 1 - lo : hi - lo], nearby(block, seat.e, lo, hi)
+        through(keep_within, rule, part.slots, seen, later, points, t - lo)
+
+
+@sound.of(Budgeted)
+def _sound(member, i):
+    return finite(member.block.slots.alpha[i].reshape(-1))
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def put(seat, change, seen, t):
+    """A slot now holds example t, with the coefficients of the change."""
+    slots, block, e, s = seat.slots, seat.block, seat.e, change.slot
+    b, rows = block.known.shape[0], seat.values
+    lo, hi = window_of(block, t)
+    coefficients = slots.alpha[:, s]
+    for c in range(coefficients.shape[0]):
+        coefficients[c] = change.kept * coefficients[c] if change.kept != 0.0 else 0.0
+    add_step(coefficients, seen.label, seen.rival, change.step)
+    slots.diagonal[s] = seen.diagonal
+    slots.place[s] = block.keys.shape[0] - b + t
+    slots.born[s] = seen.clock.round
+    if s == slots.filled[0]:
+        slots.filled[0] += 1
+    if slots.gram.shape[0] > 0:
+        for other in range(slots.filled[0]):
+            slots.gram[s, other] = rows[t - lo, other]
+            slots.gram[other, s] = rows[t - lo, other]
+        slots.gram[s, s] = seen.diagonal
+    if slots.points.shape[0] > 0:  # merged points are the expert's own
+        slots.place[s] = e * slots.place.shape[0] + s
+        slots.norms[s] = block.points.norms[t]
+        for k in range(slots.points.shape[1]):
+            slots.points[s, k] = block.points.features[t, k]
+    if t + 1 < hi:
+        group = e // block.each
+        pairs, column = own_pairs(block, group, t, lo, hi), block.shelf.values[group]
+        kernel_rows(block.parts, e, pairs, block.shelf.first, t + 1 - lo, hi - lo, column)
+        for j in range(t + 1 - lo, hi - lo):
+            rows[j, s] = column[0, j]
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def own_pairs(block, group, t, lo, hi):
+    """(channels, 1, window) pair values of example t and later ones of its window."""
+    shelf = block.shelf
+    pairs = shelf.own[group, t - lo]
+    if not shelf.made[group, t - lo]:
+        through(meet_row, block.meeting, group, t, lo, hi, pairs)
+        shelf.made[group, t - lo] = True
+    return pairs
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def nearby(block, e, lo, hi):
+    """The features of the window lo..hi-1, where points are merged."""
+    near, gamma = block.points, block.gammas[e]
+    features, norms, columns = near.features, near.norms, near.features
+    if features.shape[0] > 0:
+        columns = window_columns(near.columns, lo, hi, features.shape[1])
+        features, norms = features[lo:hi], norms[lo:hi]
+    return Points(features, norms, columns, near.reach, gamma)
+
+
+@njit(cache=True, nogil=True)
+def own_diagonals(parts, own, out):
+    """out[e, t] = k_e(x_t, x_t), (m, b); own : (channels, 1, b) pair values with themselves."""
+    none, here = np.int64(0), np.zeros(1, dtype=np.int64)
+    for e in range(out.shape[0]):
+        kernel_rows(parts, e, own, here, none, out.shape[1], out[e : e + 1])
