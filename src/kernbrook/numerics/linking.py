@@ -34,7 +34,7 @@ T = TypeVar("T")
 PINNED = "pinned"
 Pinned = Annotated[T, PINNED]  # what compiled code puts into memory once for many calls, by `pin`
 
-ROOM = 512  # words for what is put into memory
+ROOM = 768  # words for what is put into memory
 RAISED_AN_ERROR = "a compiled verb raised an error; where it runs as Python it says which"
 
 LINK = 5  # ints of a link: a family has no more than four verbs
