@@ -1,7 +1,8 @@
 """The base functions K_k(., x_j) on the training points: p n columns of length n.
 
 What fits into the given memory is kept; the rest is computed again, block by block, whenever it is
-needed. So p Gram matrices never have to be held at once.
+needed. So p Gram matrices never have to be held at once. Polynomials are not kept at all, but the
+inner products that they share: their powers are cheaper than memory.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kernbrook.kernels import Kernel
-from kernbrook.voted.examples import Examples, Floats, Indices, values
+from kernbrook.kernels import Kernel, Polynomial
+from kernbrook.voted.examples import Examples, Floats, Indices, check_sizes, inner, power, values
+from kernbrook.voted.powers import add_powers
 
 TILE = 2**20  # values of one kernel computed together
 WIDEST = 512
@@ -24,7 +26,7 @@ class Columns:
     ----------
     kernels : p kernels
     examples : n examples
-    memory : bytes of kernel values that may be kept
+    memory : bytes of inner products and kernel values that may be kept
 
     Attributes
     ----------
@@ -42,34 +44,54 @@ class Columns:
         self.n = len(examples)
         width = max(1, min(WIDEST, TILE // self.n))
         self._blocks = [(lo, min(lo + width, self.n)) for lo in range(0, self.n, width)]
-        self._kept: dict[tuple[int, int], Floats] = {}
+        self.memory = self._room = memory
+        self._inner: dict[int, Floats] = {}  # by block
+        self._kept: dict[tuple[int, int], Floats] = {}  # by kernel and block
         self.sizes = np.empty((len(self.kernels), self.n))
         self.diagonals = np.empty((len(self.kernels), self.n))
-        room = memory
+        self._degrees: dict[float, list[int]] = {}  # offset: the kernels (x.z + offset)^degree
+        for k, kernel in enumerate(self.kernels):
+            if isinstance(kernel, Polynomial) and not examples.are_objects:
+                self._degrees.setdefault(float(kernel.offset), []).append(k)
+        powers = {k for group in self._degrees.values() for k in group}
+        self._others = [k for k in range(len(self.kernels)) if k not in powers]
         everyone = np.arange(self.n)
+        for b in range(len(self._blocks)):
+            self._measure_powers(b)
         for b, (lo, hi) in enumerate(self._blocks):
-            for k, block in self._block(b, everyone):
+            for k, block in self._values(b, everyone):
                 self.sizes[k, lo:hi] = np.abs(block).max(axis=0)
                 self.diagonals[k, lo:hi] = block[np.arange(lo, hi), np.arange(hi - lo)]
-                if block.nbytes <= room:
+                if self._has_room(block):
                     self._kept[k, b] = block
-                    room -= block.nbytes
 
     def __len__(self) -> int:
         return len(self.kernels) * self.n
 
-    def scores(self, weights: Floats, absolute: bool = False) -> Floats:
-        """(p, n) sums over i of weights_i K_k(x_i, x_j), or of weights_i |K_k(x_i, x_j)|.
+    def part(self, which: Indices) -> Columns:
+        """The base functions of some of the examples, on these examples."""
+        return Columns(self.kernels, self.examples.take(which), self.memory)
+
+    def scores(self, weights: Floats) -> Floats:
+        """(p, n) sums over i of weights_i K_k(x_i, x_j).
 
         Rows of weight 0 are left out, and cost nothing.
         """
         rows = np.flatnonzero(weights)
         weights = weights[rows]
         result = np.zeros((len(self.kernels), self.n))
-        if len(rows):
-            for b, (lo, hi) in enumerate(self._blocks):
-                for k, block in self._block(b, rows):
-                    result[k, lo:hi] = weights @ (np.abs(block) if absolute else block)
+        if len(rows) == 0:
+            return result
+        for b, (lo, hi) in enumerate(self._blocks):
+            for offset, group in self._degrees.items():
+                degrees = [self._degree(k) for k in group]
+                sums = np.zeros((max(degrees), hi - lo))
+                products, at = self._products(b, rows)
+                fours = np.pad(at, (0, -len(at) % 4)), np.pad(weights, (0, -len(at) % 4))
+                add_powers(products, fours[0], offset, fours[1], sums)
+                result[group, lo:hi] = sums[np.array(degrees) - 1]
+            for k, block in self._values(b, rows):
+                result[k, lo:hi] = weights @ block
         return result
 
     def take(self, which: Indices) -> Floats:
@@ -84,6 +106,9 @@ class Columns:
                 here = np.flatnonzero((of_block == b) & (kernel == k))
                 if (k, b) in self._kept:
                     result[here] = self._kept[k, b][:, example[here] - lo].T
+                elif b in self._inner and k not in self._others:
+                    base = self._inner[b][:, example[here] - lo].T + self.kernels[k].offset
+                    result[here] = power(base, self._degree(k))
                 else:
                     missing.append((k, here))
             if missing:
@@ -94,14 +119,50 @@ class Columns:
                     result[here] = block[:, np.searchsorted(points, example[here])].T
         return result
 
-    def _block(self, b: int, rows: Indices) -> Iterator[tuple[int, Floats]]:
-        """The kernels in turn, each with its values between some rows and block b."""
+    def _degree(self, k: int) -> int:
+        return int(self.kernels[k].degree)
+
+    def _has_room(self, block: Floats) -> bool:
+        if block.nbytes > self._room:
+            return False
+        self._room -= block.nbytes
+        return True
+
+    def _measure_powers(self, b: int) -> None:
+        """Sizes and diagonals of the polynomials: a power is greatest where its base is."""
+        if not self._degrees:
+            return
+        lo, hi = self._blocks[b]
+        products = inner(self.examples, self.examples.take(slice(lo, hi)))
+        own = products[np.arange(lo, hi), np.arange(hi - lo)]
+        most, least = products.max(axis=0), products.min(axis=0)
+        for offset, group in self._degrees.items():
+            for k in group:
+                largest = np.maximum(np.abs(most + offset), np.abs(least + offset))
+                self.sizes[k, lo:hi] = power(largest, self._degree(k))
+                self.diagonals[k, lo:hi] = power(own + offset, self._degree(k))
+                check_sizes(self.kernels[k], self.sizes[k, lo:hi], of_vectors=True)
+        if self._has_room(products):
+            self._inner[b] = products
+
+    def _products(self, b: int, rows: Indices) -> tuple[Floats, Indices]:
+        """Inner products of examples and block b, and where in them some rows are."""
+        if b in self._inner:
+            return self._inner[b], rows
+        lo, hi = self._blocks[b]
+        some = self.examples.take(rows)
+        return inner(some, self.examples.take(slice(lo, hi))), np.arange(len(rows))
+
+    def _values(self, b: int, rows: Indices) -> Iterator[tuple[int, Floats]]:
+        """The kernels that are no polynomials, each with its values between rows and block b."""
         lo, hi = self._blocks[b]
         whole = len(rows) == self.n
-        missing = [k for k in range(len(self.kernels)) if (k, b) not in self._kept]
-        for k in range(len(self.kernels)):
+        missing = []
+        for k in self._others:
             if (k, b) in self._kept:
                 yield k, self._kept[k, b] if whole else self._kept[k, b][rows]
+            else:
+                missing.append(k)
         if missing:
             some = self.examples if whole else self.examples.take(rows)
             pool = [self.kernels[k] for k in missing]

@@ -27,9 +27,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernbrook.errors import InputError
 from kernbrook.voted.columns import Columns
+from kernbrook.voted.drafts import draft, sizes_of
 from kernbrook.voted.examples import SCALING, Floats, Indices
 from kernbrook.voted.steps import exact_step
 
+FEW = 200  # examples at which the simplex method starts from nothing
 BATCH = 100  # columns added at a time
 ROOM = 400  # generated columns that may be held, however few of them are in use
 FAR = 0.8  # a row that uses less than this share of its bound is far from it
@@ -50,6 +52,11 @@ RETRIES: tuple[dict[str, Any], ...] = (
         "dual_feasibility_tolerance": 1e-8,
     },
 )
+STATUS = {
+    -1: highspy.HighsBasisStatus.kLower,
+    0: highspy.HighsBasisStatus.kBasic,
+    1: highspy.HighsBasisStatus.kUpper,
+}
 HOPELESS = 1e-3  # a gap of this share of the objective is no solution
 
 
@@ -100,10 +107,11 @@ class Program:
 
     def __init__(self, columns: Columns, y: Floats, tol: float = 1e-7):
         self.columns, self.y, self.tol = columns, y, tol
-        self._sizes = np.where(columns.sizes > 0, columns.sizes, 1.0).ravel()
+        self._sizes = sizes_of(columns)
         self._held = np.empty(0, dtype=np.intp)  # the columns behind the rows of the model
         self._rows = np.empty((0, columns.n))  # y_i h_c(x_i) / size of column c
         self._unit = 1.0  # u = (variables of the model) / (n unit)
+        self._fresh = True
         self._model = self._new_model()
 
     def solve(self, penalties: Floats) -> Solution:
@@ -121,6 +129,9 @@ class Program:
         """
         n = self.columns.n
         bounds = np.repeat(penalties, n) / self._sizes
+        if self._fresh and n > FEW:
+            self._begin(penalties, bounds)
+        self._fresh = False
         self._tidy()
         self._set_bounds(bounds)
         best_dual, best_bound = np.zeros(n), 0.0
@@ -140,7 +151,7 @@ class Program:
             gap = objective - best_bound
             if gap <= self.tol * objective:
                 break
-            unit_changed = self._choose_unit(u, bounds)
+            unit_changed = self._choose_unit(float(u.sum()), bounds)
             exceeded = use > 1 + 0.1 * self.tol
             exceeded[self._held] = False
             if exceeded.any():
@@ -186,9 +197,22 @@ class Program:
             limits = scale * bounds[self._held]
             self._model.changeRowsBounds(len(rows), rows, -limits, limits)
 
-    def _choose_unit(self, u: Floats, bounds: Floats) -> bool:
+    def _begin(self, penalties: Floats, bounds: Floats) -> None:
+        """Columns and a basis from a nearly optimal solution."""
+        first = draft(self.columns, self.y, penalties)
+        if len(first.held) == 0:
+            return
+        row, example = first.basis(self.columns.n * bounds[first.held])
+        self._choose_unit(float(first.u.mean()), bounds)
+        self._hold(first.held, first.rows, bounds)
+        basis = highspy.HighsBasis()
+        basis.row_status = [STATUS[place] for place in row.tolist()]
+        basis.col_status = [STATUS[place] for place in example.tolist()]
+        basis.valid = True
+        self._model.setBasis(basis)
+
+    def _choose_unit(self, total: float, bounds: Floats) -> bool:
         """Keep the variables near 1, however small u is, so that tolerances mean the same."""
-        total = float(u.sum())
         if 0.1 <= total * self._unit <= 10 or total == 0.0:
             return False
         n = self.columns.n
@@ -200,17 +224,19 @@ class Program:
 
     def _add(self, exceeded: Indices, use: Floats, bounds: Floats) -> None:
         """Rows for the columns that are exceeded most."""
-        n, scale = self.columns.n, self.columns.n * self._unit
         if len(exceeded) > BATCH:
             exceeded = exceeded[np.argpartition(-use[exceeded], BATCH)[:BATCH]]
         rows = self.columns.take(exceeded) * self.y / self._sizes[exceeded, None]
-        limits = scale * bounds[exceeded]
-        count = len(exceeded)
+        self._hold(exceeded, rows, bounds)
+
+    def _hold(self, which: Indices, rows: Floats, bounds: Floats) -> None:
+        n, count = self.columns.n, len(which)
+        limits = n * self._unit * bounds[which]
         self._model.addRows(
             count, -limits, limits, count * n, np.arange(0, count * n, n, dtype=np.int32),
             np.tile(np.arange(n, dtype=np.int32), count), rows.ravel(),
         )  # fmt: skip
-        self._held = np.concatenate([self._held, exceeded])
+        self._held = np.concatenate([self._held, which])
         self._rows = np.concatenate([self._rows, rows])
 
     def _tidy(self, use: Floats | None = None) -> bool:
