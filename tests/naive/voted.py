@@ -72,3 +72,11 @@ def exact_step(margins, moves, coefficient, penalty):
         return hinge + penalty * abs(coefficient + eta)
 
     return min(value(eta) for eta in breaks), value
+
+
+def add_powers(products, rows, offset, weights, sums):
+    """sums[e - 1, j] += the weighted sum of the e-th powers of products + offset."""
+    for row, weight in zip(rows, weights, strict=True):
+        for e in range(len(sums)):
+            for j in range(products.shape[1]):
+                sums[e, j] += weight * (products[row, j] + offset) ** (e + 1)

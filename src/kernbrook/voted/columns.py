@@ -49,12 +49,12 @@ class Columns:
         self._kept: dict[tuple[int, int], Floats] = {}  # by kernel and block
         self.sizes = np.empty((len(self.kernels), self.n))
         self.diagonals = np.empty((len(self.kernels), self.n))
-        self._degrees: dict[float, list[int]] = {}  # offset: the kernels (x.z + offset)^degree
+        self._degree: dict[int, int] = {}  # of the polynomials (x.z + offset)^degree
+        self._offset: dict[int, float] = {}
         for k, kernel in enumerate(self.kernels):
             if isinstance(kernel, Polynomial) and not examples.are_objects:
-                self._degrees.setdefault(float(kernel.offset), []).append(k)
-        powers = {k for group in self._degrees.values() for k in group}
-        self._others = [k for k in range(len(self.kernels)) if k not in powers]
+                self._degree[k], self._offset[k] = int(kernel.degree), float(kernel.offset)
+        self._others = [k for k in range(len(self.kernels)) if k not in self._degree]
         everyone = np.arange(self.n)
         for b in range(len(self._blocks)):
             self._measure_powers(b)
@@ -83,13 +83,8 @@ class Columns:
         if len(rows) == 0:
             return result
         for b, (lo, hi) in enumerate(self._blocks):
-            for offset, group in self._degrees.items():
-                degrees = [self._degree(k) for k in group]
-                sums = np.zeros((max(degrees), hi - lo))
-                products, at = self._products(b, rows)
-                fours = np.pad(at, (0, -len(at) % 4)), np.pad(weights, (0, -len(at) % 4))
-                add_powers(products, fours[0], offset, fours[1], sums)
-                result[group, lo:hi] = sums[np.array(degrees) - 1]
+            for k, sums in self._power_sums(b, rows, weights):
+                result[k, lo:hi] = sums
             for k, block in self._values(b, rows):
                 result[k, lo:hi] = weights @ block
         return result
@@ -106,9 +101,9 @@ class Columns:
                 here = np.flatnonzero((of_block == b) & (kernel == k))
                 if (k, b) in self._kept:
                     result[here] = self._kept[k, b][:, example[here] - lo].T
-                elif b in self._inner and k not in self._others:
-                    base = self._inner[b][:, example[here] - lo].T + self.kernels[k].offset
-                    result[here] = power(base, self._degree(k))
+                elif b in self._inner and k in self._degree:
+                    base = self._inner[b][:, example[here] - lo].T + self._offset[k]
+                    result[here] = power(base, self._degree[k])
                 else:
                     missing.append((k, here))
             if missing:
@@ -119,9 +114,6 @@ class Columns:
                     result[here] = block[:, np.searchsorted(points, example[here])].T
         return result
 
-    def _degree(self, k: int) -> int:
-        return int(self.kernels[k].degree)
-
     def _has_room(self, block: Floats) -> bool:
         if block.nbytes > self._room:
             return False
@@ -130,20 +122,32 @@ class Columns:
 
     def _measure_powers(self, b: int) -> None:
         """Sizes and diagonals of the polynomials: a power is greatest where its base is."""
-        if not self._degrees:
+        if not self._degree:
             return
         lo, hi = self._blocks[b]
         products = inner(self.examples, self.examples.take(slice(lo, hi)))
         own = products[np.arange(lo, hi), np.arange(hi - lo)]
         most, least = products.max(axis=0), products.min(axis=0)
-        for offset, group in self._degrees.items():
-            for k in group:
-                largest = np.maximum(np.abs(most + offset), np.abs(least + offset))
-                self.sizes[k, lo:hi] = power(largest, self._degree(k))
-                self.diagonals[k, lo:hi] = power(own + offset, self._degree(k))
-                check_sizes(self.kernels[k], self.sizes[k, lo:hi], of_vectors=True)
+        for k, offset in self._offset.items():
+            largest = np.maximum(np.abs(most + offset), np.abs(least + offset))
+            self.sizes[k, lo:hi] = power(largest, self._degree[k])
+            self.diagonals[k, lo:hi] = power(own + offset, self._degree[k])
+            check_sizes(self.kernels[k], self.sizes[k, lo:hi], of_vectors=True)
         if self._has_room(products):
             self._inner[b] = products
+
+    def _power_sums(self, b: int, rows: Indices, weights: Floats) -> Iterator[tuple[int, Floats]]:
+        """The polynomials, each with its scores in block b; those of one offset are one pass."""
+        if not self._degree:
+            return
+        products, at = self._products(b, rows)
+        fill = -len(rows) % 4
+        for offset in set(self._offset.values()):
+            group = [k for k in self._offset if self._offset[k] == offset]
+            sums = np.zeros((max(self._degree[k] for k in group), products.shape[1]))
+            add_powers(products, np.pad(at, (0, fill)), offset, np.pad(weights, (0, fill)), sums)
+            for k in group:
+                yield k, sums[self._degree[k] - 1]
 
     def _products(self, b: int, rows: Indices) -> tuple[Floats, Indices]:
         """Inner products of examples and block b, and where in them some rows are."""

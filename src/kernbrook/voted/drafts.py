@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lu_factor
+from scipy.linalg.lapack import dgetrf
 
 from kernbrook.voted.columns import Columns
 from kernbrook.voted.examples import Floats, Indices
@@ -64,7 +64,7 @@ class Draft:
         between = np.minimum(self.u, 1.0 - self.u) / np.maximum(np.abs(short), 1e-12)
         likely = np.argsort(-between)[: 2 * len(bound)]
         weight = np.minimum(between[likely], 1e3)
-        factors, swaps = lu_factor(self.rows[np.ix_(bound, likely)].T * weight[:, None])
+        factors, swaps, _ = dgetrf(self.rows[np.ix_(bound, likely)].T * weight[:, None])
         for a, b in enumerate(swaps):
             likely[[a, b]] = likely[[b, a]]
         sizes = np.abs(factors.diagonal())

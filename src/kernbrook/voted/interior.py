@@ -31,6 +31,7 @@ SHORT = 0.99  # of the way to the boundary
 RIDGE = 1e-12  # added to the diagonal, as a share
 
 
+@np.errstate(all="ignore")  # where rounding wins, the best so far is kept
 def interior(rows: Floats, limits: Floats, u: Floats, alpha: Floats, tol: float) -> Point:
     """Nearly optimal u and coefficients.
 
