@@ -69,8 +69,10 @@ class Columns:
         return len(self.kernels) * self.n
 
     def part(self, which: Indices) -> Columns:
-        """The base functions of some of the examples, on these examples."""
-        return Columns(self.kernels, self.examples.take(which), self.memory)
+        """The base functions of some of the examples, on these examples; with their share of the
+        memory, which comes on top."""
+        share = self.memory * len(which) / self.n
+        return Columns(self.kernels, self.examples.take(which), share)
 
     def scores(self, weights: Floats) -> Floats:
         """(p, n) sums over i of weights_i K_k(x_i, x_j).

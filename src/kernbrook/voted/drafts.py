@@ -25,6 +25,7 @@ CLOSER = 0.1  # each round stops at this share of the gap of the last one
 LAST = 1e-6  # what the last round stops at
 BATCH = 200  # base functions added at a time
 ALIKE = 0.95  # cosine of two base functions of which one is enough at a time
+AWAY = 0.5  # examples whose margin is above 1 by more are left out
 LITTLE = 1e-3  # prices leave out examples whose u is this share of the mean
 FAR = 0.5  # a base function whose limit is used less is dropped
 
@@ -93,12 +94,8 @@ def draft(columns: Columns, y: Floats, penalties: Floats, tol: float = ENOUGH) -
         better = _next(columns, y, found, use, sizes)
         if better is None:
             break
-        u, alpha = interior(better.rows, limits[better.held], better.u, better.alpha, CLOSER * gap)
-        found = Draft(better.held, better.rows, u, alpha)
-    if len(found.held):
-        u, alpha = interior(found.rows, limits[found.held], found.u, found.alpha, LAST)
-        found = Draft(found.held, found.rows, u, alpha)
-    return found
+        found = _improved(better, limits, CLOSER * gap)
+    return _improved(found, limits, LAST) if len(found.held) else found
 
 
 def sizes_of(columns: Columns) -> Floats:
@@ -121,10 +118,25 @@ def _of_a_part(columns: Columns, y: Floats, penalties: Floats, sizes: Floats) ->
     alpha = less.alpha * sizes[held] / sizes_of(part)[less.held]
     u = np.full(n, less.u.mean())
     u[which] = less.u
-    if len(held):
-        limits = n * penalties[k] / sizes[held]
-        u, alpha = interior(rows, limits, u, alpha, CLOSER)
-    return Draft(held, rows, u, alpha)
+    found = Draft(held, rows, u, alpha)
+    limits = n * np.repeat(penalties, n) / sizes
+    return _improved(found, limits, CLOSER) if len(held) else found
+
+
+def _improved(found: Draft, limits: Floats, tol: float) -> Draft:
+    """Better u and coefficients of the same columns. Examples far above the margin are left out,
+    as their u is 0; where that turns out wrong, once more with them."""
+    limits = limits[found.held]
+    u, alpha = found.u, found.alpha
+    near = alpha @ found.rows < 1.0 + AWAY
+    while True:
+        inside, alpha = interior(found.rows[:, near], limits, u[near], alpha, tol)
+        u = np.zeros(len(u))
+        u[near] = inside
+        short = np.where(near, 0.0, np.maximum(1.0 - alpha @ found.rows, 0.0))
+        if short.sum() <= tol * inside.sum():
+            return Draft(found.held, found.rows, u, alpha)
+        near |= short > 0
 
 
 def _objective(found: Draft, limits: Floats) -> float:
