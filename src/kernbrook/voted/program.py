@@ -112,6 +112,7 @@ class Program:
         self._rows = np.empty((0, columns.n))  # y_i h_c(x_i) / size of column c
         self._unit = 1.0  # u = (variables of the model) / (n unit)
         self._fresh = True
+        self._inside = np.arange(columns.n)  # the examples behind the variables of the model
         self._model = self._new_model()
 
     def solve(self, penalties: Floats) -> Solution:
@@ -151,7 +152,7 @@ class Program:
             gap = objective - best_bound
             if gap <= self.tol * objective:
                 break
-            unit_changed = self._choose_unit(float(u.sum()), bounds)
+            changed = self._choose_unit(float(u.sum()), bounds) | self._enter(alpha)
             exceeded = use > 1 + 0.1 * self.tol
             exceeded[self._held] = False
             if exceeded.any():
@@ -159,7 +160,7 @@ class Program:
                 if u.sum() < (1 - self.tol) * tidied and self._tidy(use):
                     tidied = float(u.sum())
                 self._add(np.flatnonzero(exceeded), use, bounds)
-            elif not unit_changed:
+            elif not changed:
                 if retried:
                     self._complain(gap, objective, penalties)
                     break
@@ -185,9 +186,9 @@ class Program:
             ("small_matrix_value", NEGLIGIBLE),
         ):
             model.setOptionValue(name, value)
-        n = self.columns.n
-        model.addVars(n, np.zeros(n), np.ones(n))
-        model.changeColsCost(n, np.arange(n, dtype=np.int32), -np.ones(n))
+        count = len(self._inside)
+        model.addVars(count, np.zeros(count), np.full(count, self._unit))
+        model.changeColsCost(count, np.arange(count, dtype=np.int32), -np.ones(count))
         return model
 
     def _set_bounds(self, bounds: Floats) -> None:
@@ -203,11 +204,14 @@ class Program:
         if len(first.held) == 0:
             return
         row, example = first.basis(self.columns.n * bounds[first.held])
+        # An example that is left out has u = 0: the model stays feasible.
+        self._inside = np.flatnonzero((first.u > 0) | (example >= 0))
         self._choose_unit(float(first.u.mean()), bounds)
+        self._model = self._new_model()
         self._hold(first.held, first.rows, bounds)
         basis = highspy.HighsBasis()
         basis.row_status = [STATUS[place] for place in row.tolist()]
-        basis.col_status = [STATUS[place] for place in example.tolist()]
+        basis.col_status = [STATUS[place] for place in example[self._inside].tolist()]
         basis.valid = True
         self._model.setBasis(basis)
 
@@ -215,12 +219,27 @@ class Program:
         """Keep the variables near 1, however small u is, so that tolerances mean the same."""
         if 0.1 <= total * self._unit <= 10 or total == 0.0:
             return False
-        n = self.columns.n
+        count = len(self._inside)
         self._unit = 2.0 ** np.clip(np.round(-np.log2(total)), 0, 60)
-        every = np.arange(n, dtype=np.int32)
-        self._model.changeColsBounds(n, every, np.zeros(n), np.full(n, self._unit))
+        every = np.arange(count, dtype=np.int32)
+        self._model.changeColsBounds(count, every, np.zeros(count), np.full(count, self._unit))
         self._set_bounds(bounds)
         return True
+
+    def _enter(self, alpha: Floats) -> bool:
+        """Variables for the examples without one that are not above the margin."""
+        outside = np.ones(self.columns.n, dtype=bool)
+        outside[self._inside] = False
+        which = np.flatnonzero(outside & (self._margins(alpha) < 1.0))
+        count, q = len(which), len(self._held)
+        if count:
+            self._model.addCols(
+                count, -np.ones(count), np.zeros(count), np.full(count, self._unit), count * q,
+                np.arange(0, count * q, q, dtype=np.int32),
+                np.tile(np.arange(q, dtype=np.int32), count), self._rows[:, which].T.ravel(),
+            )  # fmt: skip
+            self._inside = np.concatenate([self._inside, which])
+        return count > 0
 
     def _add(self, exceeded: Indices, use: Floats, bounds: Floats) -> None:
         """Rows for the columns that are exceeded most."""
@@ -230,11 +249,11 @@ class Program:
         self._hold(exceeded, rows, bounds)
 
     def _hold(self, which: Indices, rows: Floats, bounds: Floats) -> None:
-        n, count = self.columns.n, len(which)
-        limits = n * self._unit * bounds[which]
+        m, count = len(self._inside), len(which)
+        limits = self.columns.n * self._unit * bounds[which]
         self._model.addRows(
-            count, -limits, limits, count * n, np.arange(0, count * n, n, dtype=np.int32),
-            np.tile(np.arange(n, dtype=np.int32), count), rows.ravel(),
+            count, -limits, limits, count * m, np.arange(0, count * m, m, dtype=np.int32),
+            np.tile(np.arange(m, dtype=np.int32), count), rows[:, self._inside].ravel(),
         )  # fmt: skip
         self._held = np.concatenate([self._held, which])
         self._rows = np.concatenate([self._rows, rows])
@@ -278,7 +297,8 @@ class Program:
     def _point(self, bounds: Floats) -> tuple[Floats, Floats]:
         """(n,) u and the coefficients of the columns held, each times the size of its column."""
         solution = self._model.getSolution()
-        u = np.clip(np.array(solution.col_value), 0.0, self._unit)
+        u = np.zeros(self.columns.n)
+        u[self._inside] = np.clip(np.array(solution.col_value), 0.0, self._unit)
         alpha = -np.array(solution.row_dual)
         alpha[np.abs(alpha) <= SMALL] = 0.0
         if alpha.any():
