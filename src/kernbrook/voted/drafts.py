@@ -19,14 +19,14 @@ from kernbrook.voted.interior import interior
 
 SMALL = 500  # examples of the smallest part
 SHRINK = 4  # a part has this share of the examples
-ROUNDS = 50  # at most
+ROUNDS = 40  # at most
 ENOUGH = 0.01  # the gap of a draft, as a share of the objective
-CLOSER = 0.1  # each round stops at this share of the gap of the last one
+CLOSER = 0.1  # each round stops at this share of the gap of the last one,
+SOONER = 0.7  # or at this share of what the last one stopped at: whichever is less
 LAST = 1e-6  # what the last round stops at
 BATCH = 200  # base functions added at a time
 ALIKE = 0.95  # cosine of two base functions of which one is enough at a time
 AWAY = 0.5  # examples whose margin is above 1 by more are left out
-LITTLE = 1e-3  # prices leave out examples whose u is this share of the mean
 FAR = 0.5  # a base function whose limit is used less is dropped
 
 
@@ -82,11 +82,10 @@ def draft(columns: Columns, y: Floats, penalties: Floats, tol: float = ENOUGH) -
     sizes = sizes_of(columns)
     limits = n * np.repeat(penalties, n) / sizes
     found = _of_a_part(columns, y, penalties, sizes)
-    least, gap = 0.0, 1.0
+    least, close = 0.0, CLOSER
     for _ in range(ROUNDS):
         objective = _objective(found, limits)
-        weights = np.where(found.u > LITTLE * found.u.mean(), found.u, 0.0) * y
-        use = np.abs(columns.scores(weights)).ravel() / sizes / limits
+        use = np.abs(columns.scores(found.u * y)).ravel() / sizes / limits
         least = max(least, float(found.u.sum()) / max(float(use.max()), 1.0))
         gap = 1.0 - least / objective
         if not gap > tol:
@@ -94,7 +93,8 @@ def draft(columns: Columns, y: Floats, penalties: Floats, tol: float = ENOUGH) -
         better = _next(columns, y, found, use, sizes)
         if better is None:
             break
-        found = _improved(better, limits, CLOSER * gap)
+        close = min(CLOSER * gap, SOONER * close)
+        found = _improved(better, limits, close)
     return _improved(found, limits, LAST) if len(found.held) else found
 
 

@@ -31,7 +31,8 @@ from kernbrook.voted.drafts import draft, sizes_of
 from kernbrook.voted.examples import SCALING, Floats, Indices
 from kernbrook.voted.steps import exact_step
 
-FEW = 200  # examples at which the simplex method starts from nothing
+FEW = 200  # examples at which the simplex method needs no draft
+DISTANT = 0.5  # a first gap of this share of the objective, from which a draft is quicker
 BATCH = 100  # columns added at a time
 ROOM = 400  # generated columns that may be held, however few of them are in use
 FAR = 0.8  # a row that uses less than this share of its bound is far from it
@@ -111,7 +112,6 @@ class Program:
         self._held = np.empty(0, dtype=np.intp)  # the columns behind the rows of the model
         self._rows = np.empty((0, columns.n))  # y_i h_c(x_i) / size of column c
         self._unit = 1.0  # u = (variables of the model) / (n unit)
-        self._fresh = True
         self._inside = np.arange(columns.n)  # the examples behind the variables of the model
         self._model = self._new_model()
 
@@ -130,13 +130,10 @@ class Program:
         """
         n = self.columns.n
         bounds = np.repeat(penalties, n) / self._sizes
-        if self._fresh and n > FEW:
-            self._begin(penalties, bounds)
-        self._fresh = False
         self._tidy()
         self._set_bounds(bounds)
         best_dual, best_bound = np.zeros(n), 0.0
-        rounds, retried, tidied = 0, False, 2.0
+        rounds, drafted, retried, tidied = 0, n <= FEW, False, 2.0
         while True:
             if not self._run():
                 raise InputError(f"{self._too_wild(penalties)}, or give larger lam or beta")
@@ -152,6 +149,10 @@ class Program:
             gap = objective - best_bound
             if gap <= self.tol * objective:
                 break
+            if not drafted:
+                drafted = True
+                if gap > DISTANT * objective and self._begin(penalties, bounds):
+                    continue
             changed = self._choose_unit(float(u.sum()), bounds) | self._enter(alpha)
             exceeded = use > 1 + 0.1 * self.tol
             exceeded[self._held] = False
@@ -198,22 +199,24 @@ class Program:
             limits = scale * bounds[self._held]
             self._model.changeRowsBounds(len(rows), rows, -limits, limits)
 
-    def _begin(self, penalties: Floats, bounds: Floats) -> None:
-        """Columns and a basis from a nearly optimal solution."""
+    def _begin(self, penalties: Floats, bounds: Floats) -> bool:
+        """A new model, from a nearly optimal solution; False if that uses no column."""
         first = draft(self.columns, self.y, penalties)
         if len(first.held) == 0:
-            return
+            return False
         row, example = first.basis(self.columns.n * bounds[first.held])
         # An example that is left out has u = 0: the model stays feasible.
         self._inside = np.flatnonzero((first.u > 0) | (example >= 0))
         self._choose_unit(float(first.u.mean()), bounds)
         self._model = self._new_model()
+        self._held, self._rows = first.held[:0], first.rows[:0]
         self._hold(first.held, first.rows, bounds)
         basis = highspy.HighsBasis()
         basis.row_status = [STATUS[place] for place in row.tolist()]
         basis.col_status = [STATUS[place] for place in example[self._inside].tolist()]
         basis.valid = True
         self._model.setBasis(basis)
+        return True
 
     def _choose_unit(self, total: float, bounds: Floats) -> bool:
         """Keep the variables near 1, however small u is, so that tolerances mean the same."""
