@@ -6,9 +6,9 @@ linear program of a few of these points by scipy.optimize.linprog from nothing, 
 LIMIT seconds. The ratio is extrapolated: 49 times the mean of those few (a stopped one counts as
 LIMIT, so it is a lower bound).
 
-svc: magic04, standardised, at n = 1,000, 2,000 and 4,000 with the defaults, beside scikit-learn's SVC
-with a polynomial of degree 3; processor time, the least of three runs, taken in turns. And madelon as
-it is.
+svc: magic04, standardised, at n = 1,000, 2,000 and 4,000 with the defaults, beside scikit-learn's
+SVC with a polynomial of degree 3; processor time, the least of three runs, taken in turns. And
+madelon as it is.
 
 large: 10,000 examples of the paper's waveform01 and 10 kernels, to a certified gap.
 """
