@@ -119,9 +119,8 @@ def test_sparse_is_dense(unit_length):
             model.decision_function(X), model.decision_function(sp.coo_matrix(X)), rtol=1e-9
         )
     assert sp.issparse(sparse.support_vectors_)
-    np.testing.assert_allclose(sparse.support_vectors_.toarray(), X[sparse.support_] / (
-        np.linalg.norm(X[sparse.support_], axis=1, keepdims=True) if unit_length else 1
-    ))  # fmt: skip
+    points = of_length_one(X) if unit_length else X
+    np.testing.assert_allclose(sparse.support_vectors_.toarray(), points[sparse.support_])
 
 
 def test_unit_length_of_huge_and_tiny_rows():
