@@ -17,7 +17,7 @@ from kernbrook.voted.columns import Columns
 from kernbrook.voted.examples import Floats, Indices
 from kernbrook.voted.interior import interior
 
-SMALL = 500  # examples of the smallest part
+SMALL = 250  # examples of the smallest part
 SHRINK = 4  # a part has this share of the examples
 ROUNDS = 40  # at most
 ENOUGH = 0.01  # the gap of a draft, as a share of the objective

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from kernbrook.voted.examples import Floats
 
@@ -60,9 +60,8 @@ def interior(rows: Floats, limits: Floats, u: Floats, alpha: Floats, tol: float)
         if worse > PATIENCE or gap <= tol * objective:
             break
         missed = 1.0 - margins - primal[:n] + primal[n : 2 * n]
-        try:
-            direction = _directions(rows, primal, dual, missed)
-        except LinAlgError:
+        direction = _directions(rows, primal, dual, missed)
+        if direction is None:
             break
         moves = direction(-primal * dual)
         steps = _longest(primal, moves[0]), _longest(dual, moves[1])
@@ -104,8 +103,9 @@ def _start(rows: Floats, limits: Floats, u: Floats, alpha: Floats) -> Point:
 
 def _directions(
     rows: Floats, primal: Floats, dual: Floats, missed: Floats
-) -> Function[[Floats], Point]:
-    """The step to where primal * dual changes by a given amount, to first order.
+) -> Function[[Floats], Point] | None:
+    """The step to where primal * dual changes by a given amount, to first order; None where the
+    equations are singular.
 
     missed : (n,) 1 - A^T (p - m) - xi + s
     """
@@ -116,15 +116,17 @@ def _directions(
     scaled = rows / np.sqrt(theta)
     matrix = scaled @ scaled.T
     matrix[np.diag_indices(q)] = (matrix.diagonal() + 1.0 / spread) * (1.0 + RIDGE)
-    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    factor, failed = dpotrf(matrix.T, lower=1, overwrite_a=1)
+    if failed:
+        return None
 
     def direction(change: Floats) -> Point:
         own = change / dual
         rest = missed - own[:n] + own[n : 2 * n]
         right = (own[2 * n : 2 * n + q] - own[2 * n + q :]) / spread + rows @ (rest / theta)
-        move = cho_solve(factor, right, check_finite=False)
+        move = dpotrs(factor, right, lower=1)[0]
         left = right - move / spread - scaled @ (move @ scaled)
-        move = move + cho_solve(factor, left, check_finite=False)
+        move = move + dpotrs(factor, left, lower=1)[0]
         by_u = (rest - move @ rows) / theta
         by_use = rows @ by_u
         by_dual = np.concatenate((-by_u, by_u, -by_use, by_use))
