@@ -74,33 +74,9 @@ def exact_step(margins, moves, coefficient, penalty):
     return min(value(eta) for eta in breaks), value
 
 
-def descend(columns, y, penalties, rounds, edge=1e-10):
-    """Appendix C over given columns (N, n) with penalties (N,): greedy steps; the objectives.
-
-    The slope of each coordinate in each direction is taken one example at a time, with an example
-    at the margin 1 counted where the step lowers its margin.
-    """
-    N, n = columns.shape
-    alpha = np.zeros(N)
-    found = []
-    for _ in range(rounds):
-        margins = y * (alpha @ columns)
-        best = (0.0, None)
-        for c in range(N):
-            for direction in (1, -1):
-                slope = penalties[c] * (direction * np.sign(alpha[c]) if alpha[c] else 1.0)
-                for i in range(n):
-                    move = direction * y[i] * columns[c, i]
-                    if margins[i] < 1 - edge or (abs(margins[i] - 1) <= edge and move < 0):
-                        slope -= move / n
-                if slope < best[0] and slope < -1e-9 * penalties[c]:
-                    best = (slope, c)
-        if best[1] is None:
-            break
-        c = best[1]
-        moves = y * columns[c]
-        least, value = exact_step(margins, moves, alpha[c], penalties[c])
-        breaks = [(1 - margins[i]) / moves[i] for i in range(n) if moves[i] != 0] + [-alpha[c]]
-        alpha[c] += min(breaks, key=value)
-        found.append(least + sum(penalties[d] * abs(alpha[d]) for d in range(N) if d != c))
-    return alpha, found
+def add_powers(products, rows, offset, weights, sums):
+    """sums[e - 1, j] += the weighted sum of the e-th powers of products + offset."""
+    for row, weight in zip(rows, weights, strict=True):
+        for e in range(len(sums)):
+            for j in range(products.shape[1]):
+                sums[e, j] += weight * (products[row, j] + offset) ** (e + 1)

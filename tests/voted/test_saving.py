@@ -42,7 +42,6 @@ CASES = {
     "sparse, unit length": (single(unit_length=True), SPARSE, Y),
     "three classes": (single(), X, THREE),
     "nothing in use": (single(beta=10.0), X, Y),
-    "descent": (single(solver="cd", max_iter=20), X, Y),
     "own complexities": (single(complexity=np.array([1.0, 2.0, 3.0])), X, Y),
     "a matrix": (single(MATRIX, complexity="max"), ROWS, Y),
     "strings": (single(edit_similarity, complexity="max"), WORDS, SHADES),

@@ -20,9 +20,7 @@ from kernbrook.checks import (
     POSITIVE,
     Flag,
     Number,
-    OneOf,
     Other,
-    Whole,
     check,
     or_none,
 )
@@ -30,11 +28,9 @@ from kernbrook.errors import InputError
 from kernbrook.gram.points import canonical, sound
 from kernbrook.kernels import Kernel, Polynomial, resolve
 from kernbrook.kernels.dictionaries import check_vectors
-from kernbrook.voted import Columns, Program, Solution, complexities, descend, penalties
+from kernbrook.voted import Columns, Program, complexities, penalties
 from kernbrook.voted.examples import Examples, Floats
 from kernbrook.voted.expansion import Expansion
-
-SOLVERS = ("lp", "cd")
 
 
 class VotedClassifier(ClassifierMixin, BaseEstimator):
@@ -174,13 +170,8 @@ class VotedKernelClassifier(VotedClassifier):
     lam, beta : float, 0 or more, not both 0
         lam = 0 is the norm-1 SVM.
     s : float in (0, 1], for "local"
-    solver : "lp" or "cd"
-        Linear programming by column generation, or greedy coordinate descent, which may end above
-        the optimum: `gap_` says by how much at most.
     tol : float
-        "lp" stops at a duality gap of `tol` times the objective.
-    max_iter : int
-        Steps of "cd", for each class.
+        Stop at a duality gap of `tol` times the objective.
     unit_length : bool
         Divide every example by its length first, as in the paper's tables.
     cache_size : float, megabytes
@@ -198,7 +189,7 @@ class VotedKernelClassifier(VotedClassifier):
     objective_, gap_ : the objective, and its distance to the dual: floats, or (c,) for c > 2
     dual_ : (n,) u, or (n, c): 0 <= u_i <= 1/n and |sum_i u_i y_i K_k(x_i, x_j)| <= penalties_[k]
         for all k, j, so that no alpha has an objective below sum u
-    n_iter_ : linear programs solved, or steps
+    n_iter_ : linear programs solved
     n_features_in_, feature_names_in_ : as in scikit-learn; not for objects
 
     Raises
@@ -226,20 +217,16 @@ class VotedKernelClassifier(VotedClassifier):
     parameter_ranges: ClassVar = {
         "lam": NON_NEGATIVE,
         "beta": NON_NEGATIVE,
-        "solver": OneOf(SOLVERS),
-        "max_iter": Whole(),
     }
 
     def __init__(
         self,
         kernels: Any = None,
         complexity: Any = "trace",
-        lam: float = 0.01,
-        beta: float = 0.01,
+        lam: float = 0.005,
+        beta: float = 0.001,
         s: float = 0.1,
-        solver: str = "lp",
         tol: float = 1e-7,
-        max_iter: int = 1000,
         unit_length: bool = False,
         cache_size: float = 1000,
     ):
@@ -248,9 +235,7 @@ class VotedKernelClassifier(VotedClassifier):
         self.lam = lam
         self.beta = beta
         self.s = s
-        self.solver = solver
         self.tol = tol
-        self.max_iter = max_iter
         self.unit_length = unit_length
         self.cache_size = cache_size
 
@@ -267,7 +252,7 @@ class VotedKernelClassifier(VotedClassifier):
         columns = Columns(self._pool(), examples, 1e6 * self.cache_size)
         sizes = complexities(self.complexity, columns, self.s)
         prices = penalties(sizes, self.lam, self.beta)
-        solutions = [self._solve(columns, sign, prices) for sign in signs(codes)]
+        solutions = [Program(columns, sign, self.tol).solve(prices) for sign in signs(codes)]
         self.kernels_ = columns.kernels
         self.complexities_, self.penalties_ = sizes, prices
         self._expansion = Expansion.of(columns, solutions)
@@ -276,11 +261,6 @@ class VotedKernelClassifier(VotedClassifier):
         self.dual_ = single([solution.dual for solution in solutions])
         self.n_iter_ = max(solution.rounds for solution in solutions)
         return self
-
-    def _solve(self, columns: Columns, sign: Floats, prices: Floats) -> Solution:
-        if self.solver == "cd":
-            return descend(columns, sign, prices, self.max_iter)
-        return Program(columns, sign, self.tol).solve(prices)
 
 
 def as_objects(X: Any) -> list[Any] | None:

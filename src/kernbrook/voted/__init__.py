@@ -4,7 +4,6 @@ Cortes, Goyal, Kuznetsov, Mohri, Voted Kernel Regularization (2015).
 """
 
 from kernbrook.voted.columns import Columns
-from kernbrook.voted.descent import descend, descend_over
 from kernbrook.voted.examples import Examples
 from kernbrook.voted.penalties import COMPLEXITIES, complexities, penalties
 from kernbrook.voted.program import Program, Solution
@@ -17,8 +16,6 @@ __all__ = [
     "Program",
     "Solution",
     "complexities",
-    "descend",
-    "descend_over",
     "edit_similarity",
     "penalties",
 ]

@@ -1,7 +1,8 @@
 """The base functions K_k(., x_j) on the training points: p n columns of length n.
 
 What fits into the given memory is kept; the rest is computed again, block by block, whenever it is
-needed. So p Gram matrices never have to be held at once.
+needed. So p Gram matrices never have to be held at once. Polynomials are not kept at all, but the
+inner products that they share: their powers are cheaper than memory.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kernbrook.kernels import Kernel
-from kernbrook.voted.examples import Examples, Floats, Indices, values
+from kernbrook.kernels import Kernel, Polynomial
+from kernbrook.voted.examples import Examples, Floats, Indices, check_sizes, inner, power, values
+from kernbrook.voted.powers import add_powers
 
 TILE = 2**20  # values of one kernel computed together
 WIDEST = 512
@@ -24,7 +26,7 @@ class Columns:
     ----------
     kernels : p kernels
     examples : n examples
-    memory : bytes of kernel values that may be kept
+    memory : bytes of inner products and kernel values that may be kept
 
     Attributes
     ----------
@@ -42,34 +44,51 @@ class Columns:
         self.n = len(examples)
         width = max(1, min(WIDEST, TILE // self.n))
         self._blocks = [(lo, min(lo + width, self.n)) for lo in range(0, self.n, width)]
-        self._kept: dict[tuple[int, int], Floats] = {}
+        self.memory = self._room = memory
+        self._inner: dict[int, Floats] = {}  # by block
+        self._kept: dict[tuple[int, int], Floats] = {}  # by kernel and block
         self.sizes = np.empty((len(self.kernels), self.n))
         self.diagonals = np.empty((len(self.kernels), self.n))
-        room = memory
+        self._degree: dict[int, int] = {}  # of the polynomials (x.z + offset)^degree
+        self._offset: dict[int, float] = {}
+        for k, kernel in enumerate(self.kernels):
+            if isinstance(kernel, Polynomial) and not examples.are_objects:
+                self._degree[k], self._offset[k] = int(kernel.degree), float(kernel.offset)
+        self._others = [k for k in range(len(self.kernels)) if k not in self._degree]
         everyone = np.arange(self.n)
+        for b in range(len(self._blocks)):
+            self._measure_powers(b)
         for b, (lo, hi) in enumerate(self._blocks):
-            for k, block in self._block(b, everyone):
+            for k, block in self._values(b, everyone):
                 self.sizes[k, lo:hi] = np.abs(block).max(axis=0)
                 self.diagonals[k, lo:hi] = block[np.arange(lo, hi), np.arange(hi - lo)]
-                if block.nbytes <= room:
+                if self._has_room(block):
                     self._kept[k, b] = block
-                    room -= block.nbytes
 
     def __len__(self) -> int:
         return len(self.kernels) * self.n
 
-    def scores(self, weights: Floats, absolute: bool = False) -> Floats:
-        """(p, n) sums over i of weights_i K_k(x_i, x_j), or of weights_i |K_k(x_i, x_j)|.
+    def part(self, which: Indices) -> Columns:
+        """The base functions of some of the examples, on these examples; with their share of the
+        memory, which comes on top."""
+        share = self.memory * len(which) / self.n
+        return Columns(self.kernels, self.examples.take(which), share)
+
+    def scores(self, weights: Floats) -> Floats:
+        """(p, n) sums over i of weights_i K_k(x_i, x_j).
 
         Rows of weight 0 are left out, and cost nothing.
         """
         rows = np.flatnonzero(weights)
         weights = weights[rows]
         result = np.zeros((len(self.kernels), self.n))
-        if len(rows):
-            for b, (lo, hi) in enumerate(self._blocks):
-                for k, block in self._block(b, rows):
-                    result[k, lo:hi] = weights @ (np.abs(block) if absolute else block)
+        if len(rows) == 0:
+            return result
+        for b, (lo, hi) in enumerate(self._blocks):
+            for k, sums in self._power_sums(b, rows, weights):
+                result[k, lo:hi] = sums
+            for k, block in self._values(b, rows):
+                result[k, lo:hi] = weights @ block
         return result
 
     def take(self, which: Indices) -> Floats:
@@ -84,6 +103,9 @@ class Columns:
                 here = np.flatnonzero((of_block == b) & (kernel == k))
                 if (k, b) in self._kept:
                     result[here] = self._kept[k, b][:, example[here] - lo].T
+                elif b in self._inner and k in self._degree:
+                    base = self._inner[b][:, example[here] - lo].T + self._offset[k]
+                    result[here] = power(base, self._degree[k])
                 else:
                     missing.append((k, here))
             if missing:
@@ -94,14 +116,59 @@ class Columns:
                     result[here] = block[:, np.searchsorted(points, example[here])].T
         return result
 
-    def _block(self, b: int, rows: Indices) -> Iterator[tuple[int, Floats]]:
-        """The kernels in turn, each with its values between some rows and block b."""
+    def _has_room(self, block: Floats) -> bool:
+        if block.nbytes > self._room:
+            return False
+        self._room -= block.nbytes
+        return True
+
+    def _measure_powers(self, b: int) -> None:
+        """Sizes and diagonals of the polynomials: a power is greatest where its base is."""
+        if not self._degree:
+            return
+        lo, hi = self._blocks[b]
+        products = inner(self.examples, self.examples.take(slice(lo, hi)))
+        own = products[np.arange(lo, hi), np.arange(hi - lo)]
+        most, least = products.max(axis=0), products.min(axis=0)
+        for k, offset in self._offset.items():
+            largest = np.maximum(np.abs(most + offset), np.abs(least + offset))
+            self.sizes[k, lo:hi] = power(largest, self._degree[k])
+            self.diagonals[k, lo:hi] = power(own + offset, self._degree[k])
+            check_sizes(self.kernels[k], self.sizes[k, lo:hi], of_vectors=True)
+        if self._has_room(products):
+            self._inner[b] = products
+
+    def _power_sums(self, b: int, rows: Indices, weights: Floats) -> Iterator[tuple[int, Floats]]:
+        """The polynomials, each with its scores in block b; those of one offset are one pass."""
+        if not self._degree:
+            return
+        products, at = self._products(b, rows)
+        fill = -len(rows) % 4
+        for offset in set(self._offset.values()):
+            group = [k for k in self._offset if self._offset[k] == offset]
+            sums = np.zeros((max(self._degree[k] for k in group), products.shape[1]))
+            add_powers(products, np.pad(at, (0, fill)), offset, np.pad(weights, (0, fill)), sums)
+            for k in group:
+                yield k, sums[self._degree[k] - 1]
+
+    def _products(self, b: int, rows: Indices) -> tuple[Floats, Indices]:
+        """Inner products of examples and block b, and where in them some rows are."""
+        if b in self._inner:
+            return self._inner[b], rows
+        lo, hi = self._blocks[b]
+        some = self.examples.take(rows)
+        return inner(some, self.examples.take(slice(lo, hi))), np.arange(len(rows))
+
+    def _values(self, b: int, rows: Indices) -> Iterator[tuple[int, Floats]]:
+        """The kernels that are no polynomials, each with its values between rows and block b."""
         lo, hi = self._blocks[b]
         whole = len(rows) == self.n
-        missing = [k for k in range(len(self.kernels)) if (k, b) not in self._kept]
-        for k in range(len(self.kernels)):
+        missing = []
+        for k in self._others:
             if (k, b) in self._kept:
                 yield k, self._kept[k, b] if whole else self._kept[k, b][rows]
+            else:
+                missing.append(k)
         if missing:
             some = self.examples if whole else self.examples.take(rows)
             pool = [self.kernels[k] for k in missing]

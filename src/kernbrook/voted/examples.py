@@ -81,13 +81,41 @@ def values(kernels: Sequence[Kernel], A: Examples, B: Examples) -> Iterator[Floa
     pairs = _Pairs(A, B)
     for kernel in kernels:
         result = pairs.values(kernel)
-        with np.errstate(invalid="ignore"):
-            largest = np.abs(result).max(initial=0.0)
-        if not largest < LARGEST:
-            found = "NaN" if np.isnan(largest) else f"a value of size {largest:.3g}"
-            advice = "" if A.are_objects else f"; {SCALING}"
-            raise NonFiniteError(f"kernel {kernel}: {found}, expected sizes below 1e100{advice}")
+        check_sizes(kernel, result, of_vectors=not A.are_objects)
         yield result
+
+
+def check_sizes(kernel: Kernel, found: Floats, of_vectors: bool) -> None:
+    """Refuse kernel values that are NaN or too large."""
+    with np.errstate(invalid="ignore"):
+        largest = np.abs(found).max(initial=0.0)
+    if not largest < LARGEST:
+        size = "NaN" if np.isnan(largest) else f"a value of size {largest:.3g}"
+        advice = f"; {SCALING}" if of_vectors else ""
+        raise NonFiniteError(f"kernel {kernel}: {size}, expected sizes below 1e100{advice}")
+
+
+def inner(A: Examples, B: Examples) -> Floats:
+    """(a, b) inner products of vectors."""
+    if sp.issparse(A.items):
+        return (A.items @ B.items.T).toarray()
+    result = np.empty((len(A), len(B)))
+    dense_inner(A.items, np.ascontiguousarray(B.items.T), result)
+    return result
+
+
+def power(base: Floats, degree: int) -> Floats:
+    """base ** degree, by squaring; base is overwritten."""
+    result: Floats | None = None
+    with np.errstate(over="ignore", invalid="ignore"):
+        while True:
+            if degree & 1:
+                result = base.copy() if result is None else np.multiply(result, base, out=result)
+            degree >>= 1
+            if degree == 0:
+                assert result is not None
+                return result
+            np.multiply(base, base, out=base)
 
 
 class _Pairs:
@@ -103,7 +131,7 @@ class _Pairs:
             return self._of_objects(kernel)
         with np.errstate(over="ignore", invalid="ignore"):
             if isinstance(kernel, Polynomial):
-                return _power(self.inner + kernel.offset, int(kernel.degree))
+                return power(self.inner + kernel.offset, int(kernel.degree))
             if isinstance(kernel, Gaussian):
                 return np.exp(-kernel.gamma * self.squared)
             if isinstance(kernel, Cauchy):
@@ -131,11 +159,7 @@ class _Pairs:
     @property
     def inner(self) -> Floats:
         if self._inner is None:
-            if sp.issparse(self.A.items):
-                self._inner = (self.A.items @ self.B.items.T).toarray()
-            else:
-                self._inner = np.empty((len(self.A), len(self.B)))
-                dense_inner(self.A.items, np.ascontiguousarray(self.B.items.T), self._inner)
+            self._inner = inner(self.A, self.B)
         return self._inner
 
     @property
@@ -151,16 +175,3 @@ class _Pairs:
             else:
                 dense_squared(A.items, A.norms, B.items, B.norms, inner, np.inf, self._squared)
         return self._squared
-
-
-def _power(base: Floats, degree: int) -> Floats:
-    """base ** degree, by squaring; base is overwritten."""
-    result: Floats | None = None
-    while True:
-        if degree & 1:
-            result = base.copy() if result is None else np.multiply(result, base, out=result)
-        degree >>= 1
-        if degree == 0:
-            assert result is not None
-            return result
-        np.multiply(base, base, out=base)

@@ -136,10 +136,18 @@ def _check_definite(columns: Columns, complexity: str) -> None:
         fault = ""
         if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * size:
             fault = "not symmetric"
-        elif eigvalsh(matrix, subset_by_index=(0, 0))[0] < -1e-7 * len(matrix) * size:
+        elif not _has_cholesky(matrix + 1e-7 * len(matrix) * size * np.eye(len(matrix))):
             fault = "not positive definite"
         if fault:
             raise InputError(
                 f"complexity={complexity!r} bounds positive definite kernels only, and the kernel "
                 f"{kernel} is {fault}; take complexity='max' or give your own numbers"
             )
+
+
+def _has_cholesky(matrix: Floats) -> bool:
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -27,9 +27,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernbrook.errors import InputError
 from kernbrook.voted.columns import Columns
+from kernbrook.voted.drafts import draft, sizes_of
 from kernbrook.voted.examples import SCALING, Floats, Indices
 from kernbrook.voted.steps import exact_step
 
+FEW = 200  # examples at which the simplex method needs no draft
+DISTANT = 0.5  # a first gap of this share of the objective, from which a draft is quicker
 BATCH = 100  # columns added at a time
 ROOM = 400  # generated columns that may be held, however few of them are in use
 FAR = 0.8  # a row that uses less than this share of its bound is far from it
@@ -50,6 +53,11 @@ RETRIES: tuple[dict[str, Any], ...] = (
         "dual_feasibility_tolerance": 1e-8,
     },
 )
+STATUS = {
+    -1: highspy.HighsBasisStatus.kLower,
+    0: highspy.HighsBasisStatus.kBasic,
+    1: highspy.HighsBasisStatus.kUpper,
+}
 HOPELESS = 1e-3  # a gap of this share of the objective is no solution
 
 
@@ -100,10 +108,11 @@ class Program:
 
     def __init__(self, columns: Columns, y: Floats, tol: float = 1e-7):
         self.columns, self.y, self.tol = columns, y, tol
-        self._sizes = np.where(columns.sizes > 0, columns.sizes, 1.0).ravel()
+        self._sizes = sizes_of(columns)
         self._held = np.empty(0, dtype=np.intp)  # the columns behind the rows of the model
         self._rows = np.empty((0, columns.n))  # y_i h_c(x_i) / size of column c
         self._unit = 1.0  # u = (variables of the model) / (n unit)
+        self._inside = np.arange(columns.n)  # the examples behind the variables of the model
         self._model = self._new_model()
 
     def solve(self, penalties: Floats) -> Solution:
@@ -124,7 +133,7 @@ class Program:
         self._tidy()
         self._set_bounds(bounds)
         best_dual, best_bound = np.zeros(n), 0.0
-        rounds, retried, tidied = 0, False, 2.0
+        rounds, drafted, retried, tidied = 0, n <= FEW, False, 2.0
         while True:
             if not self._run():
                 raise InputError(f"{self._too_wild(penalties)}, or give larger lam or beta")
@@ -140,7 +149,11 @@ class Program:
             gap = objective - best_bound
             if gap <= self.tol * objective:
                 break
-            unit_changed = self._choose_unit(u, bounds)
+            if not drafted:
+                drafted = True
+                if gap > DISTANT * objective and self._begin(penalties, bounds):
+                    continue
+            changed = self._choose_unit(float(u.sum()), bounds) | self._enter(alpha)
             exceeded = use > 1 + 0.1 * self.tol
             exceeded[self._held] = False
             if exceeded.any():
@@ -148,7 +161,7 @@ class Program:
                 if u.sum() < (1 - self.tol) * tidied and self._tidy(use):
                     tidied = float(u.sum())
                 self._add(np.flatnonzero(exceeded), use, bounds)
-            elif not unit_changed:
+            elif not changed:
                 if retried:
                     self._complain(gap, objective, penalties)
                     break
@@ -174,9 +187,9 @@ class Program:
             ("small_matrix_value", NEGLIGIBLE),
         ):
             model.setOptionValue(name, value)
-        n = self.columns.n
-        model.addVars(n, np.zeros(n), np.ones(n))
-        model.changeColsCost(n, np.arange(n, dtype=np.int32), -np.ones(n))
+        count = len(self._inside)
+        model.addVars(count, np.zeros(count), np.full(count, self._unit))
+        model.changeColsCost(count, np.arange(count, dtype=np.int32), -np.ones(count))
         return model
 
     def _set_bounds(self, bounds: Floats) -> None:
@@ -186,31 +199,66 @@ class Program:
             limits = scale * bounds[self._held]
             self._model.changeRowsBounds(len(rows), rows, -limits, limits)
 
-    def _choose_unit(self, u: Floats, bounds: Floats) -> bool:
+    def _begin(self, penalties: Floats, bounds: Floats) -> bool:
+        """A new model, from a nearly optimal solution; False if that uses no column."""
+        first = draft(self.columns, self.y, penalties)
+        if len(first.held) == 0:
+            return False
+        row, example = first.basis(self.columns.n * bounds[first.held])
+        # An example that is left out has u = 0: the model stays feasible.
+        self._inside = np.flatnonzero((first.u > 0) | (example >= 0))
+        self._choose_unit(float(first.u.mean()), bounds)
+        self._model = self._new_model()
+        self._held, self._rows = first.held[:0], first.rows[:0]
+        self._hold(first.held, first.rows, bounds)
+        basis = highspy.HighsBasis()
+        basis.row_status = [STATUS[place] for place in row.tolist()]
+        basis.col_status = [STATUS[place] for place in example[self._inside].tolist()]
+        basis.valid = True
+        self._model.setBasis(basis)
+        return True
+
+    def _choose_unit(self, total: float, bounds: Floats) -> bool:
         """Keep the variables near 1, however small u is, so that tolerances mean the same."""
-        total = float(u.sum())
         if 0.1 <= total * self._unit <= 10 or total == 0.0:
             return False
-        n = self.columns.n
+        count = len(self._inside)
         self._unit = 2.0 ** np.clip(np.round(-np.log2(total)), 0, 60)
-        every = np.arange(n, dtype=np.int32)
-        self._model.changeColsBounds(n, every, np.zeros(n), np.full(n, self._unit))
+        every = np.arange(count, dtype=np.int32)
+        self._model.changeColsBounds(count, every, np.zeros(count), np.full(count, self._unit))
         self._set_bounds(bounds)
         return True
 
+    def _enter(self, alpha: Floats) -> bool:
+        """Variables for the examples without one that are not above the margin."""
+        outside = np.ones(self.columns.n, dtype=bool)
+        outside[self._inside] = False
+        which = np.flatnonzero(outside & (self._margins(alpha) < 1.0))
+        count, q = len(which), len(self._held)
+        if count:
+            self._model.addCols(
+                count, -np.ones(count), np.zeros(count), np.full(count, self._unit), count * q,
+                np.arange(0, count * q, q, dtype=np.int32),
+                np.tile(np.arange(q, dtype=np.int32), count), self._rows[:, which].T.ravel(),
+            )  # fmt: skip
+            self._inside = np.concatenate([self._inside, which])
+        return count > 0
+
     def _add(self, exceeded: Indices, use: Floats, bounds: Floats) -> None:
         """Rows for the columns that are exceeded most."""
-        n, scale = self.columns.n, self.columns.n * self._unit
         if len(exceeded) > BATCH:
             exceeded = exceeded[np.argpartition(-use[exceeded], BATCH)[:BATCH]]
         rows = self.columns.take(exceeded) * self.y / self._sizes[exceeded, None]
-        limits = scale * bounds[exceeded]
-        count = len(exceeded)
+        self._hold(exceeded, rows, bounds)
+
+    def _hold(self, which: Indices, rows: Floats, bounds: Floats) -> None:
+        m, count = len(self._inside), len(which)
+        limits = self.columns.n * self._unit * bounds[which]
         self._model.addRows(
-            count, -limits, limits, count * n, np.arange(0, count * n, n, dtype=np.int32),
-            np.tile(np.arange(n, dtype=np.int32), count), rows.ravel(),
+            count, -limits, limits, count * m, np.arange(0, count * m, m, dtype=np.int32),
+            np.tile(np.arange(m, dtype=np.int32), count), rows[:, self._inside].ravel(),
         )  # fmt: skip
-        self._held = np.concatenate([self._held, exceeded])
+        self._held = np.concatenate([self._held, which])
         self._rows = np.concatenate([self._rows, rows])
 
     def _tidy(self, use: Floats | None = None) -> bool:
@@ -252,7 +300,8 @@ class Program:
     def _point(self, bounds: Floats) -> tuple[Floats, Floats]:
         """(n,) u and the coefficients of the columns held, each times the size of its column."""
         solution = self._model.getSolution()
-        u = np.clip(np.array(solution.col_value), 0.0, self._unit)
+        u = np.zeros(self.columns.n)
+        u[self._inside] = np.clip(np.array(solution.col_value), 0.0, self._unit)
         alpha = -np.array(solution.row_dual)
         alpha[np.abs(alpha) <= SMALL] = 0.0
         if alpha.any():

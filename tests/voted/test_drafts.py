@@ -1,0 +1,100 @@
+"""The first solution: its interior point method, its base functions, the vertex that is near."""
+
+import numpy as np
+import pytest
+from naive import voted as naive
+from scipy.optimize import linprog
+from voted_problems import GAUSSIANS, POLYNOMIALS, PROBLEMS, clouds, columns_of, of_length_one
+
+import kernbrook as kb
+from kernbrook.voted import Program, complexities, drafts, penalties, program
+from kernbrook.voted.interior import interior
+from kernbrook.voted.powers import add_powers
+
+NAMES = [name for name in PROBLEMS if "ionosphere" not in name]
+
+
+@pytest.mark.parametrize("width", [1, 63, 64, 130])
+def test_sums_of_powers(width):
+    rng = np.random.default_rng(width)
+    products, rows = rng.normal(size=(20, width)), rng.permutation(20)[:12]
+    weights, found, expected = rng.normal(size=12), np.ones((5, width)), np.ones((5, width))
+    add_powers(products, rows, 0.5, weights, found)
+    naive.add_powers(products, rows, 0.5, weights, expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(3, 40), (30, 40), (60, 20)])
+@pytest.mark.parametrize("start", ["cold", "warm"])
+def test_the_interior_point_method(shape, start):
+    q, n = shape
+    rng = np.random.default_rng(q)
+    rows = rng.uniform(-1, 1, shape)
+    rows[0] = np.abs(rows[0])
+    limits = rng.uniform(0.5, 3, q)
+    u, alpha = np.full(n, 0.5), np.zeros(q)
+    if start == "warm":
+        u, alpha = interior(rows, limits, u, alpha, 0.3)
+        limits *= 0.8
+    u, alpha = interior(rows, limits, u, alpha, 1e-6)
+    least = linprog(-np.ones(n), np.concatenate([rows, -rows]), np.tile(limits, 2), bounds=(0, 1))
+    objective = np.maximum(1 - alpha @ rows, 0).sum() + limits @ np.abs(alpha)
+    assert ((u > 0) & (u < 1)).all()
+    assert (np.abs(rows @ u) <= limits * (1 + 1e-9)).all()
+    assert u.sum() <= -least.fun * (1 + 1e-9)
+    assert -least.fun * (1 - 1e-9) <= objective <= u.sum() * (1 + 2e-6)
+
+
+def test_alike_rows_do_no_harm():
+    rng = np.random.default_rng(0)
+    rows = np.repeat(rng.uniform(-1, 1, (4, 50)), 3, axis=0)
+    u, alpha = interior(rows, np.ones(12), np.full(50, 0.5), np.zeros(12), 1e-6)
+    objective = np.maximum(1 - alpha @ rows, 0).sum() + np.abs(alpha).sum()
+    assert u.sum() == pytest.approx(objective, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("lam", "beta"), [(0.01, 0.01), (1e-3, 0.0), (1e-6, 1e-6), (1.0, 10.0)])
+def test_a_draft_changes_no_optimum(name, lam, beta, monkeypatch):
+    (X, y), kernels = PROBLEMS[name][0](), PROBLEMS[name][1]
+    columns = columns_of(kernels, X)
+    prices = penalties(complexities("max", columns), lam, beta)
+    alone = Program(columns, y).solve(prices)
+    monkeypatch.setattr(program, "FEW", 0)
+    monkeypatch.setattr(drafts, "SMALL", 30)  # so that there is a part
+    solution = Program(columns, y).solve(prices)
+    assert solution.objective == pytest.approx(alone.objective, rel=2e-7)
+    assert solution.gap <= 1e-7 * solution.objective
+
+
+@pytest.mark.parametrize("kernels", [POLYNOMIALS, GAUSSIANS])
+def test_the_draft_is_near(kernels, monkeypatch):
+    monkeypatch.setattr(drafts, "SMALL", 60)
+    X, y = clouds(400, 4)
+    columns = columns_of(kernels, of_length_one(X))
+    prices = penalties(complexities("trace", columns), 0.001, 0.001)
+    least = Program(columns, y).solve(prices)
+    found = drafts.draft(columns, y, prices)
+    objective = np.maximum(1 - found.alpha @ found.rows, 0).mean()
+    limits = 400 * np.repeat(prices, 400) / drafts.sizes_of(columns)
+    objective += np.abs(found.alpha) @ limits[found.held] / 400
+    assert least.objective <= objective <= least.objective * 1.02
+    assert found.u.mean() == pytest.approx(least.objective, rel=0.02)
+    row, example = found.basis(limits[found.held])
+    bound, between = np.flatnonzero(row), np.flatnonzero(example == 0)
+    assert 0 < len(bound) == len(between)
+    assert np.linalg.matrix_rank(found.rows[np.ix_(bound, between)]) == len(bound)
+    used = np.isin(found.held, least.columns)
+    assert used.sum() >= 0.9 * len(least.columns)
+    assert (row[used] != 0).mean() > 0.9
+
+
+def test_a_draft_needs_few_vertices(monkeypatch):
+    X, y = clouds(600, 4)
+    columns = columns_of([kb.Gaussian(sigma=1), kb.Gaussian(sigma=4)], X)
+    prices = penalties(complexities("trace", columns), 0.001, 0.001)
+    drafted = Program(columns, y).solve(prices)
+    monkeypatch.setattr(program, "FEW", 10**9)
+    alone = Program(columns, y).solve(prices)
+    assert drafted.objective == pytest.approx(alone.objective, rel=1e-7)
+    assert drafted.rounds < alone.rounds
