@@ -172,14 +172,16 @@ def seat_of(block, e):
     return Seat(block, e, block.experts[e], own, block.values[e])
 
 
+# Whole blocks are large tuples: to hand one to a function takes a second to compile.
+
+
 @njit(cache=True, nogil=True, forceinline=True)
-def window_of(block, t):
-    """(lo, hi): example t is in the window lo..hi-1."""
-    b = block.known.shape[0]
-    if block.window == 0:
+def window_of(window, b, t):
+    """(lo, hi): example t of b is in the window lo..hi-1."""
+    if window == 0:
         return 0, b
-    lo = t - t % block.window
-    return lo, min(lo + block.window, b)
+    lo = t - t % window
+    return lo, min(lo + window, b)
 
 
 @stretch.of(Budgeted)
@@ -200,7 +202,7 @@ def _arrive(member, first, last, t):
 def open_window(block, first, last, lo):
     """The experts first..last-1, a group, meet the window that begins with example `lo`."""
     group, shelf, slots = first // block.each, block.shelf, block.slots
-    lo, hi = window_of(block, lo)
+    lo, hi = window_of(block.window, block.known.shape[0], lo)
     through(turn_to, block.meeting, group, lo, hi)
     for t in range(hi - lo):
         shelf.made[group, t] = False
@@ -218,28 +220,29 @@ def open_window(block, first, last, lo):
         pairs = room.reshape((channels, size, hi - lo))
         through(meet_points, block.meeting, group, which[start : start + size], lo, hi, pairs)
         for e in range(first, last):
-            slot_values(block, e, group, start, pairs)
+            places, rows = slots.place[e, : slots.filled[e, 0]], shelf.values[group]
+            slot_values(block.parts, e, places, number, start, pairs, rows, block.values[e])
     for i in range(count):
         number[which[i]] = -1
 
 
 @njit(cache=True, nogil=True)
-def slot_values(block, e, group, start, pairs):
-    """The values of expert e's slots whose points have the numbers from `start` on.
+def slot_values(parts, e, places, number, start, pairs, rows, out):
+    """The values of an expert's slots whose points have the numbers from `start` on.
 
+    places, number : (filled,) of the slots, and the number of the point at each place
     pairs : (channels, points, w) pair values of these points and the window
+    rows, out : (points, w) scratch; (w, B) out
     """
-    slots, number, out = block.slots, block.shelf.number[group], block.values[e]
     size, w = pairs.shape[1], pairs.shape[2]
     here, points, n = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64), 0
-    for s in range(slots.filled[e, 0]):
-        point = number[slots.place[e, s]] - start
+    for s in range(places.shape[0]):
+        point = number[places[s]] - start
         if 0 <= point < size:
             here[n], points[n] = s, point
             n += 1
-    rows = block.shelf.values[group]
     none = np.int64(0)  # numba compiles anew for a literal 0
-    kernel_rows(block.parts, e, pairs, points[:n], none, w, rows)
+    kernel_rows(parts, e, pairs, points[:n], none, w, rows)
     for i in range(np.uintp(n)):
         s = np.uintp(here[i])
         for j in range(np.uintp(w)):
@@ -266,7 +269,7 @@ def _score(part, t, board):
 def score_slots(seat, t, board):
     """See `score`."""
     slots, expert = seat.slots, seat.expert
-    row = seat.values[t - window_of(seat.block, t)[0]]
+    row = seat.values[t - window_of(seat.block.window, seat.block.known.shape[0], t)[0]]
     scale, filled = slots.scale[0], slots.filled[0]
     for c in range(slots.alpha.shape[0]):
         total, size = dot(slots.alpha[c], filled, row)
@@ -287,11 +290,12 @@ def _learn(part, t, updates, clock, board):
         return
     block = seat.block
     seen = look(board, t, seat.expert, block.diagonal[seat.e, t], clock)
-    lo, hi = window_of(block, t)
+    lo, hi = window_of(block.window, block.known.shape[0], t)
     change = through(fit_in, rule, part.slots, seen, seat.values[t - lo : hi - lo])
     if change.slot >= 0:
         put(seat, change, seen, t)
-        later, points = seat.values[t + 1 - lo : hi - lo], nearby(block, seat.e, lo, hi)
+        later = seat.values[t + 1 - lo : hi - lo]
+        points = nearby(block.points, block.gammas[seat.e], lo, hi)
         through(keep_within, rule, part.slots, seen, later, points, t - lo)
 
 
@@ -305,7 +309,7 @@ def put(seat, change, seen, t):
     """A slot now holds example t, with the coefficients of the change."""
     slots, block, e, s = seat.slots, seat.block, seat.e, change.slot
     b, rows = block.known.shape[0], seat.values
-    lo, hi = window_of(block, t)
+    lo, hi = window_of(block.window, b, t)
     coefficients = slots.alpha[:, s]
     for c in range(coefficients.shape[0]):
         coefficients[c] = change.kept * coefficients[c] if change.kept != 0.0 else 0.0
@@ -327,27 +331,19 @@ def put(seat, change, seen, t):
             slots.points[s, k] = block.points.features[t, k]
     if t + 1 < hi:
         group = e // block.each
-        pairs, column = own_pairs(block, group, t, lo, hi), block.shelf.values[group]
+        own, made = block.shelf.own[group], block.shelf.made[group]
+        pairs, column = own[t - lo], block.shelf.values[group]
+        if not made[t - lo]:
+            through(meet_row, block.meeting, group, t, lo, hi, pairs)
+            made[t - lo] = True
         kernel_rows(block.parts, e, pairs, block.shelf.first, t + 1 - lo, hi - lo, column)
         for j in range(t + 1 - lo, hi - lo):
             rows[j, s] = column[0, j]
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def own_pairs(block, group, t, lo, hi):
-    """(channels, 1, window) pair values of example t and later ones of its window."""
-    shelf = block.shelf
-    pairs = shelf.own[group, t - lo]
-    if not shelf.made[group, t - lo]:
-        through(meet_row, block.meeting, group, t, lo, hi, pairs)
-        shelf.made[group, t - lo] = True
-    return pairs
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def nearby(block, e, lo, hi):
+def nearby(near, gamma, lo, hi):
     """The features of the window lo..hi-1, where points are merged."""
-    near, gamma = block.points, block.gammas[e]
     features, norms, columns = near.features, near.norms, near.features
     if features.shape[0] > 0:
         columns = window_columns(near.columns, lo, hi, features.shape[1])
