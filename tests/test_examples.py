@@ -388,6 +388,7 @@ def dense(X):
     return X.toarray() if hasattr(X, "toarray") else X
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_rows_are_written_for_the_peers(script, tmp_path):
     """What is read back is what was learned from, to six digits; the labels are -1 and 1."""
