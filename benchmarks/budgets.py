@@ -36,8 +36,12 @@ LEARNERS = ("rbp", "forgetron", "bogd", "bpas", "spa", "projectron", "projectron
 
 
 def learn(recipe: str, budget: int, kernels: Any, X: Any, y: Any) -> dict[str, float]:
-    """One run, in chunks: seconds, processor seconds, evaluations, distinct pairs, error."""
-    model = kb.recipes.make(recipe, budget=budget, kernels=kernels, random_state=0)
+    """One run of a recipe."""
+    return run(kb.recipes.make(recipe, budget=budget, kernels=kernels, random_state=0), X, y)
+
+
+def run(model: Any, X: Any, y: Any) -> dict[str, float]:
+    """In chunks: seconds, processor seconds, evaluations, distinct pairs, error."""
     classes = np.unique(y)
     wall = processor = evaluations = pairs = wrong = 0.0
     held = distinct = 0

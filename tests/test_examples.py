@@ -1,5 +1,6 @@
 """The examples run and show what they say; so does code of the README and of the pages."""
 
+import json
 import re
 import runpy
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from beside import beside_the_tests, module_of
+from hard_streams import data_folder
 
 import kernbrook as kb
 from kernbrook.streams.generators import Waveform
@@ -328,8 +330,10 @@ FEW_ROWS = {
     "combiners": "--rows 60 --seeds 1 --data wdbc",
     "endless": "--rows 4000",
     "features": "--rows 200 --repeats 1",
+    "growth": "--rows 1200 --repeats 1 --json growth.json",
     "labels": "--rows 200 --permutations 1",
     "omkc_a9a": "--rows 200",
+    "peers": "--rows 300 --repeats 1 --json peers.json",
     "river_rows": "--repeats 1",
     "sureness": "--rows 1002 --data elec2,energy",
     "svmlight": "--rows 100",
@@ -351,6 +355,54 @@ def test_a_benchmark_on_few_rows(name, tmp_path, monkeypatch, capfd):
     said = capfd.readouterr().out
     assert "machine:" in said
     assert len(re.findall(r"\d\.\d", said)) > 3
+    stored = re.search(r"--json (\S+)", FEW_ROWS[name])
+    assert stored is None or "machine" in json.loads((tmp_path / stored[1]).read_text("utf-8"))
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """Runs a program of the benchmarks."""
+
+    def run(name, *arguments):
+        path = beside_the_tests(f"benchmarks/{name}.py")
+        monkeypatch.syspath_prepend(str(path.parent))
+        monkeypatch.setattr(sys, "argv", [str(path), *map(str, arguments)])
+        runpy.run_path(str(path), run_name="__main__")
+
+    return run
+
+
+def test_the_stored_growth_is_drawn(script, tmp_path):
+    path = tmp_path / "growth.svg"
+    script("growth", "--draw", "--picture", path)
+    found = json.loads(beside_the_tests("results/growth.json").read_text("utf-8"))
+    drawing = path.read_text("utf-8")
+    assert set(found["budgets"]) < set(found["rows"])
+    for name in found["rows"]:
+        assert f">{name}</text>" in drawing
+    script("growth", "--draw", "--picture", tmp_path / "again.svg")
+    assert (tmp_path / "again.svg").read_text("utf-8") == drawing
+
+
+def dense(X):
+    return X.toarray() if hasattr(X, "toarray") else X
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_rows_are_written_for_the_peers(script, tmp_path):
+    """What is read back is what was learned from, to six digits; the labels are -1 and 1."""
+    data_folder()
+    script("peers", "--write", tmp_path, "--rows", 30)
+    for name in ("a9a", "covtype-binary", "letter", "letter-test", "waveform"):
+        assert len((tmp_path / f"{name}.txt").read_text("utf-8").splitlines()) >= 30
+    X, y = kb.open_stream("a9a").read()
+    found, labels = kb.open_stream(str(tmp_path / "a9a.txt")).read()
+    np.testing.assert_array_equal(labels, y[:30])
+    np.testing.assert_array_equal(dense(found), dense(X[:30, : found.shape[1]]))
+    X, y = kb.open_stream(str(tmp_path / "covtype-binary.txt")).read()
+    assert set(y) == {-1, 1}
+    np.testing.assert_allclose(dense(X).mean(axis=0), 0, atol=1e-5)
 
 
 def test_the_voted_benchmark_takes_the_papers_classes(monkeypatch):

@@ -141,7 +141,7 @@ def test_commands_in_blocks_run_as_they_are_written(tmp_path, monkeypatch, capfd
 
 
 def test_programs_and_tables_that_pages_name_are_there():
-    for page in pages():
+    for page in [*pages(), "benchmarks/peers.md"]:
         text = beside_the_tests(page).read_text("utf-8")
         for name in re.findall(r"python ((?:benchmarks|docs|examples)/[a-z]\w*\.py)", text):
             assert beside_the_tests(name).is_file()
