@@ -424,7 +424,7 @@ def test_the_voted_benchmark_takes_the_papers_classes(monkeypatch):
     X, y = Waveform(600, seed=0).read()
     wanted = np.flatnonzero(y > 0)[:300]
     X, y = X[wanted], 2 - y[wanted]
-    assert len(learned) == 4
+    assert len(learned) == 6
     for found, labels in learned:
         np.testing.assert_array_equal(labels, y)
         np.testing.assert_allclose(found, (X - X.mean(axis=0)) / X.std(axis=0))

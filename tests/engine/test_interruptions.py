@@ -209,9 +209,13 @@ def test_before_any_line_of_one_row(features):
 @pytest.mark.skipif(
     threading.current_thread() is not threading.main_thread(), reason="signals go to main"
 )
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("store", STORES)
 def test_by_a_timer(store):
-    """Ten signals at random moments; the compiled passes run with several threads."""
+    """Ten signals at random moments; the compiled passes run with several threads.
+
+    An error in a callback of the garbage collector, such as hypothesis has, goes nowhere.
+    """
     X, y = stream(store)
     whole = fresh(store)
     learn(whole, X, y)
