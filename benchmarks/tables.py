@@ -139,11 +139,11 @@ def draw(runs: dict[str, dict[str, Run]], path: Path) -> None:
         1, len(runs), figsize=(5.5 * len(runs), 3.5), sharey=True, layout="constrained"
     )
     for axis, (kind, each) in zip(axes, runs.items(), strict=True):
-        for what, run in each.items():
+        for (what, run), up in zip(each.items(), (0, 6, -6), strict=True):
             seconds, megabytes = zip(*run.curve, strict=True)
             axis.plot(seconds, megabytes, lw=1.2)
             axis.annotate(
-                what, (seconds[-1], megabytes[-1]), xytext=(4, 0), textcoords="offset points",
+                what, (seconds[-1], megabytes[-1]), xytext=(4, up), textcoords="offset points",
                 fontsize=8, va="center",
             )  # fmt: skip
         axis.set_title(kind)
