@@ -113,7 +113,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     >>> import kernbrook as kb
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")  # signs
-    >>> model = kb.OnlineMKClassifier().fit(X, y)
+    >>> model = kb.OnlineMKClassifier(random_state=0).fit(X, y)
     >>> model.predict([[0.5, 0.5], [-0.5, 0.5]])
     array(['same', 'other'], dtype='<U5')
     >>> print(model.kernels_[model.kernel_weights_.argmax()])
