@@ -24,7 +24,6 @@ from typing import Any
 
 import machine
 import numpy as np
-import scipy.sparse as sp
 from numba import njit
 
 import kernbrook as kb
@@ -117,9 +116,8 @@ def _wall(found: dict[str, float]) -> float:
 
 def covtype(rows: int) -> tuple[Any, Any]:
     X, y = kb.open_stream("covtype", positive="2").read()
-    X = X.toarray() if sp.issparse(X) else X
     order = np.random.default_rng(0).permutation(len(y))[:rows]
-    X = X[order]
+    X = machine.dense(X)[order]
     deviation = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0), y[order]
 

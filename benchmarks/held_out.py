@@ -22,7 +22,6 @@ from typing import Any
 
 import machine
 import numpy as np
-import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -68,7 +67,7 @@ def rows_of(name: str) -> tuple[Any, Any]:
         return LOADERS[name](return_X_y=True)
     X, y = kb.open_stream(name).read()
     few = np.random.default_rng(0).permutation(len(y))[:MOST]
-    return X[few].toarray() if sp.issparse(X) else X[few], y[few]
+    return machine.dense(X[few]), y[few]
 
 
 def main() -> None:

@@ -91,6 +91,11 @@ def read(text: str) -> tuple[Any, Any]:
     return X, y
 
 
+def dense(X: Any) -> Any:
+    """Rows as an array, where they are in CSR."""
+    return X.toarray() if hasattr(X, "toarray") else X
+
+
 def least_seconds(work: Callable[[], object], repeats: int) -> float:
     """Of the quickest of some calls."""
     seconds = []

@@ -125,7 +125,7 @@ def merging(rows: int | None, repeats: int) -> Iterator[Measured]:
 def raker(rows: int | None, repeats: int) -> Iterator[Measured]:
     for name in present(NUMBERS):
         X, y = kb.open_stream(name).read()
-        X, y = (X.toarray() if hasattr(X, "toarray") else X)[:rows], y[:rows]
+        X, y = machine.dense(X)[:rows], y[:rows]
         model = recipe("raker", normalize=True, regularization=0.001)
 
         def work(model: Any = model, X: Any = X, y: Any = y) -> tuple[float, float]:
@@ -153,7 +153,7 @@ def vkr(rows: int | None, repeats: int) -> Iterator[Measured]:
         for name, models in learners.items():
 
             def work(models: list[Any] = models, n: int = n) -> tuple[float, float]:
-                seconds = sum(timed(lambda m=model: m.fit(X[:n], y[:n]))[0] for model in models)
+                seconds = sum(voted.fitting(model, X[:n], y[:n]) for model in models)
                 errors = [np.mean(model.predict(test[0]) != test[1]) for model in models]
                 return seconds, 100 * float(min(errors))
 
@@ -215,8 +215,7 @@ def write(folder: Path, rows: int | None) -> None:
                 file.write(f"{label:.0f} {text}\n")
     for name in present(NUMBERS):
         X, y = kb.open_stream(name).read()
-        X = X.toarray() if hasattr(X, "toarray") else X
-        np.savez(folder / f"{name}.npz", X=X[:rows], y=y[:rows])
+        np.savez(folder / f"{name}.npz", X=machine.dense(X)[:rows], y=y[:rows])
 
 
 def main() -> None:

@@ -49,7 +49,6 @@ from typing import Any, NamedTuple
 import competitors
 import machine
 import numpy as np
-import scipy.sparse as sp
 
 CLASSES = (
     *("elec2", "weather", "phishing_stream", "covtype", "letter"),
@@ -151,7 +150,7 @@ def prepared(cache: Path, name: str, rows: int) -> dict[str, Any]:
         if task_of(name) == "classification":
             known, y = np.unique(y, return_inverse=True)
             classes = len(known)
-        X = X[:rows].toarray() if sp.issparse(X) else X[:rows]
+        X = machine.dense(X[:rows])
         save(path, X=np.asarray(X, float), y=y[:rows], classes=classes)
     return dict(np.load(path))
 

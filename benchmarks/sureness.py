@@ -33,7 +33,7 @@ ONE_IN = 101  # rows of the rare class
 
 def rows_of(name: str) -> tuple[Any, Any]:
     X, y = machine.read(name)
-    return X.toarray() if hasattr(X, "toarray") else X, y
+    return machine.dense(X), y
 
 
 def models() -> dict[str, Any]:

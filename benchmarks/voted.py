@@ -41,7 +41,7 @@ GAUSSIANS = [kb.Gaussian(gamma=10.0**i) for i in np.linspace(-3, 1, 10)]
 def ocr49() -> tuple[Any, Any]:
     """The training part of the first of the paper's runs."""
     X, y = kb.open_stream("ocr49").read()
-    X = X.toarray() if hasattr(X, "toarray") else X
+    X = machine.dense(X)
     train = paper_folds(len(y), 0)[0][0]
     X = X[train] / np.linalg.norm(X[train], axis=1, keepdims=True)
     return X, np.where(y[train] == y.max(), 1.0, -1.0)
@@ -108,7 +108,8 @@ def grid(limit: float) -> None:
     )
 
 
-def _seconds(model: Any, X: Any, y: Any) -> float:
+def fitting(model: Any, X: Any, y: Any) -> float:
+    """Processor seconds."""
     start = time.process_time()
     model.fit(X, y)
     return time.process_time() - start
@@ -117,14 +118,13 @@ def _seconds(model: Any, X: Any, y: Any) -> float:
 def beside_svc() -> None:
     if machine.data_missing("magic04"):
         return
-    X, y = (part.toarray() if hasattr(part, "toarray") else part
-            for part in kb.open_stream("magic04").read())  # fmt: skip
-    order = np.random.default_rng(0).permutation(len(y))
+    X, y = kb.open_stream("magic04").read()
+    X, order = machine.dense(X), np.random.default_rng(0).permutation(len(y))
     rows = []
     for n in (1000, 2000, 4000):
         A, b = StandardScaler().fit_transform(X[order[:n]]), y[order[:n]]
         ours, svc = kb.VotedKernelClassifier(), SVC(kernel="poly", degree=3, coef0=1)
-        taken = [(_seconds(ours, A, b), _seconds(svc, A, b)) for _ in range(4)][1:]
+        taken = [(fitting(ours, A, b), fitting(svc, A, b)) for _ in range(4)][1:]
         a, c = (min(column) for column in zip(*taken, strict=True))
         rows.append([f"{n}", f"{a:.2f}", f"{c:.3f}", f"{a / c:.1f}", f"{ours.gap_:.0e}",
                      f"{ours.n_support_stored_}", f"{svc.n_support_.sum()}"])  # fmt: skip
@@ -133,9 +133,8 @@ def beside_svc() -> None:
     if machine.data_missing("madelon"):
         return
     X, y = kb.open_stream("madelon").read()
-    X = X.toarray() if hasattr(X, "toarray") else X
-    model = kb.VotedKernelClassifier()
-    print(f"madelon, raw, {X.shape}: {_seconds(model, X, y):.1f} s, gap {model.gap_:.0e}")
+    X, model = machine.dense(X), kb.VotedKernelClassifier()
+    print(f"madelon, raw, {X.shape}: {fitting(model, X, y):.1f} s, gap {model.gap_:.0e}")
 
 
 def large(n: int) -> None:

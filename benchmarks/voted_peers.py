@@ -69,7 +69,7 @@ def main() -> None:
         if machine.data_missing(name):
             continue
         X, y = kb.open_stream(name).read()
-        X = X.toarray() if hasattr(X, "toarray") else X
+        X = machine.dense(X)
         order = np.random.default_rng(0).permutation(len(y))[: arguments.rows]
         row = [f"{name}, {len(order)}"]
         for make, count in peers().values():

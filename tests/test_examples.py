@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from beside import beside_the_tests, module_of
-from hard_streams import data_folder
+from hard_streams import data_folder, dense
 
 import kernbrook as kb
 from kernbrook.streams.generators import Waveform
@@ -342,23 +342,6 @@ FEW_ROWS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.data
-@pytest.mark.parametrize("name", FEW_ROWS)
-def test_a_benchmark_on_few_rows(name, tmp_path, monkeypatch, capfd):
-    """It runs, and prints a table; what it finds on so few rows means nothing."""
-    script = beside_the_tests(f"benchmarks/{name}.py")
-    monkeypatch.syspath_prepend(str(script.parent))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [str(script), *FEW_ROWS[name].split()])
-    runpy.run_path(str(script), run_name="__main__")
-    said = capfd.readouterr().out
-    assert "machine:" in said
-    assert len(re.findall(r"\d\.\d", said)) > 3
-    stored = re.search(r"--json (\S+)", FEW_ROWS[name])
-    assert stored is None or "machine" in json.loads((tmp_path / stored[1]).read_text("utf-8"))
-
-
 @pytest.fixture
 def script(monkeypatch):
     """Runs a program of the benchmarks."""
@@ -372,6 +355,20 @@ def script(monkeypatch):
     return run
 
 
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("name", FEW_ROWS)
+def test_a_benchmark_on_few_rows(name, script, tmp_path, monkeypatch, capfd):
+    """It runs, and prints a table; what it finds on so few rows means nothing."""
+    monkeypatch.chdir(tmp_path)
+    script(name, *FEW_ROWS[name].split())
+    said = capfd.readouterr().out
+    assert "machine:" in said
+    assert len(re.findall(r"\d\.\d", said)) > 3
+    stored = re.search(r"--json (\S+)", FEW_ROWS[name])
+    assert stored is None or "machine" in json.loads((tmp_path / stored[1]).read_text("utf-8"))
+
+
 def test_the_stored_growth_is_drawn(script, tmp_path):
     path = tmp_path / "growth.svg"
     script("growth", "--draw", "--picture", path)
@@ -382,10 +379,6 @@ def test_the_stored_growth_is_drawn(script, tmp_path):
         assert f">{name}</text>" in drawing
     script("growth", "--draw", "--picture", tmp_path / "again.svg")
     assert (tmp_path / "again.svg").read_text("utf-8") == drawing
-
-
-def dense(X):
-    return X.toarray() if hasattr(X, "toarray") else X
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import plain
 import pytest
 import scipy.sparse as sp
 from inside import state_of
@@ -38,10 +39,8 @@ def drawn(n=700, d=6, classes=2, seed=0):
 
 def learned(name, X, y, selection=None):
     learner, kernels = LEARNERS[name]
-    model = kb.OnlineMKClassifier(
-        kernels, learner, kb.Hedge(loss="hinge"), selection or kb.Selection(), random_state=0,
-        scaling=None, judge_stored=False,
-    )  # fmt: skip
+    choices = kb.Hedge(loss="hinge"), selection or kb.Selection()
+    model = plain.classifier(kernels, learner, *choices, random_state=0, judge_stored=False)
     return model.learn(X, y)[0], state_of(model)
 
 

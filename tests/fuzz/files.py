@@ -17,6 +17,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 from fuzz.cases import ACCEPTED, REFUSED, changed, one_of, said_in_a_line
+from hard_streams import dense
 from naive import svmlight as naive_svmlight
 from sklearn.datasets import load_svmlight_file
 
@@ -121,10 +122,6 @@ def read(rng: np.random.Generator, path: Path) -> tuple[Any, Any, Any] | None:
         X = dense(X)
         np.testing.assert_array_equal(np.concatenate([dense(part) for part, _ in pieces]), X)
     return stream, X, y
-
-
-def dense(X: Any) -> Any:
-    return X.toarray() if hasattr(X, "toarray") else X
 
 
 def plain_lines(data: bytes) -> bytes:

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import hard_streams
 import numpy as np
 import pytest
 
@@ -22,7 +23,7 @@ def write(tmp_path):
 @pytest.fixture
 def dense():
     """X as a plain array."""
-    return lambda X: X.toarray() if hasattr(X, "toarray") else X
+    return hard_streams.dense
 
 
 @pytest.fixture

@@ -165,3 +165,8 @@ def printed_orders(name):
         pytest.skip(f"KERNBROOK_DATA has no {path.name}")
     with np.load(path) as archive:
         return archive[name]
+
+
+def dense(X):
+    """Rows as an array, where they are in CSR."""
+    return X.toarray() if hasattr(X, "toarray") else X

@@ -43,13 +43,7 @@ from kernbrook.engine.row import (
     settle,
 )
 from kernbrook.engine.stores.linear import Learned, Linear, OnFeatures
-from kernbrook.engine.stores.slot_block import (
-    Budgeted,
-    Nearby,
-    SlotBlock,
-    own_diagonals,
-    shelf_of,
-)
+from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, own_diagonals, shelf_of
 from kernbrook.engine.stores.slots import Kept, SlotStore
 from kernbrook.engine.verbs import Slots, parts_of
 from kernbrook.errors import NonFiniteError

@@ -16,14 +16,7 @@ from numpy.typing import NDArray
 
 from kernbrook.engine.committee import decide
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, Board, Due, Progress, Terms
-from kernbrook.engine.rounds import (
-    EVERY,
-    Scratch,
-    check_some,
-    learn_some,
-    rounds,
-    score_some,
-)
+from kernbrook.engine.rounds import EVERY, Scratch, check_some, learn_some, rounds, score_some
 from kernbrook.engine.stores.base import Store, bounded, most_of
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.points import Floats, Labels

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import shown
 from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics import pairs as compiled
 from kernbrook.numerics.keys import dense_keys, sparse_keys
@@ -191,6 +192,20 @@ class SparseRows:
 Rows = DenseRows | SparseRows
 
 
+def call(kernel: Kernel, points: Rows, rows: Rows, out: Floats) -> None:
+    """Values of a kernel that is not compiled between points and rows, (n, b) out."""
+    kernel.between(points, rows, out)
+    if not np.isfinite(out).all():
+        raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
+
+
+def numbers_among(features: Labels, indices: Labels) -> Labels:
+    """The number of each index among rising features; how many these are, for others."""
+    numbers = np.searchsorted(features, indices)
+    known = np.append(features, -1)[numbers] == indices
+    return np.where(known, numbers, len(features))
+
+
 class Block:
     """A block of b examples, prepared to meet points.
 
@@ -215,8 +230,9 @@ class Block:
                 self.features = np.unique(indices)
                 present = len(self.features)
                 self.place = np.append(np.arange(present), -1)
-                indices = self._numbers(indices)
-            self.columns = compiled.feature_major(data, indices, indptr, self.place, present)
+                indices = numbers_among(self.features, indices)
+            self.columns = np.empty((present, len(rows)))
+            compiled.feature_major(data, indices, indptr, self.place, self.columns)
         else:
             self.columns = np.ascontiguousarray(rows.X.T)
 
@@ -231,9 +247,7 @@ class Block:
         for i, channel in enumerate(self.layout.channels):
             if channel >= FIRST_GIVEN:
                 kernel = self.layout.given[channel - FIRST_GIVEN]
-                kernel.between(points, self.rows, out[i])
-                if not np.isfinite(out[i]).all():
-                    raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
+                call(kernel, points, self.rows, out[i])
             elif isinstance(points, SparseRows):
                 self._sparse_channel(channel, points, out[0], out[i])
             else:
@@ -249,21 +263,14 @@ class Block:
         elif channel == MANHATTAN:
             compiled.dense_manhattan(points.X, self.columns, out)
 
-    def _numbers(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The number of each feature among those of the block; how many these are, for others."""
-        assert self.features is not None
-        count = len(self.features)
-        numbers = np.searchsorted(self.features, indices)
-        known = np.append(self.features, -1)[numbers] == indices
-        return np.where(known, numbers, count)
-
     def _sparse_channel(self, channel: int, points: SparseRows, inner: Floats, out: Floats) -> None:
         csr = points.data, points.indices, points.indptr, points.start
         if channel == INNER and self.features is None:
             compiled.sparse_inner(*csr, self.columns, self.place, out)
         elif channel == INNER:
+            assert self.features is not None
             data, indices, indptr = points.csr()
-            numbers = self._numbers(indices)
+            numbers = numbers_among(self.features, indices)
             compiled.sparse_inner(data, numbers, indptr, 0, self.columns, self.place, out)
         elif channel == SQUARED:
             compiled.sparse_squared(

@@ -53,17 +53,18 @@ def place_features(indices, place):
 
 
 @njit(cache=True, nogil=True)
-def feature_major(data, indices, indptr, place, n_places):
-    """The rows of a CSR block as the columns of a dense (n_places, b) array.
+def feature_major(data, indices, indptr, place, columns):
+    """The rows of a CSR block as the columns of a dense array, (places, b) out.
 
     place : (d,) int, where each feature goes; every feature of the block has a place
     """
     b = indptr.shape[0] - 1
-    columns = np.zeros((n_places, b))
+    for feature in range(columns.shape[0]):
+        for i in range(b):
+            columns[feature, i] = 0.0
     for i in range(b):
         for k in range(indptr[i], indptr[i + 1]):
             columns[place[indices[k]], i] = data[k]
-    return columns
 
 
 @njit(inline="always")

@@ -127,24 +127,28 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
     """
     line, length = 1, 0  # length: of what is held, a line without an end so far
     held: list[bytes] = []
-    for data in _newlines(file):
-        if b"\0" in data:
-            line += data.count(b"\n", 0, data.index(b"\0"))
-            raise DataFileError(file.path, "binary data where text was expected", line)
-        if line == 1 and not held:
-            data = data.removeprefix(BOM_UTF8)
-        end = data.rfind(b"\n") + 1
-        if end == 0:
-            held.append(data)
-            length += len(data)
-            if length > limits.LONGEST_LINE:
-                problem = f"a line of over {limits.LONGEST_LINE:,} bytes"
-                raise DataFileError(file.path, problem, line)
-            continue
-        block = b"".join([*held, data[:end]])
-        held, length = [data[end:]], len(data) - end
-        yield line, block
-        line += _count_lines(block)
+    try:
+        for data in _newlines(file):
+            if b"\0" in data:
+                line += data.count(b"\n", 0, data.index(b"\0"))
+                raise DataFileError(file.path, "binary data where text was expected", line)
+            if line == 1 and not held:
+                data = data.removeprefix(BOM_UTF8)
+            end = data.rfind(b"\n") + 1
+            if end == 0:
+                held.append(data)
+                length += len(data)
+                if length > limits.LONGEST_LINE:
+                    problem = f"a line of over {limits.LONGEST_LINE:,} bytes"
+                    raise DataFileError(file.path, problem, line)
+                continue
+            block = b"".join([*held, data[:end]])
+            held, length = [data[end:]], len(data) - end
+            yield line, block
+            line += _count_lines(block)
+    except EOFError:
+        problem = f"the compressed data is truncated, after line {line - 1} or later"
+        raise DataFileError(file.path, problem) from None
     if last := b"".join(held):
         yield line, last
 
@@ -156,17 +160,12 @@ def _count_lines(text: bytes) -> int:
 
 def _newlines(file: DataFile) -> Iterator[bytes]:
     """What the file holds, every line ending with LF."""
-    line, cut = 1, b""
-    try:
-        for data in file.blocks():
-            if cut or b"\r" in data:
-                data = cut + data
-                cut = data[-1:] if data.endswith(b"\r") else b""  # its LF may come with the next
-                data = data[: len(data) - len(cut)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-            yield data
-            line += _count_lines(data)
-    except EOFError:
-        problem = f"the compressed data is truncated, after line {line - 1} or later"
-        raise DataFileError(file.path, problem) from None
+    cut = b""
+    for data in file.blocks():
+        if cut or b"\r" in data:
+            data = cut + data
+            cut = data[-1:] if data.endswith(b"\r") else b""  # its LF may come with the next
+            data = data[: len(data) - len(cut)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        yield data
     if cut:
         yield b"\n"

@@ -12,17 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.engine.stores.base import (
-    finite,
-    look,
-)
-from kernbrook.engine.stores.windows import (
-    TILE,
-    meet_points,
-    meet_row,
-    turn_to,
-    window_columns,
-)
+from kernbrook.engine.stores.base import finite, look
+from kernbrook.engine.stores.windows import TILE, meet_points, meet_row, turn_to, window_columns
 from kernbrook.engine.verbs import (
     Points,
     Slots,
@@ -36,10 +27,7 @@ from kernbrook.engine.verbs import (
     sound,
     stretch,
 )
-from kernbrook.gram.points import (
-    Floats,
-    Labels,
-)
+from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.classes import add_step
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import pin, through
@@ -293,7 +281,7 @@ def _learn(part, t, updates, clock, board):
     lo, hi = window_of(block.window, block.known.shape[0], t)
     change = through(fit_in, rule, part.slots, seen, seat.values[t - lo : hi - lo])
     if change.slot >= 0:
-        put(seat, change, seen, t)
+        put(seat, change, seen, t, lo, hi)
         later = seat.values[t + 1 - lo : hi - lo]
         points = nearby(block.points, block.gammas[seat.e], lo, hi)
         through(keep_within, rule, part.slots, seen, later, points, t - lo)
@@ -305,11 +293,10 @@ def _sound(member, i):
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def put(seat, change, seen, t):
-    """A slot now holds example t, with the coefficients of the change."""
+def put(seat, change, seen, t, lo, hi):
+    """A slot now holds example t, of the window lo..hi-1, with the coefficients of the change."""
     slots, block, e, s = seat.slots, seat.block, seat.e, change.slot
     b, rows = block.known.shape[0], seat.values
-    lo, hi = window_of(block.window, b, t)
     coefficients = slots.alpha[:, s]
     for c in range(coefficients.shape[0]):
         coefficients[c] = change.kept * coefficients[c] if change.kept != 0.0 else 0.0

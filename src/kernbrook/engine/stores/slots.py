@@ -11,34 +11,10 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, shown
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import (
-    Pass,
-    Setting,
-    Spread,
-    Store,
-    copied,
-    met,
-    summed,
-)
-from kernbrook.engine.stores.slot_block import (
-    Budgeted,
-    Nearby,
-    SlotBlock,
-    own_diagonals,
-    shelf_of,
-)
-from kernbrook.engine.stores.windows import (
-    DenseMeeting,
-    followed,
-    link_meeting,
-    meeting_of,
-)
-from kernbrook.engine.verbs import (
-    Slots,
-    link_budgeted,
-    linked,
-    typed,
-)
+from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, met, summed
+from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, own_diagonals, shelf_of
+from kernbrook.engine.stores.windows import DenseMeeting, followed, link_meeting, meeting_of
+from kernbrook.engine.verbs import Slots, link_budgeted, linked, typed
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import (
     DenseRows,
@@ -47,6 +23,7 @@ from kernbrook.gram.points import (
     Labels,
     Rows,
     SupportVectors,
+    call,
     check_array,
 )
 from kernbrook.gram.sums import KernelSums
@@ -174,8 +151,8 @@ class SlotStore(Store):
             slots = with_room(slots, int(slots.filled.max(initial=0)) + b)
         keys, known = met(self.setting.judges_stored, rows, stored.keys, inside=True)
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
-        block, kept = self._block(slots, stored, rows, known, -(-m // min(threads, m)))
-        block = block._replace(keys=np.concatenate([stored.keys, keys]))
+        seen = np.concatenate([stored.keys, keys]), known
+        block, kept = self._block(slots, stored, rows, seen, -(-m // min(threads, m)))
         member = Budgeted(self.link(), block)
 
         def finish(board: Board, asked: Flags) -> Kept:
@@ -193,9 +170,9 @@ class SlotStore(Store):
         return linked(link_budgeted, self.rule, self.compiled)
 
     def _block(
-        self, slots: Slots, stored: Rows, rows: Rows, known: Flags, each: int
+        self, slots: Slots, stored: Rows, rows: Rows, seen: tuple[Labels, Flags], each: int
     ) -> tuple[SlotBlock, Any]:
-        """What the experts meet, and what must outlive it. The keys are those of the points."""
+        """What the experts meet, and what must outlive it; seen : the block's `keys`, `known`."""
         (m, _, room), b, layout = slots.alpha.shape, len(rows), self.sums.layout
         window, groups = min(WINDOW, b), -(-m // each)
         points = stored if self.owns else followed(stored, rows)
@@ -219,7 +196,7 @@ class SlotStore(Store):
         values = ask_for(m * window * spread, what).reshape(m, window, spread)
         shelf = shelf_of(groups, n, channels, window)
         block = SlotBlock(
-            self.experts, self.parts, slots, points.keys, known, diagonal,
+            self.experts, self.parts, slots, *seen, diagonal,
             Nearby(*nothing, layout.plan.reach), self.gammas, window, each, link, values, shelf,
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
@@ -230,9 +207,7 @@ class SlotStore(Store):
         kernels = self.sums.layout.given
         given = np.empty((len(kernels), len(points) if kernels else 0, len(rows)))
         for kernel, out in zip(kernels, given, strict=True):
-            kernel.between(points, rows, out)
-            if not np.isfinite(out).all():
-                raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
+            call(kernel, points, rows, out)
         return given
 
     def reading(self, state: Kept, rows: Rows, raw: Any) -> Pass:

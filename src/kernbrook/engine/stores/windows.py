@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.gram.points import WIDEST, DenseRows, Floats, Labels, Rows, SparseRows
+from kernbrook.gram.points import (
+    WIDEST,
+    DenseRows,
+    Floats,
+    Labels,
+    Rows,
+    SparseRows,
+    numbers_among,
+)
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.compiling import Option, Verb, njit
 from kernbrook.numerics.linking import Cube, Numbers, family, fill_in
@@ -21,6 +29,7 @@ from kernbrook.numerics.pairs import (
     dense_inner_row,
     dense_manhattan,
     dense_squared,
+    feature_major,
     sparse_inner_row,
     sparse_manhattan_row,
     sparse_squared_row,
@@ -201,13 +210,8 @@ def _turn_to(meeting, group, lo, hi):
             place[numbers[k]] = present
             present += 1
     entries[2] = present
-    columns = sparse_columns(meeting, group, lo, hi)
-    for feature in range(present):
-        for j in range(hi - lo):
-            columns[feature, j] = 0.0
-    for t in range(lo, hi):
-        for k in range(meeting.indptr[meeting.first + t], meeting.indptr[meeting.first + t + 1]):
-            columns[place[numbers[k]], t - lo] = meeting.data[k]
+    rows = meeting.indptr[meeting.first + lo : meeting.first + hi + 1]
+    feature_major(meeting.data, numbers, rows, place, sparse_columns(meeting, group, lo, hi))
 
 
 @njit(cache=True, nogil=True)
@@ -276,8 +280,7 @@ def meeting_of(
     if width > WIDEST:  # a number for each feature of the block, and one for all others
         features = np.unique(indices[indptr[first] :])
         width = len(features) + 1
-        numbers = np.searchsorted(features, indices)
-        numbers[np.append(features, -1)[numbers] != indices] = len(features)
+        numbers = numbers_among(features, indices)
     ends = indptr[first:][::window]
     most = min(int(np.diff(np.append(ends, indptr[-1])).max(initial=0)), width)
     return SparseMeeting(
