@@ -8,6 +8,7 @@ from numba import njit
 from kernbrook.engine.progress import begun
 from kernbrook.engine.stores import expansion, linear, shared, slots
 from kernbrook.engine.verbs import Told, typed, update
+from kernbrook.numerics.inner import Compiled
 
 # Of each array of slots that has them, how many of its last axes are slots; 0: the first one is.
 SLOTS = {
@@ -127,13 +128,13 @@ def state_of(model):
 
 
 def compiled():
-    """How often each of the package's compiled functions was compiled or loaded."""
+    """How often each of the package's compiled functions was compiled or loaded, in both forms."""
     modules = [module for name, module in sys.modules.items() if name.startswith("kernbrook")]
     return {
-        f"{module.__name__}.{name}": len(function.signatures)
+        f"{module.__name__}.{name}": len(function.signatures) + len(function.inside)
         for module in modules
         for name, function in list(vars(module).items())
-        if hasattr(function, "signatures")
+        if isinstance(function, Compiled)
     }
 
 

@@ -1,7 +1,6 @@
 """The vote of the experts, for learning and for prediction, and their losses."""
 
 import numpy as np
-from numba.extending import register_jitable
 
 from kernbrook.engine.losses import MISTAKES, loss_of
 from kernbrook.engine.progress import CHOSEN
@@ -16,7 +15,7 @@ from kernbrook.engine.verbs import (
 )
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.classes import winner
-from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.compiling import Verb, njit
 from kernbrook.numerics.linking import through
 from kernbrook.numerics.zero import zero_or
 
@@ -47,12 +46,12 @@ def vote(used, on_mistakes, mean, votes, scores, sizes, out):
                 out[c] += weight * scores[e, c]
                 behind[c] += weight * sizes[e, c]
         else:
-            c = winner(scores[e], sizes[e], np.int64(-1))
+            c = winner(scores[e], sizes[e], -1)
             out[c] += weight
             behind[c] += weight
     if total == 0.0:
         return
-    best = winner(out, behind, np.int64(-1))
+    best = winner(out, behind, -1)
     greatest = out[0]
     for c in range(1, classes):
         greatest = max(greatest, out[c])
@@ -91,7 +90,7 @@ def all_in(used, votes, shares):
     return n == votes.shape[0]
 
 
-@register_jitable
+@Verb
 def combine(combiner, terms, progress, board, t, on_mistakes, used, votes, shares, decision):
     """The vote on example t, (c,) out, and what the experts lean to, `board.leanings`, corrected.
 
@@ -141,7 +140,7 @@ def lose(terms, progress, board, t, decision, losses, counted):
         losses[e] = weight * value
 
 
-@register_jitable
+@Verb
 def relative_weights(combiner, selection, progress, weights):
     """Weights of the experts, (e,) out, as they count; links to the two, or their rules."""
     through(weigh_all, combiner, progress, weights)

@@ -165,7 +165,7 @@ class Model:
         members = [member for own in passes for member in own.members]
         terms = self.choices.terms._replace(given=given)
         committee = self.passes.committee(self.choices)
-        links, kept = self.passes.stores(members if self.interferes else (), board)
+        links, kept = self.passes.stores(members if self.interferes else (), board, False)
         scratch = scratch_of(self.n_experts)
         self.passes.rounds(committee, terms, progress, links, board, decisions, asked, scratch)
         del kept  # until here
@@ -189,15 +189,16 @@ class Model:
 
     def _learn_alone(self, passes: Sequence[Pass], board: Board, clock: Clock) -> None:
         """All parts of all stores go through a block, by several threads."""
+        pairs = [(own, member) for own in passes for member in own.members]
+        links, kept = self.passes.stores([member for _, member in pairs], board, True)
         tasks = []
-        for own in passes:
-            for member in own.members:
-                parts = parts_of(member)
-                each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
-                tasks += [(member, board, i, min(i + each, parts)) for i in range(0, parts, each)]
+        for (own, member), link in zip(pairs, links, strict=True):
+            parts = parts_of(member)
+            each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
+            tasks += [(link, i, min(i + each, parts)) for i in range(0, parts, each)]
 
-        def work(task: tuple[Any, Board, int, int]) -> None:
-            self.passes.learner_pass(*task, clock)
+        def work(task: tuple[Any, int, int], kept: Any = (kept, passes)) -> None:
+            self.passes.learner_pass(*task, clock)  # even after an interruption of the main thread
 
         share(max(own.threads for own in passes), work, tasks)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kernbrook.engine.committee import decide, would_ask
 from kernbrook.engine.progress import Board, Choices
-from kernbrook.engine.rounds import Met, learner_pass, link_store, rounds
+from kernbrook.engine.rounds import Met, learner_pass, link_pass, link_store, rounds
 from kernbrook.engine.verbs import link_combiner, link_policy, link_selection, linked
 from kernbrook.numerics.linking import LINK, new_link
 
@@ -20,12 +20,13 @@ class Passes(NamedTuple):
     """What a model calls.
 
     committee : choices -> links to them
-    stores : (members, board) -> links to stores' compiled forms, and what must outlive these
+    stores : (members, board, alone) -> links to stores' compiled forms, and what must outlive
+        these; alone : for `learner_pass`, else for `rounds`
     rounds, learner_pass, decide, would_ask : as in `rounds` or `committee`
     """
 
     committee: Callable[[Choices], tuple[Any, Any, Any]]
-    stores: Callable[[Sequence[Any], Board], tuple[Any, Any]]
+    stores: Callable[[Sequence[Any], Board, bool], tuple[Any, Any]]
     rounds: Callable[..., None]
     learner_pass: Callable[..., None]
     decide: Callable[..., None]
@@ -40,13 +41,15 @@ def _committee(choices: Choices, compiled: bool = True) -> tuple[Any, Any, Any]:
     )
 
 
-def _stores(members: Sequence[Any], board: Board) -> tuple[Any, Any]:
-    made = [new_link(link_store, Met(member, board)) for member in members]
+def _stores(members: Sequence[Any], board: Board, alone: bool) -> tuple[Any, Any]:
+    maker = link_pass if alone else link_store
+    met = [Met(member, board) for member in members]
+    made = [new_link(maker, one) for one in met]
     links = np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
-    return links, made
+    return links, (made, met)
 
 
-def _plain_stores(members: Sequence[Any], board: Board) -> tuple[Any, Any]:
+def _plain_stores(members: Sequence[Any], board: Board, alone: bool) -> tuple[Any, Any]:
     return [Met(member, board) for member in members], None
 
 

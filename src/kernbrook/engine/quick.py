@@ -270,7 +270,7 @@ class RowOfSlots(NamedTuple):
     stored, saved : the points, and a copy of some rows before
     row : see `Row`
     before : (m,) slots in use before the row
-    pairs, own : (channels * places,) and (channels, 1, 1) scratch
+    pairs : (channels * places,) scratch
     """
 
     block: SlotBlock
@@ -282,7 +282,6 @@ class RowOfSlots(NamedTuple):
     row: Row
     before: Labels
     pairs: Floats
-    own: Floats
 
 
 class SlotsInRows(InRows):
@@ -309,15 +308,16 @@ class SlotsInRows(InRows):
         points._X, points._norms, points._keys = self.stored
         points._coefficients, points.counted = np.zeros((most + 1, 0)), n
         self.state = Kept(own, points, changes=True)
+        nowhere = Nearby(nothing, np.zeros(1), np.zeros(0), np.inf)
         block = SlotBlock(
             store.experts, store.parts, own, self.stored.keys, np.zeros(1, dtype=bool),
-            np.empty((m, 1)), Nearby(nothing, np.zeros(1), np.zeros(0), np.inf), store.gammas,
-            0, m, np.zeros(LINK, dtype=np.int64), np.empty((m, 1, room)), shelf_of(0, 0, 0, 0),
+            np.empty((len(codes), 1, 1)), np.empty((m, 1)), nowhere, store.gammas, 0, m,
+            np.zeros(LINK, dtype=np.int64), np.empty((m, 1, room)), shelf_of(0, 0, 0, 0),
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         of_row = RowOfSlots(
             block, layout.plan, codes, n, self.stored, saved, self.row, np.empty(m, np.int64),
-            np.empty(len(codes) * most), np.empty((len(codes), 1, 1)),
+            np.empty(len(codes) * most),
         )  # fmt: skip
         return Budgeted(store.link(), block), of_row
 
@@ -347,7 +347,7 @@ def _meet_slots(store):
         for s in range(n):
             known |= stored.keys[s] == key
     block.known[0], stored.keys[stored.keys.shape[0] - 1] = known, key
-    meet_pairs(store.codes, store.plan.reach, stored, n, row, store.pairs, store.own)
+    meet_pairs(store.codes, store.plan.reach, stored, n, row, store.pairs, store.block.own)
     met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
     scratch = np.empty((2, block.values.shape[2]))
     source = np.empty(block.values.shape[2])
@@ -355,7 +355,7 @@ def _meet_slots(store):
         store.before[e] = slots.filled[e, 0]
         places = slots.place[e, : slots.filled[e, 0]]
         along_slots(block.parts, e, met, places, source, scratch, block.values[e, 0])
-    own_diagonals(block.parts, store.own, block.diagonal)
+    own_diagonals(block.parts, block.own, 0, block.diagonal.shape[0], 0, 1, block.diagonal)
 
 
 @njit(cache=True)
@@ -457,7 +457,7 @@ def _read_slots(store, board):
     """As `add_points` for each point in turn, but with points along the lanes."""
     block, plan, n = store.block, store.plan, store.n[0]
     slots, classes = block.slots, board.scores.shape[2]
-    meet_pairs(store.codes, plan.reach, store.stored, n, store.row, store.pairs, store.own)
+    meet_pairs(store.codes, plan.reach, store.stored, n, store.row, store.pairs, store.block.own)
     met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
     coefficients = np.empty((n, slots.alpha.shape[0] * classes))
     spread_coefficients(

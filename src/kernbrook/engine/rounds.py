@@ -67,13 +67,51 @@ def check_some(met: Any, first: int, last: int) -> bool:
     return fine
 
 
+@Verb
+def go_through(met: Any, first: int, last: int, clock: Clock) -> None:
+    """Some parts of a store go through a block by themselves, and learn from every label there is.
+
+    clock : before the block, with the labels so far
+    """
+    member, board = met.member, met.board
+    labels = board.labels
+    everybody = np.ones(board.updates.shape[1], dtype=np.bool_)
+    n, before = labels.shape[0], clock.number
+    step = min(stretch(member), max(n, 1))
+    for lo in range(0, n, step):
+        arrive(member, first, last, lo)
+        number = before
+        for i in range(first, last):
+            own = part(member, i, board)
+            number = before
+            for t in range(lo, min(lo + step, n)):
+                score(own, t, board)
+                if labels[t] == labels[t]:
+                    number += 1
+                    learn(own, t, everybody, Clock(clock.seed, clock.round + t, number), board)
+        before = number
+
+
 family(score_some, learn_some, check_some)
+family(go_through)
 
 
 @njit(cache=True, nogil=True)
 def link_store(met, link):
-    """Fill in the link to a store that meets a block."""
+    """Fill in the link to a store that meets a block, round by round."""
     fill_in(score_some, met, link)
+
+
+@njit(cache=True, nogil=True)
+def link_pass(met, link):
+    """Fill in the link to a store that goes through a block by itself."""
+    fill_in(go_through, met, link)
+
+
+@njit(cache=True, nogil=True)
+def learner_pass(link, first, last, clock):
+    """See `go_through`."""
+    through(go_through, link, first, last, clock)
 
 
 class Scratch(NamedTuple):
@@ -110,7 +148,9 @@ def rounds(committee, terms, progress, stores, board, decisions, asked, scratch)
     terms, progress, board = borrowed(terms), borrowed(progress), borrowed(board)
     decisions, asked = borrowed(decisions), borrowed(asked)
     combiner, selection, policy = borrowed(committee)
-    weights, votes, shares, losses, counted = borrowed(scratch)
+    scratch = borrowed(scratch)
+    weights, votes, shares = scratch.weights, scratch.votes, scratch.shares
+    losses, counted = scratch.losses, scratch.counted
     counters, labels, loss = progress.counters, board.labels, terms.loss
     for t in range(labels.shape[0]):
         relative_weights(combiner, selection, progress, weights)
@@ -151,28 +191,3 @@ def rounds(committee, terms, progress, stores, board, decisions, asked, scratch)
         counters[SKIPPED] = 0
         through(choose_next, selection, progress)
         counters[ROUND] += 1
-
-
-@njit(cache=True, nogil=True)
-def learner_pass(member, board, first, last, clock):
-    """Some parts of a store go through a block by themselves, and learn from every label there is.
-
-    first, last : of the parts; clock : before the block, with the labels so far
-    """
-    member, board = borrowed(member), borrowed(board)
-    labels = board.labels
-    everybody = np.ones(board.scores.shape[1], dtype=np.bool_)
-    n, before = labels.shape[0], clock.number
-    step = min(stretch(member), max(n, 1))
-    for lo in range(0, n, step):
-        arrive(member, first, last, lo)
-        number = before
-        for i in range(first, last):
-            own = part(member, i, board)
-            number = before
-            for t in range(lo, min(lo + step, n)):
-                score(own, t, board)
-                if labels[t] == labels[t]:
-                    number += 1
-                    learn(own, t, everybody, Clock(clock.seed, clock.round + t, number), board)
-        before = number

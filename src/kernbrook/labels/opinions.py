@@ -53,7 +53,7 @@ def views(opinions):
     out = np.zeros((n_experts, classes))
     for e in range(n_experts):
         if loss == MISTAKES and classes > 1:
-            out[e, winner(current[e], sizes[e], np.int64(-1))] = 1.0
+            out[e, winner(current[e], sizes[e], -1)] = 1.0
             continue
         for c in range(classes):
             out[e, c] = current[e, c]

@@ -8,18 +8,23 @@ must never stand in it: a process that cannot import that module could not read 
 from functools import update_wrapper
 from pathlib import Path
 
-import numba
 from numba import types
+from numba.core import config
 from numba.core.caching import FunctionCache
-from numba.extending import overload
+from numba.core.typing.templates import AbstractTemplate, infer_global
 
 from kernbrook.numerics.freshness import meet
+from kernbrook.numerics.inner import Compiled, InnerCacheImpl
 
 PACKAGE = __name__.partition(".")[0]
 
 
 def from_outside(kind):
-    """Is a numba type a NamedTuple class from outside this package, or a tuple with one inside?"""
+    """Is a numba type a NamedTuple class from outside this package, or a tuple with one inside?
+
+    Or the address of one; see `memory`.
+    """
+    kind = getattr(kind, "kind", kind)
     made_of = getattr(kind, "instance_class", None)
     if made_of is not None and made_of.__module__.partition(".")[0] != PACKAGE:
         return True
@@ -39,20 +44,29 @@ class OwnTypesCache(FunctionCache):
             super().save_overload(sig, data)
 
 
+class InnerCache(OwnTypesCache):
+    """The same for what compiled code calls."""
+
+    _impl_class = InnerCacheImpl
+
+
 def njit(**options):
-    """numba's `njit` for every function of this package.
+    """numba's `njit` for every function of this package; see `inner`.
 
     With `cache=True` what is compiled for this package's types and numba's own is kept on disk,
     after what other sources left there has gone. What is compiled for other people's types lasts
     as long as the process.
     """
+    kept = options.pop("cache", False)
 
     def decorate(function):
-        dispatcher = numba.njit(**options)(function)
-        if options.get("cache"):
-            dispatcher._cache = OwnTypesCache(function)
-            meet(Path(dispatcher.stats.cache_path), Path(function.__code__.co_filename))
-        return dispatcher
+        if config.DISABLE_JIT:
+            return function
+        compiled = Compiled(function, {}, {"nopython": True, "boundscheck": None, **options})
+        if kept:
+            compiled._cache, compiled.inner_cache = OwnTypesCache(function), InnerCache(function)
+            meet(Path(compiled.stats.cache_path), Path(function.__code__.co_filename))
+        return compiled
 
     return decorate
 
@@ -74,13 +88,20 @@ class Verb:
     family: tuple["Verb", ...]
 
     def __init__(self, default):
-        self.default, self.implementations = default, {}
+        self.default, self.implementations, self._compiled = default, {}, {}
         update_wrapper(self, default)
 
-        def choose(first, *others):
-            return self.implementation(getattr(first, "instance_class", None))
+        class Called(AbstractTemplate):
+            key = self
 
-        overload(self, strict=False, jit_options={"forceinline": True})(choose)
+            def generic(self, arguments, names):
+                function = self.key.compiled(arguments[0])
+                return function.get_call_template(arguments, names)[0].cases[0]
+
+            def get_impl_key(self, signature):
+                return self.key.compiled(signature.args[0]).get_overload(signature)
+
+        infer_global(self, types.Function(Called))
 
     def __call__(self, first, *others):
         return self.implementation(type(first))(first, *others)
@@ -91,6 +112,13 @@ class Verb:
     def implementation(self, kind):
         """What runs for a class."""
         return self.implementations.get(kind, self.default)
+
+    def compiled(self, first):
+        """What runs for a numba type of the first argument, compiled into its callers."""
+        body = self.implementation(getattr(first, "instance_class", None))
+        if body not in self._compiled:
+            self._compiled[body] = njit(nogil=True, forceinline=True)(body)
+        return self._compiled[body]
 
     def of(self, kind):
         """Make a function the implementation for a class."""

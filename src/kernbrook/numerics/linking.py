@@ -15,12 +15,14 @@ import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
 from numba.core import cgutils
-from numba.core.compiler import Flags
-from numba.extending import intrinsic, overload
+from numba.core.callconv import RETCODE_USEREXC
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import intrinsic, lower_builtin
 from numpy.typing import NDArray
 
 from kernbrook.numerics.borrowing import uncounted
 from kernbrook.numerics.compiling import Option
+from kernbrook.numerics.memory import POINTER, At, is_named, load, store
 
 # Arrays as verbs take them: C-contiguous, with so many axes.
 Vector = Annotated[NDArray[np.float64], 1]
@@ -40,7 +42,6 @@ RAISED_AN_ERROR = "a compiled verb raised an error; where it runs as Python it s
 LINK = 5  # ints of a link: a family has no more than four verbs
 INT = ir.IntType(32)
 WORD = ir.IntType(types.intp.bitwidth)
-POINTER = ir.IntType(8).as_pointer()
 STEP = ir.FunctionType(INT, [POINTER, POINTER, POINTER])  # of rule, message and answer; 0: done
 
 
@@ -67,13 +68,17 @@ def types_of(verb: Any) -> tuple[list[types.Type], types.BaseTuple, types.Type]:
     """What a verb takes beside the rule, by its annotations; how it comes; what it returns."""
     hints = get_type_hints(verb.default, include_extras=True)
     gives = numba_type(hints.pop("return"))
-    others = list(hints.values())[1:]
-    takes = [numba_type(hint) for hint in others]
-    comes = [
-        types.voidptr if PINNED in get_args(hint) else kind
-        for hint, kind in zip(others, takes, strict=True)
-    ]
+    takes, comes = [], []
+    for hint in list(hints.values())[1:]:
+        kind, pinned = numba_type(hint), PINNED in get_args(hint)
+        takes.append(addressed(kind) if pinned else kind)
+        comes.append(types.voidptr if pinned else kind)
     return takes, types.BaseTuple.from_types(comes), gives
+
+
+def addressed(kind: types.Type) -> types.Type:
+    """The type by which compiled code knows a value in memory: an address, or itself."""
+    return At(kind) if is_named(kind) else kind
 
 
 def new_link(maker: Any, rule: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -99,12 +104,28 @@ def through(verb: Any, link: Any, *others: Any) -> Any:
     return verb(link, *others)
 
 
-@overload(through, strict=False, jit_options={"forceinline": True})
-def _through(verb: Any, link: Any, *others: Any) -> Any:
-    def calling(verb, link, *others):  # type: ignore[no-untyped-def]
-        return call(verb, link, others)
+@infer_global(through)
+class _Through(AbstractTemplate):
+    def generic(self, arguments: Any, names: Any) -> Any:
+        verb, link, *_ = arguments
+        _, comes, gives = types_of(verb.typing_key)
+        return gives(verb, link, *comes)
 
-    return calling
+
+@lower_builtin(through, types.VarArg(types.Any))
+def _call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    verb = signature.args[0].typing_key
+    _, comes, gives = types_of(verb)
+    row = context.make_array(signature.args[1])(context, builder, arguments[1]).data
+    where, function = (
+        builder.load(cgutils.gep(builder, row, column)) for column in (0, verb.column)
+    )
+    told = context.make_tuple(builder, comes, arguments[2:])
+    if isinstance(verb, Option):
+        with builder.if_then(builder.icmp_unsigned("!=", function, ir.Constant(WORD, 0))):
+            step(context, builder, comes, gives, (where, function, told))
+        return context.get_dummy_value()
+    return step(context, builder, comes, gives, (where, function, told))
 
 
 def pin(value: Any, room: Any) -> Any:
@@ -112,27 +133,24 @@ def pin(value: Any, room: Any) -> Any:
     return value
 
 
-@overload(pin, strict=False, jit_options={"forceinline": True})
-def _pin(value: Any, room: Any) -> Any:
-    return lambda value, room: put(value, room.ctypes.data)
+@infer_global(pin)
+class _Pin(AbstractTemplate):
+    def generic(self, arguments: Any, names: Any) -> Any:
+        return types.voidptr(*arguments)
 
 
-@intrinsic
-def put(typing_context: Any, value: Any, where: Any) -> Any:
-    """Put a tuple or an array at an address, without reference counts of arrays; the address."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _put(context, builder, value, *arguments)
-        return builder.inttoptr(arguments[1], POINTER)
-
-    return types.voidptr(value, types.intp), generate
+@lower_builtin(pin, types.Any, types.Array)
+def _pin(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    room = context.make_array(signature.args[1])(context, builder, arguments[1]).data
+    _put(context, builder, signature.args[0], arguments[0], room)
+    return builder.bitcast(room, POINTER)
 
 
 def _put(context: Any, builder: Any, kind: Any, value: Any, where: Any) -> None:
-    """`put`, of a value of some type, as code is generated."""
+    """Store a value of some type at an address, without reference counts of arrays."""
     held = uncounted(context, builder, kind, value)
     assert context.get_abi_sizeof(held.type) <= 8 * ROOM, f"no room for {kind}"
-    store(builder, held, builder.inttoptr(where, held.type.as_pointer()))
+    store(builder, held, builder.bitcast(where, held.type.as_pointer()))
 
 
 @intrinsic
@@ -146,41 +164,36 @@ def fill_in(typing_context: Any, verb: Any, rule: Any, link: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         row = context.make_array(link)(context, builder, arguments[2]).data
         for one in family:
-            if isinstance(one, Option) and _body(one, rule) is one.default:
+            kind = getattr(rule, "instance_class", None)
+            if isinstance(one, Option) and one.implementation(kind) is one.default:
                 address = ir.Constant(WORD, 0)
             else:
-                address = _address(context, builder, one, rule, arguments[1].type)
+                address = _address(context, builder, one, rule)
             builder.store(address, cgutils.gep(builder, row, one.column))
-        _put(context, builder, rule, arguments[1], builder.load(row))
+        _put(context, builder, rule, arguments[1], builder.inttoptr(builder.load(row), POINTER))
 
     return types.void(verb, rule, link), generate
 
 
-def _body(verb: Any, rule: Any) -> Any:
-    """What runs for a rule's type."""
-    return verb.implementation(getattr(rule, "instance_class", None))
-
-
-def _address(context: Any, builder: Any, verb: Any, rule: Any, form: Any) -> Any:
-    """The address of a verb, compiled for a rule's class; form : the type of the rule in LLVM."""
+def _address(context: Any, builder: Any, verb: Any, rule: Any) -> Any:
+    """The address of a verb, compiled for a rule's class."""
     takes, comes, gives = types_of(verb)
-    inner = gives(rule, *takes)
-    body = _body(verb, rule)
-    flags = Flags()
-    flags.nrt = flags.forceinline = True
-    compiled = context.compile_subroutine(builder, body, inner, flags=flags)
-    name = builder.module.get_unique_name(f"step.{body.__name__}")
+    inner = gives(addressed(rule), *takes)
+    compiled = verb.compiled(rule).inner(inner.args, gives)
+    context.active_code_library.add_linking_library(compiled.library)
+    name = builder.module.get_unique_name(f"step.{compiled.fndesc.qualname}")
     function = ir.Function(builder.module, STEP, name)
     function.linkage = "internal"
     inside = ir.IRBuilder(function.append_basic_block())
     where, message, answer = function.args
-    told = load(inside, message, context.get_value_type(comes))
-    given = [uncounted(context, inside, rule, load(inside, where, form))]
+    told = load(inside, inside.bitcast(message, context.get_value_type(comes).as_pointer()))
+    given = [_found(context, inside, rule, where)]
     for i, (kind, came) in enumerate(zip(takes, comes, strict=True)):
         one = inside.extract_value(told, i)
-        if came is types.voidptr:
-            one = load(inside, one, context.get_value_type(kind))
-        given.append(uncounted(context, inside, kind, one))
+        there = came is types.voidptr and not isinstance(kind, At)
+        given.append(
+            _found(context, inside, kind, one) if there else uncounted(context, inside, kind, one)
+        )
     status, result = context.call_internal_no_propagate(inside, compiled.fndesc, inner, given)
     if gives is not types.none:
         store(inside, result, inside.bitcast(answer, result.type.as_pointer()))
@@ -188,24 +201,20 @@ def _address(context: Any, builder: Any, verb: Any, rule: Any, form: Any) -> Any
     return builder.ptrtoint(function, WORD)
 
 
-@intrinsic
-def call(typing_context: Any, verb: Any, link: Any, others: Any) -> Any:
-    """`through`, in compiled code."""
-    own = verb.typing_key
-    _, comes, gives = types_of(own)
+def _found(context: Any, builder: Any, kind: Any, where: Any) -> Any:
+    """What is handed on of a value in memory: see `addressed`."""
+    if is_named(kind):
+        return where
+    pointer = builder.bitcast(where, context.get_value_type(kind).as_pointer())
+    return uncounted(context, builder, kind, load(builder, pointer))
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        row = context.make_array(link)(context, builder, arguments[1]).data
-        where, function = (
-            builder.load(cgutils.gep(builder, row, column)) for column in (0, own.column)
-        )
-        if isinstance(own, Option):
-            with builder.if_then(builder.icmp_unsigned("!=", function, ir.Constant(WORD, 0))):
-                step(context, builder, comes, gives, (where, function, arguments[2]))
-            return context.get_dummy_value()
-        return step(context, builder, comes, gives, (where, function, arguments[2]))
 
-    return gives(verb, link, comes), generate
+def _raise(convention: Any, builder: Any) -> None:
+    """As a call of a compiled function that has raised an error: `except` looks at it later."""
+    convention.set_static_user_exc(builder, RuntimeError, (RAISED_AN_ERROR,))
+    within = convention.check_try_status(builder).in_try
+    with builder.if_then(builder.not_(within)):
+        convention._return_errcode_raw(builder, RETCODE_USEREXC)
 
 
 def step(context: Any, builder: Any, comes: Any, gives: Any, what: Any) -> Any:
@@ -224,28 +233,5 @@ def step(context: Any, builder: Any, comes: Any, gives: Any, what: Any) -> Any:
         ],
     )
     with cgutils.if_unlikely(builder, cgutils.is_not_null(builder, failed)):
-        context.call_conv.return_user_exc(builder, RuntimeError, (RAISED_AN_ERROR,))
-    return context.get_dummy_value() if gives is types.none else load(builder, answer, None)
-
-
-def store(builder: Any, value: Any, pointer: Any) -> None:
-    """Store a value number by number: one after the other can be left out where nobody looks."""
-    if isinstance(value.type, (ir.LiteralStructType, ir.ArrayType)):
-        for i in range(len(value.type)):
-            store(builder, builder.extract_value(value, i), cgutils.gep(builder, pointer, 0, i))
-    else:
-        builder.store(value, pointer)
-
-
-def load(builder: Any, pointer: Any, kind: Any) -> Any:
-    """Load a value, number by number, of a type; None: the pointer's own."""
-    if kind is None:
-        kind = pointer.type.pointee
-    pointer = builder.bitcast(pointer, kind.as_pointer())
-    if not isinstance(kind, (ir.LiteralStructType, ir.ArrayType)):
-        return builder.load(pointer)
-    value = ir.Constant(kind, ir.Undefined)
-    for i in range(len(kind)):
-        part = load(builder, cgutils.gep(builder, pointer, 0, i), None)
-        value = builder.insert_value(value, part, i)
-    return value
+        _raise(context.call_conv, builder)
+    return context.get_dummy_value() if gives is types.none else load(builder, answer, fixed=False)

@@ -157,12 +157,11 @@ def kernel_values(plan, pairs, out):
     pairs : (channels, points, b); out : (b, points)
     """
     points, b = pairs.shape[1:]
-    none = np.int64(0)  # numba compiles anew for a literal 0
     coefficients = np.ones((points, 1))
     sums, sizes, values = np.empty((1, b)), np.empty((1, b)), np.empty((2, b))
     for s in range(points):
         for j in range(b):
             sums[0, j] = 0.0
-        add_points(plan, pairs, s, s + 1, none, b, coefficients, sums, sizes, values)
+        add_points(plan, pairs, s, s + 1, 0, b, coefficients, sums, sizes, values)
         for j in range(b):
             out[j, s] = sums[0, j]

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from kernbrook.engine.pool import Part
@@ -17,7 +16,7 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
 from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels.planning import lay_out
-from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.compiling import Verb, njit
 from kernbrook.numerics.linking import through
 from kernbrook.numerics.plan import Plan
 from kernbrook.numerics.values import add_points
@@ -135,7 +134,7 @@ def sum_window(sums, labelled, count, budget, t):
         sums.known[t] = held
 
 
-@register_jitable
+@Verb
 def expand_all(rules, sums, row, t, updates, clock, board):
     """The experts of each rule learn from example t; whether one of them has added it.
 

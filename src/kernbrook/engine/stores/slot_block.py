@@ -44,7 +44,8 @@ class SlotBlock(NamedTuple):
     slots : what they hold
     keys, known : (n + b,) int of the n stored points and the block, equal for equal rows; (b,)
         bool, whether an expert may hold a row that is equal to one of the block
-    diagonal : (m, b) k(x, x)
+    own, diagonal : (channels, 1, b) pair values of each example with itself; (m, b) scratch for
+        k(x, x)
     points : see `Points`, all windows' columns one after the other; (0, d) where none are merged
     gammas : (m,) of the experts, for `points`
     window : examples that meet the slots together; 0: somebody else has filled in `values`
@@ -60,6 +61,7 @@ class SlotBlock(NamedTuple):
     slots: Slots
     keys: Labels
     known: NDArray[np.bool_]
+    own: Floats
     diagonal: Floats
     points: Nearby
     gammas: Floats
@@ -160,9 +162,6 @@ def seat_of(block, e):
     return Seat(block, e, block.experts[e], own, block.values[e])
 
 
-# Whole blocks are large tuples: to hand one to a function takes a second to compile.
-
-
 @njit(cache=True, nogil=True, forceinline=True)
 def window_of(window, b, t):
     """(lo, hi): example t of b is in the window lo..hi-1."""
@@ -194,6 +193,7 @@ def open_window(block, first, last, lo):
     through(turn_to, block.meeting, group, lo, hi)
     for t in range(hi - lo):
         shelf.made[group, t] = False
+    own_diagonals(block.parts, block.own, first, last, lo, hi, block.diagonal)
     number, which, count = shelf.number[group], shelf.which[group], 0
     for e in range(first, last):
         for s in range(slots.filled[e, 0]):
@@ -229,8 +229,7 @@ def slot_values(parts, e, places, number, start, pairs, rows, out):
         if 0 <= point < size:
             here[n], points[n] = s, point
             n += 1
-    none = np.int64(0)  # numba compiles anew for a literal 0
-    kernel_rows(parts, e, pairs, points[:n], none, w, rows)
+    kernel_rows(parts, e, pairs, points[:n], 0, w, rows)
     for i in range(np.uintp(n)):
         s = np.uintp(here[i])
         for j in range(np.uintp(w)):
@@ -339,8 +338,11 @@ def nearby(near, gamma, lo, hi):
 
 
 @njit(cache=True, nogil=True)
-def own_diagonals(parts, own, out):
-    """out[e, t] = k_e(x_t, x_t), (m, b); own : (channels, 1, b) pair values with themselves."""
-    none, here = np.int64(0), np.zeros(1, dtype=np.int64)
-    for e in range(out.shape[0]):
-        kernel_rows(parts, e, own, here, none, out.shape[1], out[e : e + 1])
+def own_diagonals(parts, own, first, last, lo, hi, out):
+    """out[e, t] = k_e(x_t, x_t) of the experts first..last-1 and the examples lo..hi-1.
+
+    own : (channels, 1, b) pair values with themselves
+    """
+    here = np.zeros(1, dtype=np.int64)
+    for e in range(first, last):
+        kernel_rows(parts, e, own, here, lo, hi, out[e : e + 1])

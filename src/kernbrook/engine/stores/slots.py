@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import ask_for, shown
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, met, summed
-from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, own_diagonals, shelf_of
+from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, shelf_of
 from kernbrook.engine.stores.windows import DenseMeeting, followed, link_meeting, meeting_of
 from kernbrook.engine.verbs import Slots, link_budgeted, linked, typed
 from kernbrook.errors import InputError, NonFiniteError
@@ -189,14 +189,12 @@ class SlotStore(Store):
                 own[i, 0] = rows.norms
             elif channel >= FIRST_GIVEN:
                 own[i, 0] = np.diagonal(given[channel - FIRST_GIVEN, n - b :])
-        diagonal = np.empty((m, b))
-        own_diagonals(self.parts, own, diagonal)
         what = f"a block of {window:,} rows with {self._kernels} and {room:,} slots"
         spread = 8 * (-(-room // 8) | 1)  # rows begin in different sets of the caches
         values = ask_for(m * window * spread, what).reshape(m, window, spread)
         shelf = shelf_of(groups, n, channels, window)
         block = SlotBlock(
-            self.experts, self.parts, slots, *seen, diagonal,
+            self.experts, self.parts, slots, *seen, own, np.empty((m, b)),
             Nearby(*nothing, layout.plan.reach), self.gammas, window, each, link, values, shelf,
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip

@@ -1,0 +1,155 @@
+"""Functions that compiled code calls: compiled once more, without machine code of their own.
+
+numba gives every function a library with optimised machine code and a wrapper for Python, and then
+takes its code over into each caller's library, where it is optimised and translated again; so most
+of the compiling is of code that nobody runs. A function here is two: what Python calls is compiled
+as numba does; what compiled code calls is translated to LLVM's language alone, and optimised in the
+caller that Python calls. Functions that may add up numbers in another order are optimised by
+themselves first, so that the order is the same wherever they are called.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+from numba import types
+from numba.core import event, sigutils, typing
+from numba.core.caching import CompileResultCacheImpl
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Flags, compile_extra
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
+from numba.core.targetconfig import ConfigStack
+
+
+class InnerLibrary(JITCodeLibrary):
+    """Code that is only taken over into other libraries."""
+
+    by_itself = False  # whether it is optimised before
+
+    def _optimize_final_module(self) -> None:
+        if self.by_itself:
+            super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+class Inner(NamedTuple):
+    """A function as compiled code calls it, for some types.
+
+    key : by which numba knows it
+    environment : numba's, kept alive
+    """
+
+    signature: Any
+    fndesc: Any
+    library: InnerLibrary
+    environment: Any
+    key: Any
+
+    @property
+    def codegen(self) -> Any:
+        """What the cache asks for."""
+        return self.library.codegen
+
+
+class InnerCacheImpl(CompileResultCacheImpl):
+    """Keeps the code in LLVM's language."""
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        base: str = super().get_filename_base(f"{fullname}.inner", abiflags)
+        return base
+
+    def reduce(self, inner: Inner) -> Any:
+        library, fndesc = inner.library, inner.fndesc
+        fndesc.typemap = fndesc.calltypes = None  # as numba does
+        code = library.serialize_using_bitcode()
+        return code, fndesc, inner.environment, inner.signature
+
+    def rebuild(self, context: Any, payload: Any) -> Inner:
+        (name, _, code), fndesc, environment, signature = payload
+        library = InnerLibrary(context.codegen(), name)
+        library._final_module = llvm.parse_bitcode(code)
+        library._finalize_final_module()
+        return entered(context, Inner(signature, fndesc, library, environment, object()))
+
+    def check_cachable(self, inner: Inner) -> bool:
+        return not inner.library.has_dynamic_globals
+
+
+def entered(context: Any, inner: Inner) -> Inner:
+    """Make a function known to numba."""
+    context.insert_user_function(inner.key, inner.fndesc, [inner.library])
+    return inner
+
+
+class Compiled(CPUDispatcher):
+    """A compiled function that compiled code calls in its other form."""
+
+    def __init__(self, *arguments: Any, **options: Any):
+        super().__init__(*arguments, **options)
+        self.inside: dict[Any, Inner] = {}
+        self.inner_cache: Any = None  # on disk, if it is kept there
+
+    def compile(self, sig: Any) -> Any:
+        """For Python."""
+        new = tuple(sigutils.normalize_signature(sig)[0]) not in self.overloads
+        entry = super().compile(sig)
+        if new:
+            made = self.overloads[tuple(sigutils.normalize_signature(sig)[0])]
+            for environment in made._find_referenced_environments():
+                self.targetctx.codegen().set_env(environment.env_name, environment)
+        return entry
+
+    def inner(self, arguments: Any, gives: Any = None) -> Inner:
+        """For compiled code, by the types of what it takes and gives; None: what it finds."""
+        with global_compiler_lock:
+            arguments = tuple(map(types.unliteral, arguments))
+            key = arguments, gives
+            if key not in self.inside:
+                self.inside[key] = self._kept(arguments, gives)
+            return self.inside[key]
+
+    def _kept(self, arguments: Any, gives: Any) -> Inner:
+        """From the disk, or new and then kept there."""
+        if self.inner_cache is None:
+            return self._made(arguments, gives)
+        kinds = gives, *arguments
+        found: Inner | None = self.inner_cache.load_overload(kinds, self.targetctx)
+        if found is None:
+            found = self._made(arguments, gives)
+            self.inner_cache.save_overload(kinds, found)
+        return found
+
+    def _made(self, arguments: Any, gives: Any) -> Inner:
+        flags, usual, context = Flags(), Flags(), self.targetctx
+        usual.nrt = True
+        with ConfigStack().enter(usual):  # what it becomes does not depend on who calls
+            self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        library = InnerLibrary(context.codegen(), self.py_func.__qualname__)
+        library.by_itself = bool(flags.fastmath)
+        what = {"dispatcher": self, "args": arguments, "return_type": gives}
+        with self._compiling_counter, event.trigger_event("numba:compile", data=what):
+            made = compile_extra(
+                self.typingctx, context, self.py_func, arguments, gives, flags, self.locals,
+                library=library,
+            )  # fmt: skip
+        own = made.signature, made.fndesc, library, made.environment
+        return entered(context, Inner(*own, object()))
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """What numba asks for where compiled code calls."""
+        pysig, args = self._compiler.fold_argument_types(args, kws)
+        found, name = self.inner(args), self.py_func.__name__
+        template = typing.make_concrete_template(
+            f"CallTemplate({name})", key=name, signatures=[found.signature]
+        )
+        return template, pysig, args, {}
+
+    def get_overload(self, sig: Any) -> Any:
+        """The key of what compiled code calls."""
+        return self.inner(sigutils.normalize_signature(sig)[0]).key
