@@ -132,6 +132,56 @@ def test_an_error_is_not_lost():
         list(asked(Double(), number=-1))
 
 
+@njit()
+def say_or(other, link, told, table, out, room):
+    try:
+        answer = through(say, link, told, pin(table, room), 0, out)
+    except Exception:
+        answer = other
+    return answer
+
+
+def test_an_error_can_be_caught_and_what_follows_runs():
+    table, room, out = np.arange(12.0).reshape(4, 3), np.empty(ROOM, np.int64), np.zeros(3)
+    link, kept = new_link(link_rule, Double())
+    for number, good in ((3, True), (-1, False), (4, True)):
+        told = Told(number, True, Inside(0.5, np.array([False, True])), np.arange(3.0))
+        answer = say_or((True, 7.0), link, told, table, out, room)
+        assert answer == ((False, 1.0) if good else (True, 7.0))
+    del kept
+
+
+class Nested(NamedTuple):
+    """A rule with a tuple inside, and one more within that."""
+
+    told: Told
+    scale: float
+
+
+@say.of(Nested)
+def _say_nested(rule, told, table, row, out):
+    for i in range(out.shape[0]):
+        out[i] = rule.scale * rule.told.values[i] + rule.told.number
+    return rule.told.inside.marks[0], handed_on(rule.told) + told.number
+
+
+@Verb
+def add_up(told: Told) -> float:
+    return told.inside.factor + told.values[2]
+
+
+@njit()
+def handed_on(told):
+    return add_up(told)
+
+
+def test_fields_of_tuples_in_tuples_are_read_where_they_lie():
+    inside = Inside(0.25, np.array([True, False]))
+    (answer, out), (expected, by_python) = asked(Nested(Told(5, True, inside, np.ones(3)), 2.0))
+    assert answer == expected == (True, 4.25)
+    np.testing.assert_array_equal(out, by_python)
+
+
 def test_a_verb_has_the_same_name_in_every_process():
     assert repr(say).endswith("test_linking.say")
 

@@ -13,10 +13,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typeconv import Conversion
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global
+from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     infer_getattr,
-    lower_builtin,
     lower_cast,
     lower_getattr_generic,
     models,
@@ -79,33 +78,11 @@ def _field(context: Any, builder: Any, at: At, address: Any, name: str) -> Any:
     return uncounted(context, builder, kind, load(builder, place))
 
 
-def _value(context: Any, builder: Any, kind: Any, address: Any) -> Any:
-    """The whole tuple behind an address."""
+@lower_cast(At, types.BaseTuple)
+def _whole(context: Any, builder: Any, at: At, kind: Any, address: Any) -> Any:
+    """The tuple behind an address, where a verb takes it by value."""
     pointer = builder.bitcast(address, context.get_value_type(kind).as_pointer())
     return uncounted(context, builder, kind, load(builder, pointer))
-
-
-@lower_cast(At, types.BaseTuple)
-def _cast(context: Any, builder: Any, at: At, kind: Any, address: Any) -> Any:
-    return _value(context, builder, kind, address)
-
-
-def taken(value: Any) -> Any:
-    """A tuple by value, whether it is one or the address of one."""
-    return value
-
-
-@infer_global(taken)
-class _Taken(AbstractTemplate):
-    def generic(self, arguments: Any, names: Any) -> Any:
-        (kind,) = arguments
-        return (kind.kind if isinstance(kind, At) else kind)(kind)
-
-
-@lower_builtin(taken, types.Any)
-def _take(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    (kind,), (value,) = signature.args, arguments
-    return _value(context, builder, kind.kind, value) if isinstance(kind, At) else value
 
 
 def store(builder: Any, value: Any, pointer: Any) -> None:
