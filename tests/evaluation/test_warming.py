@@ -2,9 +2,9 @@
 
 import math
 import os
-import sys
 import threading
 from functools import partial
+from importlib import import_module
 
 import hard_streams
 import numpy as np
@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 
 import kernbrook as kb
 from kernbrook.evaluation import warming
-from kernbrook.evaluation.processes import Call, run_all
+from kernbrook.evaluation.parallel import Call, crew_of, run_all
 from kernbrook.evaluation.warming import family, few_rows, next_family, trials_of, warm_up
 from kernbrook.streams.arrays import ArrayStream
 
@@ -33,7 +33,7 @@ def test_seconds_count_no_loading(monkeypatch, name, as_stream):
 
     monkeypatch.setattr(kind, "learn" if scored is None else "_learn_scored", loading)
     monkeypatch.setattr(
-        sys.modules["kernbrook.evaluation.prequential"], "_clocks", lambda: (now[0], now[0])
+        import_module("kernbrook.evaluation.prequential"), "_clocks", lambda: (now[0], now[0])
     )
     X, y = hard_streams.gaussian_clouds(50)
     y = y.astype(float)
@@ -133,32 +133,37 @@ def test_one_trial_a_family(monkeypatch):
 A, B = frozenset("ab"), frozenset("c")
 
 
+def run(trials, calls, jobs, tell=None):
+    with crew_of(jobs, max(len(trials), len(calls))) as crew:
+        return list(run_all(trials, calls, crew, tell))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_calls_wait_for_the_trial_of_their_family(tmp_path, jobs):
     trials = {one: partial((tmp_path / name).touch) for one, name in ((A, "a"), (B, "b"))}
     calls = [
-        Call(1, partial(os.path.exists, tmp_path / "a"), A),
-        Call(2, partial(os.path.exists, tmp_path / "b"), B),
-        Call(3, partial(int, "3"), None),
-        Call(4, partial(os.path.exists, tmp_path / "a"), A),
+        Call(1, os.path.exists, (tmp_path / "a",), A),
+        Call(2, os.path.exists, (tmp_path / "b",), B),
+        Call(3, int, ("3",), None),
+        Call(4, os.path.exists, (tmp_path / "a",), A),
     ]
-    found = list(run_all(trials, calls, jobs, None))
+    found = run(trials, calls, jobs)
     assert dict(found) == {A: 0, B: 0, 1: True, 2: True, 3: 3, 4: True}
     order = [name for name, _ in found]
     assert order.index(A) < order.index(1)
     assert order.index(B) < order.index(2)
     if jobs == 1:
         assert order == [A, 1, B, 2, 3, 4]
-    assert {name for name, _ in run_all(trials, [], jobs, None)} == {A, B}
+    assert {name for name, _ in run(trials, [], jobs)} == {A, B}
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_error_in_a_process_is_raised_here(jobs):
-    calls = [Call(1, partial(int, "x"), None), Call(2, partial(int, "2"), None)]
+    calls = [Call(1, int, ("x",), None), Call(2, int, ("2",), None)]
     with pytest.raises(ValueError, match="invalid literal"):
-        list(run_all({}, calls, jobs, None))
-    assert list(run_all({}, calls[1:], jobs, None)) == [(2, 2)]
+        run({}, calls, jobs)
+    assert run({}, calls[1:], jobs) == [(2, 2)]
 
 
 def test_it_tells_how_far_it_is_and_only_where_something_is_compiled():
@@ -173,7 +178,7 @@ def test_it_tells_how_far_it_is_and_only_where_something_is_compiled():
         heard.wait(60)
         heard.clear()
 
-    found = list(run_all({A: compiling, B: compiling}, [], 1, tell))
+    found = run({A: compiling, B: compiling}, [], 1, tell)
     assert found == [(A, 1), (B, 1)]
     states = [state for state in told if state is not None]
     assert told[-1] is None
@@ -181,8 +186,8 @@ def test_it_tells_how_far_it_is_and_only_where_something_is_compiled():
     assert [state.ready for state in states] == sorted(state.ready for state in states)
     assert {state.ready for state in states} == {0, 1}
     told.clear()
-    assert list(run_all({A: partial(unheard.wait, 0.5)}, [], 1, tell)) == [(A, 0)]
-    assert list(run_all({}, [Call(1, partial(unheard.wait, 0.5), None)], 1, tell)) == [(1, False)]
+    assert run({A: partial(unheard.wait, 0.5)}, [], 1, tell) == [(A, 0)]
+    assert run({}, [Call(1, unheard.wait, (0.5,), None)], 1, tell) == [(1, False)]
     assert told == []
 
 
@@ -204,7 +209,7 @@ def a_function():
 @pytest.mark.slow
 def test_what_another_process_compiles_is_heard():
     trials = {A: a_function(), B: a_function()}
-    assert dict(run_all(trials, [], 2, lambda state: None)) == {A: 1, B: 1}
+    assert dict(run(trials, [], 2, lambda state: None)) == {A: 1, B: 1}
 
 
 def test_loading_is_no_compiling(tmp_path):
@@ -220,6 +225,6 @@ def test_loading_is_no_compiling(tmp_path):
 
 def test_processes_serve_joblib_afterwards():
     """They are joblib's own: `reproduce` after `compare`, in one process, uses them again."""
-    calls = [Call(number, partial(math.sqrt, number), None) for number in (4.0, 9.0)]
-    assert dict(run_all({}, calls, 2, None)) == {4.0: 2.0, 9.0: 3.0}
+    calls = [Call(number, math.sqrt, (number,), None) for number in (4.0, 9.0)]
+    assert dict(run({}, calls, 2)) == {4.0: 2.0, 9.0: 3.0}
     assert Parallel(n_jobs=2)(delayed(math.sqrt)(number) for number in (4.0, 9.0)) == [2.0, 3.0]

@@ -86,7 +86,7 @@ def test_orders_that_are_given_are_used_and_named(folder):
         ({"table": "bpegasos-table-1", "data": ["wavefrom"]}, UnknownNameError, "waveform"),
         ({"table": "bpegasos-figure-1", "rows": 0}, InputError, "rows: expected an integer from 1"),
         ({"table": "bpegasos-figure-1", "rows": 2.5}, InputError, "from 1, got 2.5"),
-        ({"table": "bpegasos-figure-1", "jobs": 0}, InputError, "jobs: expected an integer from 1"),
+        ({"table": "bpegasos-figure-1", "jobs": 0}, InputError, "jobs: expected 1 or more"),
         ({"table": "omkc-table-4", "permutations": 0}, InputError, "permutations: expected"),
         ({"table": "omkc-table-4", "permutations": True}, InputError, "permutations: expected"),
         ({"table": "amkl-table-2", "orders": "o.npz"}, InputError, "orders: amkl-table-2 takes"),

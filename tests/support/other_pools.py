@@ -5,8 +5,7 @@ from functools import partial
 import numpy as np
 
 import kernbrook as kb
-from kernbrook.evaluation.processes import run_all
-from kernbrook.gram.sums import available_cores
+from kernbrook.evaluation.parallel import crew_of, run_all
 
 
 def dot(X, Z):
@@ -41,8 +40,9 @@ def compile_pools():
         for name, kernels in POOLS.items()
     } | {"shared": [SHARED]}
     trials = {frozenset({name}): partial(_learn, own) for name, own in models.items()}
-    for _ in run_all(trials, [], available_cores(), None):
-        pass
+    with crew_of(None, len(trials)) as crew:
+        for _ in run_all(trials, [], crew, None):
+            pass
 
 
 def _learn(models):

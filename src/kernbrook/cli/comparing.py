@@ -17,6 +17,7 @@ from kernbrook.cli.options import (
     Orders,
     Positive,
     Report,
+    Scheduler,
     Seed,
     Sep,
     Settings,
@@ -24,6 +25,7 @@ from kernbrook.cli.options import (
     check_targets,
     parameters,
     takes_tables,
+    workers,
 )
 from kernbrook.cli.output import progress, say, show_result
 from kernbrook.errors import InputError
@@ -74,6 +76,7 @@ def compare(
     n_features: Features = None,
     max_bytes: MaxBytes = None,
     jobs: Jobs = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """Compare recipes on the same orders of the same data.
 
@@ -120,7 +123,7 @@ def compare(
                     permutations=permutations,
                     seed=seed,
                     orders=known,
-                    jobs=jobs,
+                    jobs=workers(jobs, scheduler),
                     in_order=in_order,
                     baselines=baselines,
                     progress=partial(shown.announce, stream.name),
@@ -198,6 +201,7 @@ def reproduce(
     json: Json = None,
     report: Report = None,
     jobs: Jobs = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """Run a published table again: printed value, our value, difference.
 
@@ -217,7 +221,7 @@ def reproduce(
             permutations=permutations,
             seed=seed,
             orders=orders,
-            jobs=jobs,
+            jobs=workers(jobs, scheduler),
             announce=shown.announce,
             rows=rows,
             compiling=shown.compiling,

@@ -37,6 +37,13 @@ Json = Annotated[
     Path | None, typer.Option("--json", help="Write the result as JSON; - for standard output.")
 ]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; one a core by default.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="A Dask cluster instead of processes: tcp://HOST:PORT, or local:N for one here.",
+    ),
+]
 Orders = Annotated[
     Path | None,
     typer.Option(help="The orders themselves: .npz of integer arrays (p, n), by data name."),
@@ -168,6 +175,13 @@ def _declared(given: list[str] | None) -> Iterator[tuple[str, list[str] | None]]
 def _listed(text: str) -> list[str]:
     """What stands between commas; in double quotes where it has a comma in it."""
     return [one.strip() for one in next(csv.reader([text], skipinitialspace=True), [""])]
+
+
+def workers(jobs: int | None, scheduler: str | None) -> int | str | None:
+    """What the library calls `jobs`."""
+    if jobs is not None and scheduler is not None:
+        raise InputError("--jobs, --scheduler: expected one of them, got both")
+    return jobs if scheduler is None else scheduler
 
 
 def check_targets(target: Path | None, report: Path | None = None) -> None:

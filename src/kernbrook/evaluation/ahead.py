@@ -13,9 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.processes import run_all
+from kernbrook.evaluation.parallel import crew_of, run_all
 from kernbrook.evaluation.warming import Family, Tell, family, try_out
-from kernbrook.gram.sums import available_cores
 from kernbrook.streams import open_stream
 from kernbrook.streams.scaling import LARGEST_FILLED
 
@@ -59,7 +58,8 @@ def compile_ahead(
             one = family(machine, sparse)
             if one is not None:
                 trials.setdefault(one, partial(_try, machine, sparse, n_classes))
-    return sum(count for _, count in run_all(trials, [], jobs or available_cores(), compiling))
+    with crew_of(jobs, len(trials)) as crew:
+        return sum(count for _, count in run_all(trials, [], crew, compiling))
 
 
 def _try(machine: Any, sparse: bool, n_classes: int) -> None:

@@ -6,10 +6,8 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial, wraps
+from functools import wraps
 from itertools import chain
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -36,8 +34,8 @@ from kernbrook.evaluation.choosing import (
 )
 from kernbrook.evaluation.manifest import digest_of, manifest
 from kernbrook.evaluation.orders import check_count, orders_of, state_of
+from kernbrook.evaluation.parallel import Call, Crew, Jobs, check_jobs, crew_of, run_all
 from kernbrook.evaluation.prequential import prequential
-from kernbrook.evaluation.processes import Call, run_all
 from kernbrook.evaluation.records import Comparison, Record, Row
 from kernbrook.evaluation.significance import best_rows
 from kernbrook.evaluation.tasks import (
@@ -49,7 +47,6 @@ from kernbrook.evaluation.tasks import (
     task_of_labels,
 )
 from kernbrook.evaluation.warming import Family, Tell, Trials, family, trials_of
-from kernbrook.gram.sums import available_cores
 from kernbrook.streams import Stream, open_stream
 
 Progress = Callable[[int], None]
@@ -75,7 +72,7 @@ def compare(
     permutations: int | None = None,
     seed: int = 0,
     orders: NDArray[np.int64] | None = None,
-    jobs: int | None = None,
+    jobs: Jobs = None,
     in_order: bool = False,
     baselines: str | Sequence[str] | None = None,
     progress: Callable[[int], Progress] | None = None,
@@ -99,7 +96,8 @@ def compare(
     permutations : number of orders; 20 by default, or as many as `orders` has
     seed : of the orders and of the recipes' draws
     orders : (p, n) int, the orders themselves, rows counted from 0
-    jobs : processes; one a core by default
+    jobs : processes, one a core by default; or the address of a Dask cluster, "tcp://HOST:PORT",
+        or "local:4" for one of so many processes here. The numbers are the same, whoever runs
     in_order : one run in the data's own order, read in chunks and never held whole;
         `perceptron-best` then does not look ahead, see `prequential`
     baselines : "sklearn", "river" or both: some of their models are compared, too
@@ -134,8 +132,7 @@ def compare(
     [('mine', 'SGDClassifier'), ('small', 'BPAS(budget=20)'), ('large', 'BPAS(budget=50)')]
     """
     check_count("seed", seed, 0)
-    if jobs is not None:
-        check_count("jobs", jobs, 1)
+    check_jobs(jobs)
     if permutations is not None:
         check_count("permutations", permutations, 1)
     if in_order and (orders is not None or permutations not in (None, 1)):
@@ -175,13 +172,14 @@ def compare(
     machines = {name: choice.estimator for name, choice in choices.items()}
     families = {name: family(machine, sp.issparse(X)) for name, machine in machines.items()}
     trials = trials_of(machines.values(), X, y, classes)
-    crew = _Crew(families, trials, jobs or available_cores(), compiling)
-    if in_order:
-        results = _as_stored(stream, machines, seed, classes, advance, crew)
-    else:
-        results = _runs(X, y, sequence, seed, machines, advance, crew)
     titles = {name: choice.title for name, choice in told_apart(choices).items()}
-    return _collected(titles, n_orders, results, made, so_far)
+    with crew_of(jobs, max(len(trials), len(machines) * n_orders)) as crew:
+        way = _Way(families, trials, crew, compiling)
+        if in_order:
+            results = _as_stored(stream, machines, seed, classes, advance, way)
+        else:
+            results = _runs(X, y, sequence, seed, machines, advance, way)
+        return _collected(titles, n_orders, results, made, so_far)
 
 
 def _chosen(
@@ -290,12 +288,12 @@ def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
     return replace(record, scores=None, probabilities=None)  # of many runs they are too much
 
 
-class _Crew(NamedTuple):
-    """Who runs the recipes: their families and trials, processes, who is told of compiling."""
+class _Way(NamedTuple):
+    """How the recipes are run: their families and trials, by whom, who is told of compiling."""
 
     families: dict[str, Family | None]
     trials: Trials
-    jobs: int
+    crew: Crew
     compiling: Tell | None
 
 
@@ -305,7 +303,7 @@ def _as_stored(
     seed: int,
     classes: NDArray[Any] | None,
     advance: Progress,
-    crew: _Crew,
+    way: _Way,
 ) -> Iterator[Result]:
     """The results of one run each in the data's own order, in this process; others compile."""
 
@@ -313,37 +311,29 @@ def _as_stored(
         estimator = seeded(machines[name], state_of(seed, 0))
         return (name, 0), _attempt(estimator, stream, classes=classes, progress=advance)
 
-    if crew.jobs == 1:
-        calls = [Call(name, partial(run, name), crew.families[name]) for name in machines]
-        done = run_all(crew.trials, calls, 1, crew.compiling)
-        yield from (result for name, result in done if name not in crew.trials)
+    if way.crew.here:
+        calls = [Call(name, run, (name,), way.families[name]) for name in machines]
+        done = run_all(way.trials, calls, way.crew, way.compiling)
+        yield from (result for name, result in done if name not in way.trials)
         return
-    compiled = (one for one, _ in run_all(crew.trials, [], crew.jobs, crew.compiling))
+    compiled = (one for one, _ in run_all(way.trials, [], way.crew, way.compiling))
     for ready in chain([None], compiled):
         for name in machines:
-            if crew.families[name] == ready:
+            if way.families[name] == ready:
                 yield run(name)
 
 
 def _run(
     machine: Any,
     run: int,
-    data: str | tuple[Any, NDArray[Any], NDArray[np.int64]],
+    data: tuple[Any, NDArray[Any], NDArray[np.int64]],
     seed: int,
     advance: Progress | None = None,
 ) -> Outcome:
-    """One run over one order; the data, or the file of the data and all orders."""
-    X, y, orders = _held(data) if isinstance(data, str) else data
+    """One run over one order."""
+    X, y, orders = data
     estimator = seeded(machine, state_of(seed, run))
     return _attempt(estimator, X, y, orders[run], progress=advance)
-
-
-@lru_cache(maxsize=1)
-def _held(path: str) -> Any:
-    """What is in a file, shared by the processes that use it."""
-    from joblib import load
-
-    return load(path, mmap_mode="r")
 
 
 def _runs(
@@ -353,28 +343,18 @@ def _runs(
     seed: int,
     machines: Mapping[str, Any],
     advance: Progress,
-    crew: _Crew,
+    way: _Way,
 ) -> Iterator[Result]:
     """The results, in any order; several processes where there are several runs."""
-    jobs = min(crew.jobs, len(machines) * len(orders))
-    with TemporaryDirectory(prefix="kernbrook-", ignore_cleanup_errors=True) as folder:
-        data: Any = (X, y, orders)
-        progress = advance if jobs == 1 else None
-        if jobs > 1:
-            from joblib import dump
-
-            data = str(Path(folder) / "data")
-            dump((X, y, orders), data)
-        calls = [
-            Call(
-                (name, run), partial(_run, machine, run, data, seed, progress),
-                crew.families[name],
-            )
-            for name, machine in machines.items() for run in range(len(orders))
-        ]  # fmt: skip
-        for done, outcome in run_all(crew.trials, calls, jobs, crew.compiling):
-            if done in crew.trials:
-                continue
-            if jobs > 1:
-                advance(len(y))
-            yield cast(tuple[str, int], done), outcome
+    data, inside = way.crew.share((X, y, orders)), advance if way.crew.here else None
+    calls = [
+        Call((name, run), _run, (machine, run, data, seed, inside), way.families[name])
+        for name, machine in machines.items()
+        for run in range(len(orders))
+    ]
+    for done, outcome in run_all(way.trials, calls, way.crew, way.compiling):
+        if done in way.trials:
+            continue
+        if not way.crew.here:
+            advance(len(y))
+        yield cast(tuple[str, int], done), outcome

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from kernbrook import recipes as book
 from kernbrook.evaluation.comparing import Progress
 from kernbrook.evaluation.orders import state_of
+from kernbrook.evaluation.parallel import in_order
 from kernbrook.evaluation.prequential import prequential
-from kernbrook.evaluation.processes import in_order
 from kernbrook.evaluation.records import Record
 from kernbrook.evaluation.tasks import losses
 from kernbrook.evaluation.warming import trials_of

@@ -12,7 +12,7 @@ import numpy as np
 from kernbrook import recipes as book
 from kernbrook.evaluation.held_out import HeldOut, Parts, Split, held_out, parts, standardised
 from kernbrook.evaluation.orders import state_of
-from kernbrook.evaluation.processes import in_order
+from kernbrook.evaluation.parallel import in_order
 from kernbrook.evaluation.warming import ROWS, trials_of
 from kernbrook.kernels import Gaussian
 from kernbrook.papers.published import (

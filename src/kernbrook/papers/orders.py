@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import DataFileError, UnknownNameError
 from kernbrook.evaluation.comparing import compare
 from kernbrook.evaluation.orders import load_orders, orders_of
+from kernbrook.evaluation.parallel import Jobs
 from kernbrook.evaluation.records import Comparison, Row
 from kernbrook.papers.published import Job, Plan, PrintedRow
 from kernbrook.streams import Stream, open_stream
@@ -76,7 +77,7 @@ class Runs:
 
     def __init__(
         self, job: Job, name: str, recipes: int, X: Any = None, y: Any = None,
-        jobs: int | None = None,
+        jobs: Jobs = None,
     ):  # fmt: skip
         if X is None:
             X, y = job.present[name].read()

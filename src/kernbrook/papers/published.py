@@ -13,6 +13,7 @@ from typing import Any, Literal
 from kernbrook.checks import is_whole
 from kernbrook.errors import InputError
 from kernbrook.evaluation.comparing import Progress
+from kernbrook.evaluation.parallel import Jobs, check_jobs
 from kernbrook.evaluation.warming import Tell
 from kernbrook.reports import drawing
 from kernbrook.reports.page import Page, Section, again
@@ -34,14 +35,15 @@ class Plan:
 
     permutations: int
     seed: int = 0
-    jobs: int | None = None
+    jobs: Jobs = None
     rows: int | None = None
     orders: Path | None = None
     announce: Announce | None = None
     compiling: Tell | None = None
 
     def __post_init__(self) -> None:
-        for name in ("permutations", "jobs", "rows"):
+        check_jobs(self.jobs)
+        for name in ("permutations", "rows"):
             value = getattr(self, name)
             if value is not None and not (is_whole(value) and value >= 1):
                 raise InputError(f"{name}: expected an integer from 1, got {value!r}")

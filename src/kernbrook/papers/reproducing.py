@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.evaluation.manifest import manifest
+from kernbrook.evaluation.parallel import Jobs
 from kernbrook.evaluation.warming import Tell
 from kernbrook.papers import amkl, bomkl, bpegasos, omkc, vkr
 from kernbrook.papers.orders import origin
@@ -61,7 +62,7 @@ def reproduce(
     permutations: int | None = None,
     seed: int = 0,
     orders: str | Path | None = None,
-    jobs: int | None = None,
+    jobs: Jobs = None,
     announce: Announce | None = None,
     rows: int | None = None,
     compiling: Tell | None = None,
@@ -79,7 +80,7 @@ def reproduce(
     seed : of the stochastic recipes, and of the orders where the authors' own are not known
     orders : .npz file of orders by data name; by default, for the tables of the OMKC paper, the
         file omkc_permutations.npz of the folder KERNBROOK_DATA, where it is present
-    jobs : processes; one a core by default, always 1 where times are compared
+    jobs : as `compare` has it; always 1 where times are compared
     announce : called with each data set's name and number of rounds to come; gives what is
         called as they are done
     rows : examples to learn from at most, for bpegasos, amkl and vkr only: to try it out

@@ -19,7 +19,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.voted import of_unit_length
 from kernbrook.evaluation.comparing import Progress
 from kernbrook.evaluation.orders import state_of
-from kernbrook.evaluation.processes import in_order
+from kernbrook.evaluation.parallel import in_order
 from kernbrook.kernels import Gaussian, Kernel, Polynomial
 from kernbrook.papers import orders
 from kernbrook.papers.published import SECONDS, SUPPORT, Job, Plan, PrintedRow, Published

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.processes import in_order
+from kernbrook.evaluation.parallel import in_order
 
 FAMILY = frozenset({"a"})
 
