@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import time
+import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -81,6 +82,8 @@ class Processes(Crew):
     def __init__(self, jobs: int):
         from joblib.executor import get_memmapping_executor
 
+        # Compiling takes memory, and loky replaces a process that takes much more than before.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
         threads = str(max(1, available_cores() // jobs))
         inside = {name: os.environ.get(name, threads) for name in THREADS}
         self.size = jobs
