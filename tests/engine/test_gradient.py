@@ -186,7 +186,7 @@ def test_random_streams(name, C, update, n, size, seed):
 
 def test_an_example_whose_margin_is_met_is_not_added_again():
     """Ten steps of 0.1 add up to 1 but for rounding: no loss is left."""
-    assert sum([0.1] * 10) < 1
+    assert np.cumsum([0.1] * 10)[-1] < 1
     X = np.ones((30, 2))
     parameters = {"step": 0.1, "schedule": "constant", "loss": "hinge"}
     model = make([parameters], kb.Uniform(), numbers=False, kernels=[kb.Gaussian(sigma=1)])

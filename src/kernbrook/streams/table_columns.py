@@ -229,7 +229,8 @@ class Dates(NamedTuple):
         of_day = rest / _DAY
         dates = days.astype("datetime64[D]")
         years = dates.astype("datetime64[Y]")
-        first, following = years.astype(dates.dtype), (years + 1).astype(dates.dtype)
+        first = years.astype(dates.dtype)
+        following = (years + np.timedelta64(1, "Y")).astype(dates.dtype)
         cycles = {
             "hour": of_day,
             "weekday": ((days + _WEEKDAY) % 7 + of_day) / 7,
