@@ -84,7 +84,7 @@ def semicolons(rng: np.random.Generator, folder: Path) -> str:
 def rows(rng: np.random.Generator) -> list[dict[str, Any]]:
     made = []
     for _ in range(int(rng.integers(1, 25))):
-        day = np.datetime64("2023-12-01") + int(rng.integers(0, 900))
+        day = np.datetime64("2023-12-01") + np.timedelta64(int(rng.integers(0, 900)), "D")
         row = {
             "size": round(float(rng.normal()), 4),
             "kind": one_of(rng, ["x", "y", "z z", "7"]),

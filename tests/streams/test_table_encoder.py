@@ -21,7 +21,7 @@ def random_rows(seed, n=60, holes=0.3):
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(n):
-        day = np.datetime64("1969-12-01") + int(rng.integers(0, 30_000))
+        day = np.datetime64("1969-12-01") + np.timedelta64(int(rng.integers(0, 30_000)), "D")
         time = f"T{rng.integers(24):02}:{rng.integers(60):02}:{rng.integers(60):02}"
         row = {
             "age": float(rng.normal()),
