@@ -8,7 +8,9 @@ import pytest
 LONG = {
     "test_a_benchmark_on_few_rows", "test_a_curve_ends_as_a_run_of_that_length_does",
     "test_a_full_disk_keeps_the_last_checkpoint", "test_a_person_at_a_terminal",
-    "test_before_any_line_of_one_row",
+    "test_before_any_line_of_one_row", "test_both_forms_are_kept_on_disk",
+    "test_a_kill_while_predicting_leaves_no_half_file", "test_labels_on_a_terminal",
+    "test_progress_on_a_terminal",
     "test_a_training_that_was_killed_ends_in_the_same_bytes", "test_another_process_answers",
     "test_cells_are_means_over_the_draws", "test_commands_in_blocks_run_as_they_are_written",
     "test_code_beside_a_kernel_goes_with_a_change_elsewhere", "test_drawn_data_cut_short",
