@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from kernbrook.cli.options import Data, MaxBytes, Seed, Sep, check_not_read
+from kernbrook.cli.options import Data, MaxBytes, Scheduler, Seed, Sep, check_not_read
 from kernbrook.cli.output import progress, say
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from kernbrook.evaluation.predicting import Tally
+    from kernbrook.streams import Stream
 
 
 def predict(
@@ -35,6 +38,7 @@ def predict(
     sep: Sep = None,
     seed: Seed = 0,
     max_bytes: MaxBytes = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """Predict the label of each row, one line each.
 
@@ -43,13 +47,15 @@ def predict(
     Where the data have labels that the model knows, or numbers that are not all the same for a
     model of numbers, the error goes to standard error.
 
+    With --scheduler the files of a folder are predicted by the workers of a Dask cluster, who must
+    see the folder and the model at the same place.
+
     A score is the combined vote. Of two labels, from 0 on, the prediction is the second in sorted
     order; more labels have one score each, and the greatest wins.
     """
     from kernbrook.atomic import check_writable
     from kernbrook.estimators.tasks import task_of
     from kernbrook.evaluation.predicting import Tally, check_scores, load_learned
-    from kernbrook.evaluation.predicting import predict as run
     from kernbrook.evaluation.sources import open_like
     from kernbrook.evaluation.warming import watched
     from kernbrook.reports.words import ERROR_NAMES, error_value
@@ -65,29 +71,93 @@ def predict(
     if checkpoint is not None and not checkpoint.finished:
         say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
     rows = 0
+    options: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
     to_terminal = not to_file and sys.stdout.isatty()
     written = printable if to_terminal else _in_a_line
+    tally = Tally(getattr(machine, "classes_", None), source.positive)
     with progress(data, hidden=to_terminal) as shown:
-        stream = open_like(source, data, label=label, seed=seed, max_bytes=max_bytes, sep=sep)
-        tally = Tally(getattr(machine, "classes_", None), source.positive)
+        if scheduler is None:
+            stream = open_like(source, data, **options)
+            warm = partial(watched, tell=shown.compiling)
+            name, n_rows = stream.name, stream.n_rows
+            pieces = _pieces(machine, stream, scores, written, tally, warm)
+        else:
+            calls = [(model, path, options, scores, written) for path in _files(data)]
+            name, n_rows = data, None
+            pieces = _of_workers(calls, scheduler, tally)
         with _written(output) as file:
             if scores:
                 file.write(_header(machine.classes_, written).encode())
-            for X, y in stream.chunks():
-                if rows == 0:
-                    watched(partial(run, machine, X[:1], scores), shown.compiling)
-                labels, decisions = run(machine, X, scores)
-                file.write(_lines(labels, decisions, written).encode())
-                if stream.labelled:
-                    tally.add(labels, y)
-                rows += len(y)
-                shown.reading(f"{stream.name}: {rows:,} rows", rows, stream.n_rows)
+            for lines, n in pieces:
+                file.write(lines)
+                rows += n
+                shown.reading(f"{name}: {rows:,} rows", rows, n_rows)
     if to_file:
         say(f"wrote {rows:,} predictions to {output}")
     if tally.error is not None:
         task = task_of(machine)
         error = f"{ERROR_NAMES[task]} {error_value(tally.error, task)}"
         say(f"{error} on {tally.known:,} labelled rows")
+
+
+def _pieces(
+    machine: Any,
+    stream: Stream,
+    scores: bool,
+    written: Callable[[str], str],
+    tally: Tally,
+    warm: Callable[[Callable[[], Any]], None] | None = None,
+) -> Iterator[tuple[bytes, int]]:
+    """The lines of each chunk, and its rows; the tally counts them."""
+    from kernbrook.evaluation.predicting import predict as run
+
+    for X, y in stream.chunks():
+        if warm is not None:
+            warm(partial(run, machine, X[:1], scores))
+            warm = None
+        labels, decisions = run(machine, X, scores)
+        if stream.labelled:
+            tally.add(labels, y)
+        yield _lines(labels, decisions, written).encode(), len(y)
+
+
+def _files(folder: str) -> list[Path]:
+    """The Parquet files of a folder."""
+    from kernbrook.streams.opening import open_folder
+
+    if (records := open_folder(folder)) is None:
+        raise InputError(f"--scheduler: expected a folder of Parquet files, got {folder}")
+    return records.paths
+
+
+def _of_workers(
+    calls: list[tuple[Any, ...]], scheduler: str, tally: Tally
+) -> Iterator[tuple[bytes, int]]:
+    """The same of each file, by the workers of a cluster, in the order of the files."""
+    from kernbrook.evaluation.parallel import in_order
+
+    for lines, n, own in in_order(_of_file, calls, lambda found: found[1], scheduler, None):
+        tally.join(own)
+        yield lines, n
+
+
+def _of_file(
+    model: Path,
+    path: Path,
+    options: dict[str, Any],
+    scores: bool,
+    written: Callable[[str], str],
+    progress: Any = None,
+) -> tuple[bytes, int, Tally]:
+    """What one worker says of one file."""
+    from kernbrook.evaluation.predicting import Tally, load_learned
+    from kernbrook.evaluation.sources import open_like
+
+    machine, source, _ = load_learned(model)
+    tally = Tally(getattr(machine, "classes_", None), source.positive)
+    stream = open_like(source, path, **options)
+    pieces = list(_pieces(machine, stream, scores, written, tally))
+    return b"".join(lines for lines, _ in pieces), sum(n for _, n in pieces), tally
 
 
 @contextmanager

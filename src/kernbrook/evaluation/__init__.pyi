@@ -10,6 +10,7 @@ from .oracles import best_shifting as best_shifting
 from .oracles import hindsight as hindsight
 from .predicting import predict as predict
 from .predicting import predict_stream as predict_stream
+from .predicting import predict_table as predict_table
 from .prequential import prequential as prequential
 from .ranking import Ranking as Ranking
 from .ranking import ranking as ranking

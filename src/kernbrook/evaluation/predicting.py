@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from os import PathLike
 from typing import Any
 
@@ -113,6 +115,76 @@ def predict_stream(
         yield predict(model, X, scores)
 
 
+def predict_table(path: str | PathLike[str], table: Any, scores: bool = False) -> Any:
+    """The predictions for an Arrow table, as one: what engines for many machines ask for.
+
+    The model is read once in a process, as long as its file stays the same.
+
+    Parameters
+    ----------
+    path : of a file that `train` or `kb.save` wrote
+    table : pyarrow.Table, or another table in memory; its columns are encoded as the model's were
+    scores : whether scores are wanted, too
+
+    Returns
+    -------
+    pyarrow.Table with a column "prediction", and of scores "score", or "score of LABEL" for each
+    of more than two classes
+
+    Raises
+    ------
+    ModelFileError
+        As `kb.load`, or the model has not learned anything.
+    InputError
+        Scores are asked of a model that has none, or the table has other columns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> import pyarrow as pa
+    >>> model = kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), scaling=None)
+    >>> model = model.fit([[1.0], [-1.0]], ["yes", "no"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kb.save(model, Path(folder) / "model")
+    ...     answer = predict_table(Path(folder) / "model", pa.table({"a": [-3.0, 2.0]}))
+    >>> answer["prediction"].to_pylist()
+    ['no', 'yes']
+    """
+    import pyarrow as pa
+
+    model, source, _ = _kept(os.fspath(path), os.stat(path).st_mtime_ns)
+    if scores:
+        check_scores(model)
+    parts: list[tuple[Any, Any]] = [_nothing(model)]
+    if len(table):
+        parts += [predict(model, X, scores) for X, _ in open_like(source, table).chunks()]
+    labels = np.concatenate([own for own, _ in parts])
+    columns: dict[str, Any] = {"prediction": pa.array(labels)}
+    if scores:
+        decisions = np.concatenate([own for _, own in parts])
+        if decisions.ndim == 1:
+            columns["score"] = decisions
+        else:
+            names = (f"score of {label}" for label in model.classes_)
+            columns |= dict(zip(names, decisions.T, strict=True))
+    return pa.table(columns)
+
+
+@lru_cache(maxsize=2)
+def _kept(path: str, changed: int) -> tuple[Any, Source, Checkpoint | None]:
+    return load_learned(path)
+
+
+def _nothing(model: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """What a model says of no rows."""
+    if not hasattr(model, "classes_"):
+        return np.empty(0), np.empty(0)
+    n_scores = len(model.classes_)
+    return model.classes_[:0], np.empty(0 if n_scores == 2 else (0, n_scores))
+
+
 def check_scores(model: Any) -> None:
     """InputError where a model has no scores: one of numbers, or a trivial one."""
     if not hasattr(model, "decision_function"):
@@ -159,6 +231,15 @@ class Tally:
             known = np.isin(y, self.classes)
             self.known += int(known.sum())
             self.loss = added(self.loss, known & losses(predicted, y, "classification"))
+
+    def join(self, other: Tally) -> None:
+        """Count the rows of another part of the data, too."""
+        self.known += other.known
+        self.loss = added(self.loss, np.array([other.loss]))
+        firsts = [one for one in (self._first, other._first) if one is not None]
+        same = len(set(firsts)) < 2
+        self._placeholders = self._placeholders and other._placeholders and same
+        self._first = firsts[0] if firsts else None
 
     @property
     def error(self) -> float | None:

@@ -133,6 +133,11 @@ class FolderRecords(Records):
                 odd = sorted(set(file.columns) ^ set(self.columns))[0]
                 raise file.refusal(f"other columns than in {wanted[0]}, such as {quoted(odd)}")
 
+    @property
+    def paths(self) -> list[Path]:
+        """The files."""
+        return [file.where for file in self._files]
+
     def refusal(self, problem: str) -> DataFileError:
         return DataFileError(self.where, problem)
 

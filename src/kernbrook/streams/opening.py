@@ -16,6 +16,7 @@ from kernbrook.streams.data_files import DataFile, is_data_file
 from kernbrook.streams.text_files import file_format, has_known_suffix
 
 if TYPE_CHECKING:
+    from kernbrook.streams.arrow_records import FolderRecords
     from kernbrook.streams.records import Records
     from kernbrook.streams.table_encoder import TableEncoder
 
@@ -167,7 +168,9 @@ def open_records(file: DataFile, sep: str | None = None) -> Records | None:
     return None
 
 
-def open_folder(source: str | os.PathLike[str], max_bytes: int | None = None) -> Records | None:
+def open_folder(
+    source: str | os.PathLike[str], max_bytes: int | None = None
+) -> FolderRecords | None:
     """The Parquet files of a folder; None where the source is no folder, or a name of data."""
     name = os.fspath(source).partition(":")[0]
     if not os.path.isdir(source) or name in stream_names() or _in_folder(name) is not None:

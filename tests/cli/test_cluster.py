@@ -1,0 +1,190 @@
+"""The same runs on a Dask cluster: the same numbers, whatever happens to its workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow.parquet import read_table, write_table
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.evaluation import compare, predict_table, train
+from kernbrook.evaluation.parallel import client_of, in_order
+from kernbrook.papers import reproduce
+
+pytest.importorskip("distributed")
+LOCAL = "local:2"
+
+
+def numbers(comparison):
+    """What does not depend on the clock."""
+    return [
+        (row.title, [(run.predictions.tolist(), run.n_support_stored) for run in row.runs])
+        for row in comparison.rows
+    ]
+
+
+def test_a_comparison_is_the_same():
+    X, y = kb.open_stream("checkerboard:400").read()
+    recipes = {"a": "omkc-dd", "b": "bpas(budget=20)", "c": kb.OnlineMKClassifier("omkc16")}
+    told = []
+    alone, together = (
+        compare(X, y, recipes, permutations=3, jobs=jobs, progress=lambda rounds: told.append)
+        for jobs in (1, LOCAL)
+    )
+    assert numbers(alone) == numbers(together)
+    assert sum(told) == 2 * 3 * 3 * 400
+
+
+def _slow(number, progress=None):
+    time.sleep(0.05)
+    return number, os.getpid()
+
+
+def test_calls_come_in_order_from_workers():
+    found = list(in_order(_slow, [(i,) for i in range(12)], lambda _: 1, LOCAL, None))
+    assert [number for number, _ in found] == list(range(12))
+    assert os.getpid() not in {process for _, process in found}
+
+
+def test_a_worker_killed_in_mid_run_costs_no_result():
+    X, y = kb.open_stream("checkerboard:3000").read()
+    recipes = ["omkc-dd", "spa", "bpas", "majority"]
+    client = client_of(LOCAL)
+    before = client.run(os.getpid)
+    done = threading.Event()
+
+    def kill(part):  # at the first recipe that is done
+        if not done.is_set():
+            done.set()
+            os.kill(next(iter(before.values())), signal.SIGKILL)
+
+    found = compare(X, y, recipes, permutations=4, jobs=LOCAL, so_far=kill)
+    assert done.is_set()
+    client.wait_for_workers(2, timeout=60)
+    assert set(client.run(os.getpid).values()) != set(before.values())
+    assert numbers(found) == numbers(compare(X, y, recipes, permutations=4, jobs=1))
+
+
+def test_a_published_table_is_the_same(monkeypatch):
+    monkeypatch.delenv("KERNBROOK_DATA", raising=False)
+    alone, together = (
+        reproduce("bpegasos-table-1", ["checkerboard"], 1, rows=150, jobs=jobs)
+        for jobs in (1, LOCAL)
+    )
+    assert len(alone.cells) == len(together.cells) == 13
+    for cell, other in zip(alone.cells, together.cells, strict=True):
+        assert (cell["title"], cell.ours["accuracy"]) == (other["title"], other.ours["accuracy"])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Five Parquet files with levels and gaps, and a model that has learned from them."""
+    rng = np.random.default_rng(0)
+    where = tmp_path / "rows"
+    where.mkdir()
+    for i in range(5):
+        size = rng.normal(size=300)
+        level = rng.choice(["a", "b", "c"], 300)
+        label = np.where(size + (level == "b") + 0.3 * rng.normal(size=300) > 0.5, "yes", "no")
+        gaps = np.where(rng.random(300) < 0.1, np.nan, size)
+        table = pa.table({"size": pa.array(gaps, from_pandas=True), "level": level, "label": label})
+        write_table(table, where / f"part-{i}.parquet")
+    encoder = kb.TableEncoder(categorical={"level": ["a", "b", "c"]}, missing="mean")
+    stream = kb.open_stream(where, label="label", encoder=encoder)
+    train(stream, kb.recipes.make("bpas", random_state=0), tmp_path / "model")
+    return where
+
+
+@pytest.mark.parametrize("scores", [[], ["--scores"]])
+def test_a_folder_is_predicted_by_workers(kernbrook, folder, tmp_path, scores):
+    model, outs = str(tmp_path / "model"), [tmp_path / "here", tmp_path / "there"]
+    said = []
+    for out, more in zip(outs, ([], ["--scheduler", LOCAL]), strict=True):
+        code, _, err = kernbrook(
+            "predict", model, str(folder), "--output", str(out), *scores, *more
+        )
+        assert code == 0
+        said.append(err.replace(str(out), "it").splitlines()[-2:])
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    assert len(outs[0].read_text().splitlines()) == 1500 + len(scores)
+    assert said[0] == said[1] == ["wrote 1,500 predictions to it", said[0][1]]
+    assert "on 1,500 labelled rows" in said[0][1]
+
+
+def test_a_worker_killed_while_predicting(kernbrook, folder, tmp_path):
+    """The lines are complete, and in order."""
+    for i in range(5, 60):
+        (folder / f"part-{i}.parquet").write_bytes((folder / "part-0.parquet").read_bytes())
+    client, model, moments = client_of(LOCAL), str(tmp_path / "model"), []
+    pids = list(client.run(os.getpid).values())
+
+    def kill():
+        os.kill(pids[0], signal.SIGKILL)
+        moments.append(time.monotonic())
+
+    outs = [tmp_path / "here", tmp_path / "there"]
+    for out, more in zip(outs, ([], ["--scheduler", LOCAL]), strict=True):
+        if more:
+            threading.Timer(0.2, kill).start()
+        code, *_ = kernbrook("predict", model, str(folder), "--output", str(out), *more)
+        moments.append(time.monotonic())
+        assert code == 0
+    assert moments == sorted(moments)
+    assert len(moments) == 3  # one of the kill, in mid-run
+    client.wait_for_workers(2, timeout=60)
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+
+
+def test_one_file_is_no_folder(kernbrook, folder, tmp_path):
+    code, _, err = kernbrook(
+        "predict", str(tmp_path / "model"), str(folder / "part-0.parquet"), "--scheduler", LOCAL
+    )
+    assert code != 0
+    assert "--scheduler: expected a folder of Parquet files, got" in err
+
+
+def test_the_function_for_other_engines(folder, tmp_path):
+    """Whatever batches they make, the answers are those of the whole."""
+    table = read_table(folder).drop_columns(["label"])
+    model = tmp_path / "model"
+    whole = predict_table(model, table, scores=True)
+    assert whole.column_names == ["prediction", "score"]
+    parts = [
+        predict_table(model, pa.Table.from_batches([batch]), scores=True)
+        for batch in table.to_batches(max_chunksize=128)
+    ]
+    assert pa.concat_tables(parts).equals(whole)
+    assert predict_table(model, table).column_names == ["prediction"]
+    assert predict_table(model, table.slice(0, 0)).num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("local:x", "local:N with N from 1"),
+        ("local:0", "local:N with N from 1"),
+        ("here", "tcp://HOST:PORT"),
+    ],
+)
+def test_what_is_no_address(address, message):
+    with pytest.raises(InputError, match=f"scheduler: expected .*{message}"):
+        compare("checkerboard:50", ["majority"], jobs=address)
+
+
+def test_without_dask_it_says_what_to_install():
+    program = (
+        "import sys; sys.modules['dask'] = sys.modules['distributed'] = None\n"
+        "import kernbrook.cli.main as cli; cli.run()"
+    )
+    command = [sys.executable, "-c", program, "compare", "checkerboard:50", "--scheduler", LOCAL]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "pip install 'kernbrook[dask]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
