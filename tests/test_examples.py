@@ -305,6 +305,13 @@ def test_the_page_on_papers(run):
     assert abs(own.loc["OMKC(D,D)", "mean"] - own.loc["OMKC(D,D)", "printed"]) < 3
 
 
+@pytest.mark.slow
+def test_the_page_on_clusters(run):
+    _, names = run("docs/cluster.md")
+    here, there = ([row.runs for row in names[one].rows] for one in ("here", "there"))
+    assert [[r.error for r in runs] for runs in here] == [[r.error for r in runs] for runs in there]
+
+
 def test_every_page_with_code_is_run_or_is_of_the_package():
     """What the page on learners shows is code of the package, but for the use of another's."""
     docs = beside_the_tests("docs")
