@@ -159,7 +159,11 @@ class Cluster(Crew):
             one.cancel()
 
     def share(self, value: Any) -> Any:
-        return self.client.scatter(value, broadcast=True, hash=False)
+        """As a result that the scheduler can make again: what is scattered goes with a worker."""
+        import dask
+
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+            return self.client.submit(_same, value, pure=False)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         return self._submit({}, function, *arguments)
@@ -177,6 +181,10 @@ class Cluster(Crew):
         begun: Future[Any] = executor.submit(function, *arguments)
         self._begun = [one for one in self._begun if not one.done()] + [begun]
         return begun
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 @cache
@@ -202,7 +210,9 @@ def client_of(address: str) -> Any:
         ) from error
     local = None
     if kind == "local":
-        local = LocalCluster(n_workers=int(number), threads_per_worker=1, dashboard_address=None)
+        local = LocalCluster(
+            n_workers=int(number), threads_per_worker=1, dashboard_address="127.0.0.1:0"
+        )
         atexit.register(local.close)
     try:
         client = Client(local or address, timeout=PATIENCE, set_as_default=False)

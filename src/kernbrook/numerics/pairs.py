@@ -96,18 +96,19 @@ def sparse_inner(data, indices, indptr, first, columns, place, out):
     where, value, none = np.empty(room, dtype=np.uintp), np.empty(room), np.uintp(0)
     for s in range(np.uintp(out.shape[0])):
         here, end = indptr[first + s], indptr[first + s + 1]
-        sparse_inner_row(data, indices, here, end, columns, place, where, value, s, none, out)
+        own, features = data[here:end], indices[here:end]
+        sparse_inner_row(own, features, columns, place, where, value, s, none, out)
 
 
 @njit(cache=True, nogil=True)
-def sparse_inner_row(data, indices, here, end, columns, place, where, value, s, lo, out):
-    """out[s, lo:] = inner products of one point, the entries here..end-1, with examples.
+def sparse_inner_row(data, indices, columns, place, where, value, s, lo, out):
+    """out[s, lo:] = inner products of one point, these entries, with the examples from `lo` on.
 
     where, value : (present + 1,) scratch
     """
     lo, b = np.uintp(lo), np.uintp(columns.shape[1])
     n = np.uintp(0)
-    for k in range(here, end):
+    for k in range(data.shape[0]):
         at = place[indices[k]]
         where[n] = np.uintp(at)
         value[n] = data[k]

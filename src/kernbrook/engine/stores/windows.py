@@ -243,10 +243,9 @@ def meet_sparse(meeting, group, point, lo, hi, start, s, out):
     for i in range(common.codes.shape[0]):
         code, later = common.codes[i], out[i, s, skip:w]
         if code == INNER:
-            where, value = meeting.where[group], meeting.value[group]
             sparse_inner_row(
-                data, meeting.numbers, here, end, columns, meeting.place[group], where, value, s,
-                skip, out[i],
+                data[here:end], meeting.numbers[here:end], columns, meeting.place[group],
+                meeting.where[group], meeting.value[group], s, skip, out[i],
             )  # fmt: skip
         elif code == SQUARED:
             norms = meeting.norms[first + start : first + hi]
