@@ -45,7 +45,7 @@ def test_compiled_code_calls_the_other_form():
 def test_a_form_for_compiled_code_has_no_machine_code():
     both(np.ones(3), 1)
     (form,) = least.inside.values()
-    assert form.library.get_pointer_to_function(form.fndesc.llvm_func_name) == 0
+    assert form.code.get_pointer_to_function(form.fndesc.llvm_func_name) == 0
 
 
 PROGRAM = """

@@ -100,6 +100,7 @@ def compare(
     from kernbrook.streams import open_stream
 
     check_targets(json, report)
+    crew = workers(jobs, scheduler)
     own = parameters(settings, budget)
     rows = wanted(recipes)
     if rows is None:  # the data say which
@@ -123,7 +124,7 @@ def compare(
                     permutations=permutations,
                     seed=seed,
                     orders=known,
-                    jobs=workers(jobs, scheduler),
+                    jobs=crew,
                     in_order=in_order,
                     baselines=baselines,
                     progress=partial(shown.announce, stream.name),
@@ -213,6 +214,7 @@ def reproduce(
     from kernbrook.reports import rendered, results_json, write_page
 
     check_targets(json, report)
+    crew = workers(jobs, scheduler)
     wanted = published(table)
     with progress() as shown:
         result = run(
@@ -221,7 +223,7 @@ def reproduce(
             permutations=permutations,
             seed=seed,
             orders=orders,
-            jobs=workers(jobs, scheduler),
+            jobs=crew,
             announce=shown.announce,
             rows=rows,
             compiling=shown.compiling,

@@ -150,10 +150,10 @@ def _of_file(
     progress: Any = None,
 ) -> tuple[bytes, int, Tally]:
     """What one worker says of one file."""
-    from kernbrook.evaluation.predicting import Tally, load_learned
+    from kernbrook.evaluation.predicting import Tally, kept_learned
     from kernbrook.evaluation.sources import open_like
 
-    machine, source, _ = load_learned(model)
+    machine, source = kept_learned(model)
     tally = Tally(getattr(machine, "classes_", None), source.positive)
     stream = open_like(source, path, **options)
     pieces = list(_pieces(machine, stream, scores, written, tally))

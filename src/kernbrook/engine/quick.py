@@ -347,7 +347,7 @@ def _meet_slots(store):
         for s in range(n):
             known |= stored.keys[s] == key
     block.known[0], stored.keys[stored.keys.shape[0] - 1] = known, key
-    meet_pairs(store.codes, store.plan.reach, stored, n, row, store.pairs, store.block.own)
+    meet_pairs(store.codes, store.plan.reach, stored, n, row, store.pairs, block.own)
     met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
     scratch = np.empty((2, block.values.shape[2]))
     source = np.empty(block.values.shape[2])
@@ -457,7 +457,7 @@ def _read_slots(store, board):
     """As `add_points` for each point in turn, but with points along the lanes."""
     block, plan, n = store.block, store.plan, store.n[0]
     slots, classes = block.slots, board.scores.shape[2]
-    meet_pairs(store.codes, plan.reach, store.stored, n, store.row, store.pairs, store.block.own)
+    meet_pairs(store.codes, plan.reach, store.stored, n, store.row, store.pairs, block.own)
     met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
     coefficients = np.empty((n, slots.alpha.shape[0] * classes))
     spread_coefficients(

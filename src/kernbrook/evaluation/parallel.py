@@ -54,6 +54,7 @@ class Crew:
     """
 
     size, here = 1, True
+    begun: tuple[Future[Any], ...] = ()  # and not known to be done
 
     def __enter__(self) -> Crew:
         return self
@@ -73,6 +74,10 @@ class Crew:
         """Begin a call on each machine: each has compiled code of its own."""
         return [self.submit(function)]
 
+    def _noted(self, call: Future[Any]) -> Future[Any]:
+        self.begun = (*(one for one in self.begun if not one.done()), call)
+        return call
+
 
 class Processes(Crew):
     """Processes that stay for the next call, joblib's own; together they have a thread a core."""
@@ -88,27 +93,23 @@ class Processes(Crew):
         inside = {name: os.environ.get(name, threads) for name in THREADS}
         self.size = jobs
         self._executor = get_memmapping_executor(jobs, timeout=300, env=inside)
-        self._begun: list[Future[Any]] = []
         self._folder = TemporaryDirectory(prefix="kernbrook-", ignore_cleanup_errors=True)
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is not None:
-            _wait_until_begun(self._begun)
+            _wait_until_begun(self.begun)
             self._executor.shutdown(wait=True, kill_workers=True)
         self._folder.cleanup()
 
     def share(self, value: Any) -> Any:
         from joblib import dump
 
-        path = Path(self._folder.name) / f"{len(os.listdir(self._folder.name))}"
+        path = Path(self._folder.name) / "shared"
         dump(value, path)
         return Stored(str(path))
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        self._begun = [one for one in self._begun if not one.done()]
-        begun: Future[Any] = self._executor.submit(_called, function, arguments)
-        self._begun.append(begun)
-        return begun
+        return self._noted(self._executor.submit(_called, function, arguments))
 
 
 class Stored(NamedTuple):
@@ -150,12 +151,12 @@ class Cluster(Crew):
         self.client = client_of(address)
         workers: dict[str, int] = self.client.nthreads()
         self.size = sum(workers.values())
-        self._hosts = sorted({name.rpartition(":")[0] for name in workers})
-        self._workers = list(workers)
-        self._begun: list[Future[Any]] = []
+        self._machines: dict[str, list[str]] = {}
+        for name in workers:
+            self._machines.setdefault(name.rpartition(":")[0], []).append(name)
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        for one in self._begun:
+        for one in self.begun:
             one.cancel()
 
     def share(self, value: Any) -> Any:
@@ -169,18 +170,14 @@ class Cluster(Crew):
         return self._submit({}, function, *arguments)
 
     def everywhere(self, function: Callable[[], Any]) -> list[Future[Any]]:
-        where = [
-            [name for name in self._workers if name.startswith(f"{host}:")] for host in self._hosts
-        ]
         return [
-            self._submit({"workers": own, "allow_other_workers": True}, function) for own in where
+            self._submit({"workers": own, "allow_other_workers": True}, function)
+            for own in self._machines.values()
         ]
 
     def _submit(self, where: Any, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         executor = self.client.get_executor(pure=False, **where)
-        begun: Future[Any] = executor.submit(function, *arguments)
-        self._begun = [one for one in self._begun if not one.done()] + [begun]
-        return begun
+        return self._noted(executor.submit(function, *arguments))
 
 
 def _same(value: Any) -> Any:

@@ -154,7 +154,7 @@ def predict_table(path: str | PathLike[str], table: Any, scores: bool = False) -
     """
     import pyarrow as pa
 
-    model, source, _ = _kept(os.fspath(path), os.stat(path).st_mtime_ns)
+    model, source = kept_learned(path)
     if scores:
         check_scores(model)
     parts: list[tuple[Any, Any]] = [_nothing(model)]
@@ -172,9 +172,14 @@ def predict_table(path: str | PathLike[str], table: Any, scores: bool = False) -
     return pa.table(columns)
 
 
+def kept_learned(path: str | PathLike[str]) -> tuple[Any, Source]:
+    """As `load_learned`, read once in a process, as long as the file stays the same."""
+    return _kept(os.fspath(path), os.stat(path).st_mtime_ns)
+
+
 @lru_cache(maxsize=2)
-def _kept(path: str, changed: int) -> tuple[Any, Source, Checkpoint | None]:
-    return load_learned(path)
+def _kept(path: str, changed: int) -> tuple[Any, Source]:
+    return load_learned(path)[:2]
 
 
 def _nothing(model: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:

@@ -46,14 +46,14 @@ class Inner(NamedTuple):
 
     signature: Any
     fndesc: Any
-    library: InnerLibrary
+    code: InnerLibrary
     environment: Any
     key: Any
 
     @property
     def codegen(self) -> Any:
         """What the cache asks for."""
-        return self.library.codegen
+        return self.code.codegen
 
 
 class InnerCacheImpl(CompileResultCacheImpl):
@@ -64,25 +64,25 @@ class InnerCacheImpl(CompileResultCacheImpl):
         return base
 
     def reduce(self, inner: Inner) -> Any:
-        library, fndesc = inner.library, inner.fndesc
+        fndesc = inner.fndesc
         fndesc.typemap = fndesc.calltypes = None  # as numba does
-        code = library.serialize_using_bitcode()
-        return code, fndesc, inner.environment, inner.signature
+        bitcode = inner.code.serialize_using_bitcode()
+        return bitcode, fndesc, inner.environment, inner.signature
 
     def rebuild(self, context: Any, payload: Any) -> Inner:
-        (name, _, code), fndesc, environment, signature = payload
+        (name, _, bitcode), fndesc, environment, signature = payload
         library = InnerLibrary(context.codegen(), name)
-        library._final_module = llvm.parse_bitcode(code)
+        library._final_module = llvm.parse_bitcode(bitcode)
         library._finalize_final_module()
         return entered(context, Inner(signature, fndesc, library, environment, object()))
 
     def check_cachable(self, inner: Inner) -> bool:
-        return not inner.library.has_dynamic_globals
+        return not inner.code.has_dynamic_globals
 
 
 def entered(context: Any, inner: Inner) -> Inner:
     """Make a function known to numba."""
-    context.insert_user_function(inner.key, inner.fndesc, [inner.library])
+    context.insert_user_function(inner.key, inner.fndesc, [inner.code])
     return inner
 
 
@@ -96,11 +96,11 @@ class Compiled(CPUDispatcher):
 
     def compile(self, sig: Any) -> Any:
         """For Python."""
-        new = tuple(sigutils.normalize_signature(sig)[0]) not in self.overloads
+        kinds = tuple(sigutils.normalize_signature(sig)[0])
+        new = kinds not in self.overloads
         entry = super().compile(sig)
         if new:
-            made = self.overloads[tuple(sigutils.normalize_signature(sig)[0])]
-            for environment in made._find_referenced_environments():
+            for environment in self.overloads[kinds]._find_referenced_environments():
                 self.targetctx.codegen().set_env(environment.env_name, environment)
         return entry
 

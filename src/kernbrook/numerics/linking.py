@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from kernbrook.numerics.borrowing import uncounted
 from kernbrook.numerics.compiling import Option
-from kernbrook.numerics.memory import POINTER, At, is_named, load, store
+from kernbrook.numerics.memory import POINTER, At, is_named, load, store, value_at
 
 # Arrays as verbs take them: C-contiguous, with so many axes.
 Vector = Annotated[NDArray[np.float64], 1]
@@ -178,35 +178,26 @@ def fill_in(typing_context: Any, verb: Any, rule: Any, link: Any) -> Any:
 def _address(context: Any, builder: Any, verb: Any, rule: Any) -> Any:
     """The address of a verb, compiled for a rule's class."""
     takes, comes, gives = types_of(verb)
-    inner = gives(addressed(rule), *takes)
-    compiled = verb.compiled(rule).inner(inner.args, gives)
-    context.active_code_library.add_linking_library(compiled.library)
+    kinds = addressed(rule), *takes
+    compiled = verb.compiled(rule).inner(kinds, gives)
+    context.active_code_library.add_linking_library(compiled.code)
     name = builder.module.get_unique_name(f"step.{compiled.fndesc.qualname}")
     function = ir.Function(builder.module, STEP, name)
     function.linkage = "internal"
     inside = ir.IRBuilder(function.append_basic_block())
     where, message, answer = function.args
-    told = load(inside, inside.bitcast(message, context.get_value_type(comes).as_pointer()))
-    given = [_found(context, inside, rule, where)]
-    for i, (kind, came) in enumerate(zip(takes, comes, strict=True)):
-        one = inside.extract_value(told, i)
-        there = came is types.voidptr and not isinstance(kind, At)
-        given.append(
-            _found(context, inside, kind, one) if there else uncounted(context, inside, kind, one)
-        )
-    status, result = context.call_internal_no_propagate(inside, compiled.fndesc, inner, given)
+    told = value_at(context, inside, comes, message)
+    given = [where, *(inside.extract_value(told, i) for i in range(len(takes)))]
+    for i, (kind, came) in enumerate(zip(kinds, (types.voidptr, *comes), strict=True)):
+        if came is types.voidptr and not isinstance(kind, At):
+            given[i] = value_at(context, inside, kind, given[i])
+    status, result = context.call_internal_no_propagate(
+        inside, compiled.fndesc, gives(*kinds), given
+    )
     if gives is not types.none:
         store(inside, result, inside.bitcast(answer, result.type.as_pointer()))
     inside.ret(inside.zext(status.is_error, INT))
     return builder.ptrtoint(function, WORD)
-
-
-def _found(context: Any, builder: Any, kind: Any, where: Any) -> Any:
-    """What is handed on of a value in memory: see `addressed`."""
-    if is_named(kind):
-        return where
-    pointer = builder.bitcast(where, context.get_value_type(kind).as_pointer())
-    return uncounted(context, builder, kind, load(builder, pointer))
 
 
 def _raise(convention: Any, builder: Any) -> None:

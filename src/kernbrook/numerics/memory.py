@@ -81,6 +81,11 @@ def _field(context: Any, builder: Any, at: At, address: Any, name: str) -> Any:
 @lower_cast(At, types.BaseTuple)
 def _whole(context: Any, builder: Any, at: At, kind: Any, address: Any) -> Any:
     """The tuple behind an address, where a verb takes it by value."""
+    return value_at(context, builder, kind, address)
+
+
+def value_at(context: Any, builder: Any, kind: Any, address: Any) -> Any:
+    """The value of some type behind an address, without reference counts of arrays."""
     pointer = builder.bitcast(address, context.get_value_type(kind).as_pointer())
     return uncounted(context, builder, kind, load(builder, pointer))
 
