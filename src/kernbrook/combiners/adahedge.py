@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.combiners.losses import LossCombiner, cut
+from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
 from kernbrook.numerics.compiling import njit
@@ -101,6 +102,13 @@ def ada_hedge(log_weights, state, losses):
     if gap > 0.0:
         mix_loss -= (math.log(after) - math.log(before)) * gap / math.log(m)
     state[m] = gap + max(loss - mix_loss, 0.0)
+    weigh_losses(log_weights, state)
+
+
+@njit(cache=True, nogil=True)
+def weigh_losses(log_weights, state):
+    """The weights for losses and gaps so far; see `ada_hedge`."""
+    m = log_weights.shape[0]
     if state[m] > 0.0:
         for e in range(m):
             log_weights[e] = -state[e] / state[m] * math.log(m)
@@ -110,3 +118,12 @@ def ada_hedge(log_weights, state, losses):
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     ada_hedge(progress.log_weights, progress.state, told.losses)
+
+
+@weigh_together.register(Adapting)
+def _together(combiner: Adapting, apart: Apart) -> Weighing:
+    """Losses add up, and so do the gaps."""
+    log_weights, state = added_weights(apart)
+    state[:-1] -= state[:-1].min()
+    weigh_losses(log_weights, state)
+    return Weighing(log_weights, state)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import POSITIVE, Number, or_none
 from kernbrook.combiners.fixed_share import Sharing
 from kernbrook.combiners.losses import LossCombiner, cut
+from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
 from kernbrook.numerics.compiling import njit
@@ -90,9 +91,17 @@ def exp_weights(step, log_weights, state, losses):
     """
     m = losses.shape[0]
     state[m] += 1.0
-    least = math.inf
     for e in range(m):
         state[e] += losses[e]
+    weigh_losses(step, log_weights, state)
+
+
+@njit(cache=True, nogil=True)
+def weigh_losses(step, log_weights, state):
+    """The weights for losses so far, which are brought to 0 for the least; see `exp_weights`."""
+    m = log_weights.shape[0]
+    least = math.inf
+    for e in range(m):
         least = min(least, state[e])
     for e in range(m):
         state[e] -= least
@@ -103,3 +112,12 @@ def exp_weights(step, log_weights, state, losses):
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     exp_weights(combiner.step, progress.log_weights, progress.state, told.losses)
+
+
+@weigh_together.register(Falling)
+def _together(combiner: Falling, apart: Apart) -> Weighing:
+    """Losses and rounds add up."""
+    log_weights, state = added_weights(apart)
+    if state[-1] > 0.0:
+        weigh_losses(combiner.step, log_weights, state)
+    return Weighing(log_weights, state)

@@ -10,6 +10,13 @@ import numpy as np
 from kernbrook.checks import Number
 from kernbrook.combiners.hedge import discount_losses
 from kernbrook.combiners.losses import DISCOUNT, LossCombiner, cut
+from kernbrook.engine.uniting import (
+    Apart,
+    Weighing,
+    added_weights,
+    averaged_weights,
+    weigh_together,
+)
 from kernbrook.engine.verbs import update
 from kernbrook.numerics.compiling import njit
 
@@ -105,3 +112,9 @@ def _update(combiner, told, progress):
     everybody = np.ones(told.losses.shape[0], np.bool_)
     discount_losses(combiner.log_discount, progress.log_weights, told.losses, everybody)
     share_weights(combiner.share, progress.log_weights)
+
+
+@weigh_together.register(Sharing)
+def _together(combiner: Sharing, apart: Apart) -> Weighing:
+    """Without a share losses add up; with one the weights tell of the last rounds."""
+    return added_weights(apart) if combiner.share == 0.0 else averaged_weights(apart)

@@ -6,6 +6,7 @@ import math
 from typing import ClassVar, NamedTuple
 
 from kernbrook.combiners.losses import DISCOUNT, LossCombiner, cut, lift
+from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
 from kernbrook.numerics.compiling import njit
@@ -92,3 +93,9 @@ def discount_losses(log_discount, log_weights, losses, counted):
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     discount_losses(combiner.log_discount, progress.log_weights, told.losses, told.counted)
+
+
+@weigh_together.register(Discounted)
+def _together(combiner: Discounted, apart: Apart) -> Weighing:
+    """Losses add up, and so do the logarithms of weights."""
+    return added_weights(apart)

@@ -9,6 +9,7 @@ import numpy as np
 
 from kernbrook.checks import Flag
 from kernbrook.combiners.losses import LossCombiner, cut
+from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
 from kernbrook.numerics.compiling import njit
 
@@ -88,11 +89,19 @@ def ml_poly(offset, log_weights, state, losses):
         total += weight
         loss += weight * (losses[e] - least)
     loss /= total
-    greatest = -math.inf
     for e in range(m):
         regret = loss - (losses[e] - least)
         state[e] += regret
         state[m + e] += regret * regret
+    weigh_regrets(offset, log_weights, state)
+
+
+@njit(cache=True, nogil=True)
+def weigh_regrets(offset, log_weights, state):
+    """The weights for regrets so far; see `ml_poly`."""
+    m = log_weights.shape[0]
+    greatest = -math.inf
+    for e in range(m):
         log_weights[e] = -math.inf
         if state[e] > 0.0 and offset + state[m + e] > 0.0:  # squares may underflow
             log_weights[e] = math.log(state[e]) - math.log(offset + state[m + e])
@@ -105,3 +114,11 @@ def ml_poly(offset, log_weights, state, losses):
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     ml_poly(combiner.offset, progress.log_weights, progress.state, told.losses)
+
+
+@weigh_together.register(Polynomial)
+def _together(combiner: Polynomial, apart: Apart) -> Weighing:
+    """Regrets add up, and so do their squares."""
+    log_weights, state = added_weights(apart)
+    weigh_regrets(combiner.offset, log_weights, state)
+    return Weighing(log_weights, state)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from kernbrook.combiners.ml_poly import MLPoly
 from kernbrook.engine.committee import vote
 from kernbrook.engine.losses import LINEARIZED, MISTAKES, SQUARED, loss_of
 from kernbrook.engine.progress import Progress
+from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import correct, update, weigh_all
 from kernbrook.errors import InputError
 from kernbrook.numerics.compiling import njit
@@ -273,3 +275,45 @@ def _tell_apart(told, base, coefficients, matrix):
     wrong = 1.0 / (1.0 + math.exp(cut(2.0 * margin, 50.0)))
     curvature = max(4.0 * wrong * (1.0 - wrong), FLATTEST)
     newton_step(matrix, inputs, -2.0 * told.weight * wrong, told.weight * curvature, coefficients)
+
+
+@weigh_together.register(Stacking)
+def _together(combiner: Stacking, apart: Apart) -> Weighing:
+    """The regression's matrix and moments add up, as if all had had the same experts."""
+    m = len(apart.before.log_weights)
+    parts = apart.over(lambda one: Parts(one.log_weights, *split(one.state, m)))
+    base = weigh_together(
+        combiner.base, parts.over(lambda one: Weighing(one.log_weights, one.state))
+    )
+    known = parts.over(lambda one: _known(combiner, one))
+    measured = parts.of("measured")
+    greatest = max(one[3] for one in measured.each)
+    total = np.array([measured.added()[0], *measured.averaged()[1:3], greatest])
+    inverse = np.linalg.inv(known.over(itemgetter(0)).added())
+    coefficients = inverse @ known.over(itemgetter(1)).added()
+    if total[0] == 0.0:
+        inverse[:] = 0.0
+    return Weighing(
+        base.log_weights,
+        np.concatenate([base.state, total, coefficients, (inverse + inverse.T).ravel() / 2]),
+    )
+
+
+class Parts(NamedTuple):
+    """Weights, and the parts of the state as `split` gives them."""
+
+    log_weights: NDArray[np.float64]
+    state: NDArray[np.float64]
+    measured: NDArray[np.float64]
+    coefficients: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+
+
+def _known(combiner: Stacking, one: Parts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The regression's matrix, and its product with the coefficients."""
+    if one.measured[0] > 0.0:
+        matrix: NDArray[Any] = np.linalg.inv(one.inverse)
+    else:
+        matrix = np.diag(np.full(len(one.coefficients), combiner.regularization))
+        matrix[0, 0] /= FREER
+    return matrix, matrix @ one.coefficients

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sklearn.base import BaseEstimator
 
 from kernbrook.engine.losses import MISTAKES
+from kernbrook.engine.uniting import Apart, Weighing, averaged_weights, weigh_together
 from kernbrook.engine.verbs import update
 
 
@@ -39,3 +40,8 @@ class Equal(NamedTuple):
 @update.of(Equal)
 def _update(combiner, told, progress):
     pass
+
+
+@weigh_together.register(Equal)
+def _together(combiner: Equal, apart: Apart) -> Weighing:
+    return averaged_weights(apart)

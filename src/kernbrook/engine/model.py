@@ -30,6 +30,7 @@ from kernbrook.engine.progress import (
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied, most_of, spread_of
+from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import Clock, expect, parts_of
 from kernbrook.errors import InputError, KernbrookWarning
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
@@ -396,6 +397,37 @@ class Model:
         self.restore(arrays)
         self.scaler = old.scaler
         self.calibration = old.calibration.grown(positions, self.setting.scores)
+        self.calibration.rounds = self.rounds
+
+    def unite(self, models: Sequence[Model], before: Model) -> None:
+        """Go on from what models of the same choices have learned apart; this one is new.
+
+        before : what they had in common; a new model where that is nothing. InputError where the
+        models cannot be brought together.
+        """
+        labels = np.array([one.asked - before.asked for one in models], dtype=float)
+        shares = labels / labels.sum() if labels.any() else np.full(len(models), 1 / len(models))
+        apart = Apart(models, before, shares)
+        progress = apart.of("progress")
+        chosen = {one.chosen for one in models}
+        if len(chosen) > 1:
+            raise InputError("merge: the models have chosen different experts for good")
+        counters = models[-1].progress.counters.copy()
+        added = progress.of("counters").added()
+        counters[[ROUND, ASKED]] = added[[ROUND, ASKED]]
+        counters[SEED] = self.setting.seed
+        weighing = progress.over(lambda one: Weighing(one.log_weights, one.state))
+        log_weights, state = weigh_together(self.choices.combiner, weighing)
+        self.states = tuple(
+            store.united(apart.over(lambda one, i=i: one.states[i]))  # type: ignore[misc]
+            for i, store in enumerate(self.stores)
+        )
+        self.progress = Progress(
+            log_weights, progress.of("losses").added(), models[0].progress.used.copy(), state,
+            counters, progress.of("asking").averaged(),
+        )  # fmt: skip
+        self.scaler.unite(apart.of("scaler"))
+        self.calibration.unite(apart.of("calibration"))
         self.calibration.rounds = self.rounds
 
     def widen(self, old: Model) -> None:

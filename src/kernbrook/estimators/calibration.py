@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import LEARNED
+from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Flags, Floats, Labels, check_array
 from kernbrook.numerics.calibration import (
@@ -120,6 +121,12 @@ class Calibration:
             known.cross[positions] = old.cross
         known.counts[positions] = old.counts
         return other
+
+    def unite(self, apart: Apart) -> None:
+        """Know what several together know: labels add up, the rest is of late and averaged."""
+        known = apart.of("_known")
+        averaged = {name: known.of(name).averaged() for name in Calibrated._fields}
+        self._known = Calibrated(**{**averaged, "counts": known.of("counts").added()})
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""

@@ -391,17 +391,21 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         self.__dict__.update(_run=run, classes_=found)
         self.__dict__.pop("_number", None)
 
+    def _of_classes(self, found: NDArray[Any]) -> Model:
+        """The model with more classes; InputError where there is none."""
+        trial: Any = clone(self)
+        trial.classes_, old = found, self._run
+        checked(self.threshold, len(found))
+        run: Model = trial._new_run(old.setting.width, old.sparse, old.setting.seed)
+        run.take_over(old, class_numbers(found, self.classes_))
+        return run
+
     def _grown(self, y: NDArray[Any], unseen: Labels) -> tuple[NDArray[Any], Model]:
         """All classes, and the model of them; unseen : rows of y with those that are new."""
-        old = self._run
         try:
             found = distinct(as_labels([*self.classes_.tolist(), *y[unseen].tolist()]))
             _check_classes(found)
-            trial: Any = clone(self)
-            trial.classes_ = found
-            checked(self.threshold, len(found))
-            run = trial._new_run(old.setting.width, old.sparse, old.setting.seed)
-            run.take_over(old, class_numbers(found, self.classes_))
+            run = self._of_classes(found)
         except InputError as error:
             raise InputError(
                 f"y: label {_some(y[unseen[:1]])} (row {unseen[0]} of the chunk) is not one of the "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Flags, Floats, check_array
 from kernbrook.numerics.intervals import deviation, half_width
@@ -74,6 +75,13 @@ class Residuals:
         other._errors, other._seen = self._errors.copy(), self._seen.copy()
         other.rounds = self.rounds
         return other
+
+    def unite(self, apart: Apart) -> None:
+        """Keep the last errors of several in turn."""
+        errors = apart.over(lambda one: one._in_order()).newest(WINDOW)
+        self._seen = np.maximum(apart.of("_seen").added(), len(errors))
+        seen = int(self._seen[0])
+        self._errors[np.arange(seen - len(errors), seen) % WINDOW] = errors
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""

@@ -25,6 +25,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.bad_rows import good_rows, runs
 from kernbrook.estimators.labelled import as_labels, check_present, is_empty, without
 from kernbrook.estimators.making import Pool, make_model, pool_of, shared_kernels
+from kernbrook.estimators.merging import united
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.gram.points import (
     DenseRows,
@@ -268,6 +269,48 @@ class OnlineMachine(BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_quick"}
+
+    def merge(self, *others: Any, since: Any = None) -> Any:
+        """Learn what models of the same parameters have learned apart from this one, in place.
+
+        Each counts by its share of the labels. Exact, as if one model had met all examples of all:
+        the statistics of `Ridge` without forgetting, on rows that are scaled alike; losses of
+        experts, and with them the weights of `Hedge` and `EXP`, for the experts as they were;
+        means, deviations and maxima of features; numbers of rows, labels and mistakes. Averaged:
+        steps of `GradientDescent`, kernel expansions, weights and statistics that forget. Under a
+        budget the greatest coefficients of the average stay, and the rest is projected on them.
+        Ranks, errors and last labels are the last of all models in turn.
+
+        Parameters
+        ----------
+        others : models of the same class and parameters; they do not change
+        since : a model that all of them were copied from; what it had learned counts once. None:
+            they began by themselves. Random features are the same for the same `random_state`
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            The models differ in parameters, features or random features, or hold what belongs to
+            one stream: `External` models, a `GradientDescent` with a window, `GroupNorm`,
+            `AdaRaker`. Then nothing changes.
+
+        Examples
+        --------
+        >>> import kernbrook as kb
+        >>> X, y = kb.open_stream("checkerboard:2000").read()
+        >>> parts = [kb.OnlineMKClassifier(random_state=0).fit(X[i::2], y[i::2]) for i in (0, 1)]
+        >>> both = parts[0].merge(parts[1])
+        >>> both.n_rounds_
+        2000
+        """
+        check_is_fitted(self)
+        self.__dict__.update(united(self, others, since))
+        self.__dict__.pop("_number", None)
+        return self
 
     def should_ask(self, X: Any) -> Flags:
         """(n,) bool: does the model want the label of each row of X, (n, d), if it came next?

@@ -8,12 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernbrook.checks import NON_NEGATIVE, POSITIVE, or_none
+from kernbrook.engine.uniting import Apart, remember_together
 from kernbrook.engine.verbs import Change, fit_in
+from kernbrook.gram.points import Floats
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL
 from kernbrook.numerics.classes import add_step, copies
 from kernbrook.numerics.compiling import njit
-from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce
+from kernbrook.numerics.projection import gather, project, reduce
 from kernbrook.numerics.upkeep import keep, scale, square_of
 
 
@@ -139,12 +141,7 @@ def halve(slots, ridge, later):
     half = len(kept)
     factor, order = np.empty((half, half)), np.empty(half, dtype=np.int64)
     reduced, shares, rest = np.empty(half), np.zeros(filled), np.zeros(filled)
-    n = 0
-    for s in kept:
-        square = (1.0 + ridge) * gram[s, s] - reduce(factor, order, n, gram[s], reduced)
-        if square > SMALLEST_PIVOT * gram[s, s]:  # else it is in the others' span: no share for it
-            append(factor, order, n, s, reduced, square)
-            n += 1
+    n = gather(factor, order, gram, kept, ridge)
     square = 0.0
     for c in range(alpha.shape[0]):
         for s in kept:
@@ -166,3 +163,8 @@ def halve(slots, ridge, later):
         scale(alpha, half, math.sqrt(slots.memory[0] / square))
     else:
         slots.memory[0] = 0.0
+
+
+@remember_together.register(AhpatronRule)
+def _together(rule: AhpatronRule, memory: Apart, square: float, scores: int) -> Floats:
+    return np.array([max(square, 0.0), 0.0, 0.0])

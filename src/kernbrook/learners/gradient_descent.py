@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import NON_NEGATIVE, POSITIVE, Number, OneOf, Or, Whole, or_none
+from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import after_label, descend, expand, predict
 from kernbrook.errors import InputError
-from kernbrook.features.base import MAP
+from kernbrook.features.base import MAP, Floats
 from kernbrook.learners.steps import product, sign_of
 from kernbrook.numerics.classes import log_loss
 from kernbrook.numerics.compiling import njit
@@ -285,3 +286,9 @@ def _after_label(rule, held, number):
             for i in range(numbers.shape[0]):
                 for j in range(numbers.shape[1]):
                     numbers[i, j] = 0.0
+
+
+@descend_together.register(GradientRule)
+def _together(rule: GradientRule, apart: Apart) -> tuple[Floats, Floats]:
+    """Coefficients are averaged, squared gradients add up."""
+    return apart.of("theta").averaged(), apart.of("extra").added()

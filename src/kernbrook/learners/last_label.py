@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.row import InRows, Row, in_rows, read
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
+from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import learn, score
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array
@@ -118,6 +119,10 @@ class LastLabels(Store):
         else:
             place = int(np.argmax(spread.origin == label))
         return {"label": np.array([float(place)])}
+
+    def united(self, apart: Apart) -> Last:
+        known = [one.label for one in apart.each if not np.isnan(one.label[0])]
+        return Last((known or [apart.before.label])[-1].copy(), self.experts)
 
     def overflow(self, expert: int) -> NonFiniteError:
         return NonFiniteError("LastLabel: a label is not finite")

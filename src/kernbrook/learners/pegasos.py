@@ -9,7 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernbrook.checks import POSITIVE, Flag, OneOf, Whole, or_none
+from kernbrook.engine.uniting import Apart, remember_together
 from kernbrook.engine.verbs import Change, fit_in, keep_within
+from kernbrook.gram.points import Floats
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL
@@ -408,3 +410,10 @@ def squared_distance(x, z):
         difference = x[k] - z[k]
         total += difference * difference
     return total
+
+
+@remember_together.register(PegasosRule)
+def _together(rule: PegasosRule, memory: Apart, square: float, scores: int) -> Floats:
+    """Examples add up; one score stands for two classes."""
+    twice = 2.0 if scores == 1 else 1.0
+    return np.array([memory.added()[0], twice * max(square, 0.0), 0.0])

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import POSITIVE, Number, Or
+from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import descend, predict
-from kernbrook.features.base import MAP
+from kernbrook.errors import NonFiniteError
+from kernbrook.features.base import MAP, Floats
 from kernbrook.learners.steps import product, sign_of
 from kernbrook.numerics.compiling import njit
 
@@ -157,3 +159,26 @@ def _descend(rule, held, z, t, seen, scores, variance):
         else:
             for j in range(d):
                 inverse[i, j] = (inverse[i, j] - factor * gains[j]) * grown
+
+
+@descend_together.register(RidgeRule)
+def _together(rule: RidgeRule, apart: Apart) -> tuple[Floats, Floats]:
+    """A and b are sums over examples, so that theta is exactly that of all of them.
+
+    Under forgetting they count the last ones, and are averaged.
+    """
+    matrices = apart.over(lambda one: inverse_of(one.extra))
+    matrix = matrices.averaged() if rule.forgetting < 1.0 else matrices.added()
+    own = apart.over(lambda one: one.theta @ inverse_of(one.extra))
+    moments = own.averaged() if rule.forgetting < 1.0 else own.added()
+    inverse = inverse_of(matrix)
+    return moments @ inverse, inverse
+
+
+def inverse_of(matrix: Floats) -> Floats:
+    """Of a symmetric matrix, symmetric to the last bit."""
+    try:
+        inverse = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        raise NonFiniteError("merge: the moments of a ridge regression are singular") from None
+    return np.asarray((inverse + inverse.T) / 2)

@@ -65,6 +65,23 @@ def append(factor, order, n, slot, reduced, square):
 
 
 @njit(cache=True, nogil=True)
+def gather(factor, order, gram, slots, ridge):
+    """The factor of some slots, of K + ridge diag K for their kernel values; how many joined.
+
+    Those within the rounding of the span of those before do not join.
+
+    factor, order : out; gram : (B, B) kernel values of slots
+    """
+    n, reduced = 0, np.empty(len(slots))
+    for s in slots:
+        square = (1.0 + ridge) * gram[s, s] - reduce(factor, order, n, gram[s], reduced)
+        if square > SMALLEST_PIVOT * gram[s, s]:
+            append(factor, order, n, s, reduced, square)
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
 def remove(factor, order, n, slot):
     """A slot leaves; the others keep their order."""
     gone = 0

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.checks import shown
+from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
 from kernbrook.gram.points import check_array
 from kernbrook.numerics import scaling
@@ -115,6 +116,30 @@ class OnlineScaler:
         scaling.scale_sparse(X.data, indices, indptr, largest, out)
         return type(X)((out, X.indices, X.indptr), shape=X.shape)
 
+    def unite(self, apart: Apart) -> None:
+        """Know what several together know: exactly, but of ranks the last rows of all in turn."""
+        if self.method == "ranks":
+            if len(rows := apart.over(OnlineScaler._in_order).newest(scaling.WINDOW)):
+                self.learn(rows)
+            return
+        self._seen = apart.of("_seen").added()
+        if self.method == "maximum":
+            self._first = np.max([one._first for one in apart.each], axis=0)
+            return
+        origin = apart.before._first  # sums of differences from it lose no digits
+        sums = apart.over(lambda one: one._seen * (one._first - origin)).added()
+        squares = apart.over(lambda one: one._second + one._seen * (one._first - origin) ** 2)
+        n = max(int(self._seen[0]), 1)
+        self._first = origin + sums / n
+        self._second = np.maximum(squares.added() - sums**2 / n, 0.0)
+
+    def _in_order(self) -> NDArray[Any]:
+        """The rows that ranks are among, the oldest first."""
+        seen = int(self._seen[0])
+        which = np.arange(max(seen - scaling.WINDOW, 0), seen) % scaling.WINDOW
+        rows: NDArray[Any] = self._first[which]
+        return rows
+
     def copy(self) -> OnlineScaler:
         """One that goes on from here by itself."""
         other = OnlineScaler.__new__(OnlineScaler)
@@ -159,6 +184,12 @@ class Scalers:
         other.methods = self.methods
         other._each = [None if one is None else one.copy() for one in self._each]
         return other
+
+    def unite(self, apart: Apart) -> None:
+        """See `OnlineScaler.unite`."""
+        for i, one in enumerate(self._each):
+            if one is not None:
+                one.unite(apart.over(lambda scalers, i=i: scalers._each[i]))  # type: ignore[misc]
 
     def on(self, arrays: Iterable[NDArray[Any]]) -> Scalers:
         """Others that learn in these arrays, which are like those of `arrays`, in their order."""

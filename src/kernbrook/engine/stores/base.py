@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Seen, score
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, wider
@@ -137,6 +138,10 @@ class Store:
         arrays, width = before.arrays(state), self.setting.width
         own = {name: wider(arrays[name], width) for name in ("X", "points") if name in arrays}
         return self.restored({**arrays, **own})
+
+    def united(self, apart: Apart) -> Any:
+        """The state that stands for those of several models; InputError where none can."""
+        raise InputError("merge: not all parts of this model can be merged")
 
     def counts(self, state: Any) -> Labels:
         """(m,) support vectors of each expert."""

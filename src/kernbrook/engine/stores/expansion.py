@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look, met, summed
+from kernbrook.engine.uniting import Apart, union
 from kernbrook.engine.verbs import expand, learn, link_expander, links, score, typed
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
@@ -373,6 +374,16 @@ class Expansion(Store):
         n, m, (c, k) = len(stored), len(self.experts), spread.coefficients.shape
         each = stored.reshape(n, m, c) @ spread.coefficients
         return {**arrays, "coefficients": each.reshape(n, m * k)}
+
+    def united(self, apart: Apart) -> Held:
+        if self.budget is not None:
+            raise InputError("merge: a window holds the last rows of one stream")
+        points, _, averaged = union(
+            self.setting.width, self.setting.sparse, apart.over(self.expansion)
+        )
+        support = points.with_coefficients(averaged.reshape(len(averaged), -1))
+        used = np.flatnonzero(support.coefficients.any(axis=1))
+        return Held(support.kept(used), np.ones(len(self.experts)))
 
     def counts(self, state: Held) -> Labels:
         return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)

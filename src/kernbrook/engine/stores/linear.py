@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, refusal, shown
 from kernbrook.engine.pool import Part
-from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.progress import Progress
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, finite, look
+from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import (
     Coefficients,
     after_label,
@@ -31,7 +32,7 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.features import Monomials, RandomFeatures
 from kernbrook.features.base import Features
 from kernbrook.features.pools import PoolMap, draw, numbers_of, restore, widen
-from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
+from kernbrook.gram.points import Floats, Labels, Rows, check_array, within
 from kernbrook.gram.sums import share, threads_for
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.spectra import ShiftInvariant
@@ -213,12 +214,13 @@ class Linear(Store):
         member = self.member(features, state.theta, state.extra, self.scratch())
         threads = threads_for(b * int((self.dims * (self.rows + 1)).sum()))
 
-        def finish(board: Board, asked: Flags) -> Learned:
-            if not (np.isfinite(state.theta).all() and np.isfinite(state.extra).all()):
-                raise diverged()
-            return state
+        return Pass((member,), threads, lambda *_: self._checked(state))
 
-        return Pass((member,), threads, finish)
+    def _checked(self, state: Learned) -> Learned:
+        """The state; NonFiniteError where it has overflowed."""
+        if not (np.isfinite(state.theta).all() and np.isfinite(state.extra).all()):
+            raise diverged()
+        return state
 
     def scratch(self) -> tuple[Floats, Labels]:
         """Room for one compiled form."""
@@ -278,6 +280,32 @@ class Linear(Store):
             for name, parts in (("theta", theta), ("extra", extra))
         }
         return {**arrays, **joined}
+
+    def united(self, apart: Apart) -> Learned:
+        first, *others = (self._drawn(state) for state in apart.each)
+        if not all(same(first, other) for other in others):
+            raise InputError(
+                "merge: the models have features of their own; give all the same random_state, or "
+                "copies of one model"
+            )
+        fresh = self.begin()
+        for e, own in enumerate(self.own):
+            held = apart.over(lambda state, e=e: self._held(state, e))  # type: ignore[misc]
+            theta, extra = descend_together(self.rules[own], held)
+            now = self._held(fresh, e)
+            now.theta[:], now.extra[:] = theta, extra
+        return self._checked(fresh._replace(pool=apart.each[0].pool))
+
+    def _drawn(self, state: Learned) -> list[NDArray[Any]]:
+        """The arrays of the maps."""
+        return [array for one in state.pool.maps for array in one.arrays().values()]
+
+    def _held(self, state: Learned, e: int) -> Coefficients:
+        """What an expert holds: views."""
+        d = int(self.dims[e])
+        theta = state.theta[self.at[e] : self.at[e + 1]].reshape(-1, d)
+        extra = state.extra[self.more[e] : self.more[e + 1]].reshape(-1, d)
+        return Coefficients(theta, extra, np.empty(0))
 
     def widened(self, before: Linear, state: Learned) -> Learned:
         """Experts begin anew on maps that cannot go on."""

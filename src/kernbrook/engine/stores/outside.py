@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store
+from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Rows, wider
 
@@ -199,6 +200,9 @@ class OutsideModel(Store):
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Trained:
         raise InputError("a model of another library cannot come from a file")
 
+    def united(self, apart: Apart) -> Trained:
+        raise InputError(f"merge: {self.model!r} is a model of another library")
+
     def widened(self, before: Any, state: Trained) -> Trained:
         """A model that takes rows of one width alone begins anew."""
         model, width = state.model if self.one_by_one else None, self.setting.width
@@ -249,6 +253,9 @@ class Forecasts(Store):
         return {}
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> tuple[()]:
+        return ()
+
+    def united(self, apart: Apart) -> tuple[()]:
         return ()
 
 

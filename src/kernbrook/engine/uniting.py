@@ -1,0 +1,139 @@
+"""What models of the same choices have learned apart, brought together.
+
+Sums over examples add up: what the models had in common before counts once. Other numbers are
+averaged, each model's by its share of the labels. So are kernel expansions, which are then cut back
+to their budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import singledispatch
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from kernbrook.errors import InputError
+from kernbrook.gram.points import DenseRows, Floats, Labels, Rows, SupportVectors, keys_of
+
+RIDGE = 5e-4  # of a projection, beside k(x, x): that of Liao et al. (2024), algorithm 2
+
+
+class Apart(NamedTuple):
+    """Arrays, or tuples of arrays, of s models.
+
+    each : of the models; before : of what they had in common; shares : (s,) of the labels since
+    """
+
+    each: Sequence[Any]
+    before: Any
+    shares: Floats
+
+    def over(self, function: Callable[[Any], Any]) -> Apart:
+        """What a function makes of each."""
+        return Apart([function(one) for one in self.each], function(self.before), self.shares)
+
+    def of(self, name: str) -> Apart:
+        """An attribute of each."""
+        return self.over(attrgetter(name))
+
+    def added(self) -> Any:
+        """Sums over examples."""
+        return self.before + sum(one - self.before for one in self.each)
+
+    def averaged(self) -> Any:
+        """What is no sum."""
+        return sum(share * one for share, one in zip(self.shares, self.each, strict=True))
+
+    def newest(self, most: int) -> Any:
+        """Of what is kept of the last rows, oldest first: the last ones of all models in turn."""
+        shares = np.maximum(self.shares, 1e-9)
+        ages = [
+            np.arange(len(one), 0, -1) / share for share, one in zip(shares, self.each, strict=True)
+        ]
+        order = np.argsort(-np.concatenate(ages), kind="stable")[-most:]
+        return np.concatenate(self.each)[order]
+
+
+class Weighing(NamedTuple):
+    """What a combiner has learned: (e,) logarithms of weights, and what else it keeps."""
+
+    log_weights: Floats
+    state: Floats
+
+
+@singledispatch
+def weigh_together(combiner: Any, apart: Apart) -> Weighing:
+    """What a combiner's rule makes of the `Weighing` of several models."""
+    raise InputError("merge: the weights of this combiner belong to one stream")
+
+
+@singledispatch
+def descend_together(rule: Any, apart: Apart) -> tuple[Floats, Floats]:
+    """What a learner's rule makes of several `Coefficients`: theta and extra."""
+    raise InputError("merge: what this learner has learned belongs to one stream")
+
+
+@singledispatch
+def remember_together(rule: Any, memory: Apart, square: float, scores: int) -> Floats:
+    """What a budgeted learner's rule makes of the (3,) memories of several models.
+
+    square : |f|^2 of their function, the sum over its scores
+    """
+    return np.asarray(memory.added())
+
+
+def added_weights(apart: Apart) -> Weighing:
+    """Weights by losses so far, and sums over rounds."""
+    with np.errstate(invalid="ignore"):  # a weight of 0 has an infinite logarithm
+        log_weights = apart.of("log_weights").added()
+    log_weights[np.isnan(log_weights)] = -np.inf
+    return Weighing(log_weights - log_weights.max(), apart.of("state").added())
+
+
+def averaged_weights(apart: Apart) -> Weighing:
+    """Weights by losses of late."""
+    log_weights = apart.of("log_weights").averaged()
+    return Weighing(log_weights - log_weights.max(), apart.of("state").averaged())
+
+
+class Union(NamedTuple):
+    """The points of several expansions, equal ones once.
+
+    points : with no coefficients
+    places : of each expansion, the numbers of its points among them
+    coefficients : (n, ...) averaged
+    """
+
+    points: SupportVectors
+    places: list[Labels]
+    coefficients: Floats
+
+
+def union(width: int, sparse: bool, apart: Apart) -> Union:
+    """apart : (points, (n, ...) coefficients) of each model."""
+    points, known = SupportVectors(0, width, sparse), np.empty(0, dtype=np.int64)
+    found = []
+    for rows, _ in apart.each:
+        keys = row_keys(rows)
+        unique, first = np.unique(keys, return_index=True)
+        new = np.sort(first[~np.isin(unique, known)])
+        points = points.appended(rows, new, np.zeros((len(new), 0)))
+        known = np.concatenate([known, keys[new]])
+        found.append(keys)
+    order = np.argsort(known)
+    places = [order[np.searchsorted(known, keys, sorter=order)] for keys in found]
+    total = np.zeros((len(known), *apart.each[0][1].shape[1:]))
+    for (_, coefficients), share, own in zip(apart.each, apart.shares, places, strict=True):
+        np.add.at(total, own, share * coefficients)
+    return Union(points, places, total)
+
+
+def row_keys(rows: Rows) -> NDArray[np.int64]:
+    """(n,) equal for equal rows."""
+    if isinstance(rows, DenseRows):
+        return keys_of(rows.X)
+    return keys_of(sp.csr_matrix(rows.csr(), shape=(len(rows), rows.width)))

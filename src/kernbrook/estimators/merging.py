@@ -1,0 +1,74 @@
+"""Estimators that have learned apart, brought together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import clone
+
+from kernbrook.engine.model import Model
+from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import as_labels, distinct
+
+if TYPE_CHECKING:
+    from kernbrook.estimators.machine import OnlineMachine
+
+
+def united(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str, Any]:
+    """The attributes of a model that has learned what several have; see `OnlineMachine.merge`."""
+    models = [model, *others]
+    known = models if since is None else [*models, since]
+    for one in known[1:]:
+        check_alike(model, one)
+    classes, runs = None, [one._run for one in known]
+    if hasattr(model, "classes_"):
+        classes = distinct(as_labels([label for one in known for label in one.classes_.tolist()]))
+        grows = [len(one.classes_) < len(classes) for one in known]
+        runs = [
+            one._of_classes(classes) if new else one._run
+            for one, new in zip(known, grows, strict=True)
+        ]
+    skipped = [getattr(one, "n_rows_skipped_", 0) for one in known]
+    made = new_like(model, model._run, classes)
+    before, before_skipped = new_like(model, model._run, classes), 0
+    if since is not None:
+        before, before_skipped = runs.pop(), skipped.pop()
+    if any(one.rounds < before.rounds or one.asked < before.asked for one in runs):
+        raise InputError("merge: since has learned more than a model that went on from it")
+    made.unite(runs, before)
+    attributes: dict[str, Any] = {"_run": made}
+    if classes is not None:
+        attributes["classes_"] = classes
+    if any(skipped):
+        own = sum(number - before_skipped for number in skipped)
+        attributes["n_rows_skipped_"] = before_skipped + own
+    return attributes
+
+
+def new_like(model: OnlineMachine, run: Model, classes: Any) -> Model:
+    """The model that has learned nothing, of the parameters of one and the form of another."""
+    trial: Any = clone(model)
+    trial.classes_ = classes
+    setting = run.setting
+    made: Model = trial._new_run(setting.width, run.sparse, setting.seed)
+    return made
+
+
+def check_alike(model: OnlineMachine, other: Any) -> None:
+    """InputError unless another model can be merged with one."""
+    if type(other) is not type(model):
+        raise InputError(f"merge: expected {type(model).__name__}, got {other!r:.80}")
+    if not hasattr(other, "_run"):
+        raise InputError("merge: a model has not learned anything")
+    width, found = model.n_features_in_, other.n_features_in_
+    if width != found:
+        raise InputError(f"merge: expected a model of {width} features, got one of {found}")
+    names = [list(getattr(one, "feature_names_in_", [])) for one in (model, other)]
+    if all(names) and names[0] != names[1]:
+        raise InputError("merge: the models have features of other names")
+    if model._run.sparse != other._run.sparse:
+        raise InputError("merge: one model has learned from dense rows, another from sparse ones")
+    like = new_like(model, other._run, getattr(other, "classes_", None))
+    if not like.says_the_same(other._run):
+        raise InputError("merge: the models have other parameters")
