@@ -1,5 +1,6 @@
 # The public names, each once. A star is all that a folder of parts exports.
 from . import combiners as combiners
+from . import distributed as distributed
 from . import errors as errors
 from . import evaluation as evaluation
 from . import features as features

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import clone
 
 from kernbrook.engine.model import Model
@@ -72,3 +73,11 @@ def check_alike(model: OnlineMachine, other: Any) -> None:
     like = new_like(model, other._run, getattr(other, "classes_", None))
     if not like.says_the_same(other._run):
         raise InputError("merge: the models have other parameters")
+
+
+def begin(model: Any, X: Any, classes: Any) -> None:
+    """Set a new model up for rows like these, (n, d), without learning from one."""
+    X = model._features(X)
+    if classes is not None:
+        model._set_classes(np.empty(0, dtype=object), classes)
+    model._start(X)

@@ -142,13 +142,14 @@ class Cluster(Crew):
 
     Parameters
     ----------
-    address : such as tcp://10.0.0.1:8786, or local:4 for so many processes of this machine
+    address : such as tcp://10.0.0.1:8786, or local:4 for so many processes of this machine; or a
+        client of Dask
     """
 
     here = False
 
-    def __init__(self, address: str):
-        self.client = client_of(address)
+    def __init__(self, address: Any):
+        self.client = client_of(address) if isinstance(address, str) else address
         workers: dict[str, int] = self.client.nthreads()
         self.size = sum(workers.values())
         self._machines: dict[str, list[str]] = {}

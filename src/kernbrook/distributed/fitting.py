@@ -1,0 +1,237 @@
+"""Rounds of training apart, merging, and handing on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.checks import shown
+from kernbrook.distributed.parts import Part, Parts, computed, has_delayed, parts_of, pieces
+from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import as_labels, distinct, present
+from kernbrook.estimators.machine import OnlineMachine
+from kernbrook.estimators.merging import begin
+from kernbrook.estimators.tasks import task_of
+from kernbrook.evaluation.orders import check_count
+from kernbrook.evaluation.parallel import Cluster, Crew
+from kernbrook.evaluation.tasks import added, losses
+from kernbrook.evaluation.warming import ROWS, few_rows, warm_up
+from kernbrook.streams.base import Piece
+
+
+@dataclass
+class Fitted:
+    """A model of rows that lay apart.
+
+    Attributes
+    ----------
+    model : the estimator
+    rows : that were learned
+    loss : on them, each predicted by its shard before it was learned: mistakes, or squared errors
+    rounds : merged so far
+    seconds : from the first round on
+    """
+
+    model: Any
+    rows: int = 0
+    loss: float = 0
+    rounds: int = 0
+    seconds: float = 0.0
+
+
+def fit(
+    model: Any,
+    data: Any,
+    rounds: int = 1,
+    client: Any = None,
+    *,
+    shards: int | None = None,
+    classes: Any = None,
+    label: str | None = None,
+    encoder: Any = None,
+) -> Any:
+    """Learn from data in parts: in each round workers go on from one model apart, and are merged.
+
+    Each row is learned once. The first round has the first parts, so that a stream is met in its
+    order, but for the parts of one round. What merging keeps exactly and what it averages is said
+    at `OnlineMKClassifier.merge`.
+
+    Parameters
+    ----------
+    model : an `OnlineMKClassifier` or `OnlineMKRegressor`, also a recipe's; a fitted one goes on
+    data : what to learn from:
+
+        - a folder of Parquet files, which all workers see at the same place. A part is a row group
+        - a Dask frame, of which a part is a partition
+        - a pair (X, y) of arrays of Dask in blocks of rows, or of arrays, also sparse ones
+    rounds : how often models are merged
+    client : a client of Dask, an address such as "tcp://10.0.0.1:8786", or "local:4" for as many
+        processes of this machine. None: all is done here, one shard after the other
+    shards : models that learn apart; one for each thread of the workers by default, or one
+    classes : all labels of a classifier; None to read the data once for them
+    label : a table's column with the label, see `kb.open_stream`
+    encoder : what a table's columns become, see `kb.TableEncoder`. What it learns, such as means
+        for gaps, it learns from the first part
+
+    Returns
+    -------
+    model, which has learned all rows; where something is raised, nothing
+
+    Raises
+    ------
+    InputError
+        The model cannot be merged, the data have fewer parts than there are rounds, or Dask is not
+        installed.
+    DataFileError
+        A file cannot be read.
+
+    References
+    ----------
+    McDonald, Hall, Mann (2010), Distributed training strategies for the structured perceptron:
+    iterative parameter mixing.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> X, y = kb.open_stream("checkerboard:4000").read()
+    >>> model = kb.OnlineMKClassifier(random_state=0)
+    >>> kb.distributed.fit(model, (X, y), rounds=2, shards=2).n_rounds_
+    4000
+    """
+    check_count("rounds", rounds, 1)
+    crew = crew_of(client)
+    count = crew.size if shards is None else shards
+    check_count("shards", count, 1)
+    parts = parts_of(data, count * rounds, label, encoder)
+    return fit_parts(model, parts, crew, rounds, count, classes).model
+
+
+def crew_of(client: Any) -> Crew:
+    """Who does the work; see `fit`."""
+    if client is None:
+        return Crew()
+    if not isinstance(client, str) and not hasattr(client, "get_executor"):
+        raise InputError(f"client: expected a client of Dask or an address, got {shown(client)}")
+    return Cluster(client)
+
+
+def fit_parts(
+    model: Any,
+    parts: Parts,
+    crew: Crew,
+    rounds: int,
+    shards: int,
+    classes: Any = None,
+    progress: Callable[[Fitted], None] | None = None,
+) -> Fitted:
+    """`fit`, told after each round."""
+    if not isinstance(model, OnlineMachine):
+        raise InputError(f"model: expected an online machine of ours, got {shown(model)}")
+    if len(parts.parts) < rounds:
+        raise InputError(
+            f"rounds: expected at most {len(parts.parts)}, the parts of the data, got {rounds}"
+        )
+    with crew:
+        X, y = _first(parts.parts)
+        told = _classes(model, parts.parts, crew, classes)
+        fitted = Fitted(_begun(model, X, told))
+        which = few_rows(y[:1024])[:ROWS]
+        warm = partial(warm_up, deepcopy(fitted.model), X[which], y[which], told)
+        for call in [] if crew.here else crew.everywhere(warm):
+            call.result()
+        bounds, start = np.linspace(0, len(parts.parts), rounds + 1).astype(int), time.monotonic()
+        for first, last in pairwise(bounds):
+            own = [parts.parts[i:last:shards] for i in range(first, min(first + shards, last))]
+            _round(fitted, own, crew, told)
+            fitted.seconds = time.monotonic() - start
+            if progress is not None:
+                progress(fitted)
+    model.__dict__.update(vars(fitted.model))
+    fitted.model = model
+    return fitted
+
+
+def _first(parts: Sequence[Part]) -> Piece:
+    """The first rows."""
+    for piece in chain.from_iterable(pieces(computed(part)) for part in parts):
+        return piece
+    raise InputError("data: there is no row")
+
+
+def _begun(model: Any, X: Any, classes: Any) -> Any:
+    """A copy that has met no row yet, or goes on: all shards begin with the same draws."""
+    copied = deepcopy(model)
+    if not hasattr(copied, "_run"):
+        begin(copied, X[:1], classes)
+    return copied
+
+
+def _classes(model: Any, parts: Sequence[Part], crew: Crew, classes: Any) -> NDArray[Any] | None:
+    """All labels of a classifier; None of numbers, and of a classifier that knows them."""
+    if task_of(model) == "regression":
+        if classes is not None:
+            raise InputError(f"classes: {type(model).__name__} predicts numbers; give none")
+        return None
+    if classes is not None:
+        return distinct(as_labels(classes), "classes")
+    if hasattr(model, "classes_"):
+        return None
+    found = _all(crew, _labels, [([part],) for part in parts])
+    return distinct(as_labels(list(chain.from_iterable(found))))
+
+
+def _labels(parts: Sequence[Part]) -> list[Any]:
+    """The labels in some parts, each once."""
+    found: set[Any] = set()
+    for _, y in chain.from_iterable(map(pieces, parts)):
+        found.update(y[present(y)].tolist())
+    return list(found)
+
+
+def _round(fitted: Fitted, dealt: Sequence[Sequence[Part]], crew: Crew, classes: Any) -> None:
+    """All shards go on from the model, and become one."""
+    since = fitted.model
+    held = crew.share(since)
+    results = _all(crew, _go_on, [(held, classes, own) for own in dealt])
+    models = [model for model, _, _ in results]
+    if len(models) > 1:
+        models[0].merge(*models[1:], since=since)
+    fitted.model, fitted.rounds = models[0], fitted.rounds + 1
+    for _, rows, loss in results:
+        fitted.rows += rows
+        fitted.loss = added(fitted.loss, np.array([loss]))
+
+
+def _go_on(model: Any, classes: Any, parts: Sequence[Part]) -> tuple[Any, int, float]:
+    """A copy of the model once it has learned some parts, its rows and its loss."""
+    model, rows, loss = deepcopy(model), 0, 0.0
+    named = {} if classes is None else {"classes": classes}
+    for X, y in chain.from_iterable(map(pieces, parts)):
+        predicted, _ = model.learn(X, y, **named)
+        known = present(y)
+        rows += len(y)
+        loss = added(loss, losses(predicted[known], y[known], task_of(model)))
+    return model, rows, loss
+
+
+def _all(crew: Crew, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """The results of calls, whose last argument is parts; here one by one, else by workers."""
+    if crew.here:
+        return [function(*first, computed(parts)) for *first, parts in calls]
+    begun = [crew.submit(function, *first, _at_workers(crew, parts)) for *first, parts in calls]
+    return [call.result() for call in begun]
+
+
+def _at_workers(crew: Any, parts: Sequence[Part]) -> list[Any]:
+    """Parts, where what Dask has yet to make is made by the workers."""
+    return [
+        [crew.client.compute(one) if has_delayed(one) else one for one in part] for part in parts
+    ]
