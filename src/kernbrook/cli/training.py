@@ -16,6 +16,7 @@ from kernbrook.cli.options import (
     Label,
     MaxBytes,
     Positive,
+    Scheduler,
     Seed,
     Sep,
     Settings,
@@ -49,6 +50,11 @@ Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace the model's file, if it is there.")
 ]
 
+Rounds = Annotated[
+    int | None,
+    typer.Option(min=1, help="How often models are merged; once by default. With --scheduler."),
+]
+
 AT_ONCE = "kernbrook: stopped at once, with no further checkpoint"
 
 
@@ -70,6 +76,8 @@ def train(
     checkpoint_every: Every = 60.0,
     resume: Resume = False,
     overwrite: Overwrite = False,
+    scheduler: Scheduler = None,
+    rounds: Rounds = None,
     json: Json = None,
 ) -> None:
     """Learn from data of any size in one pass, and save the model.
@@ -81,18 +89,34 @@ def train(
     Ctrl-C saves a checkpoint and stops. The same command with --resume goes on from the last
     checkpoint, after a kill or a power cut too, and comes to the very file that it would have
     without. It also learns rows that were appended to the data since.
+
+    With --scheduler the workers of a Dask cluster, who must see the folder at the same place, each
+    learn some row groups of a folder's Parquet files, and their models are merged. The online error
+    is that of the workers.
     """
-    from kernbrook import recipes as book
     from kernbrook.evaluation.sources import open_source
     from kernbrook.evaluation.tasks import OURS, task_of_labels
     from kernbrook.evaluation.training import check_target
     from kernbrook.evaluation.training import train as run
-    from kernbrook.reports.training import training_json, training_table
 
     check_targets(json)
     check_target(model, resume, overwrite)
     check_not_read("--model", model, data)
     chosen = {**parameters(settings, budget), "random_state": seed}
+    if scheduler is not None:
+        alone = {
+            "--resume": resume, "--positive": positive, "--features": n_features, "--sep": sep,
+            "--max-bytes": max_bytes,
+        }  # fmt: skip
+        if given := [name for name, value in alone.items() if value]:
+            raise InputError(f"{given[0]}: goes without --scheduler")
+        result, name, recipe = _by_workers(
+            data, model, (recipe, chosen, classes), (label, encoder), scheduler, rounds, overwrite
+        )
+        _show(result, name, recipe, model, json)
+        return
+    if rounds is not None:
+        raise InputError("--rounds: goes with --scheduler")
     if recipe is None and classes is not None:
         recipe = OURS["classification"]
     if recipe is not None:  # before anything is read
@@ -118,13 +142,50 @@ def train(
         say(f"kernbrook: stopped; {model} has learned {result.rows:,} of {stream.n_rows:,} rows.")
         say("To go on, give the same command with --resume.")
         raise typer.Exit(stopping.code)
+    _show(result, stream.name, recipe, model, json)
+
+
+def _show(result: Training, name: str, recipe: str, model: Path, json: Path | None) -> None:
+    from kernbrook import recipes as book
+    from kernbrook.reports.training import training_json, training_table
+
     show_result(
         json,
-        lambda: training_json(result, stream.name, recipe),
-        lambda width: training_table(result, stream.name, book.title(recipe)),
+        lambda: training_json(result, name, recipe),
+        lambda width: training_table(result, name, book.title(recipe)),
     )
     already = result.rows == result.resumed_at
     say(f"{model} was complete, nothing new" if already else f"wrote {model}")
+
+
+def _by_workers(
+    data: str,
+    model: Path,
+    asked: tuple[str | None, dict[str, Any], str | None],
+    columns: tuple[str | None, Any],
+    scheduler: str,
+    rounds: int | None,
+    overwrite: bool,
+) -> tuple[Training, str, str]:
+    """The result, the data's name, and the recipe; asked : recipe, its parameters, classes."""
+    from kernbrook.distributed.parts import parts_of
+    from kernbrook.distributed.training import task_of_parts, train_parts
+    from kernbrook.evaluation.tasks import OURS
+
+    recipe, chosen, classes = asked
+    with progress(data) as shown:
+        parts = parts_of(data, 0, *columns)
+        if recipe is None:
+            recipe = OURS["classification" if classes else task_of_parts(parts)]
+        total = rounds or 1
+        result = train_parts(
+            parts, _made(recipe, chosen, classes), model, scheduler, rounds=total,
+            classes=names(classes), overwrite=overwrite,
+            progress=lambda state: shown.reading(
+                f"{parts.name}: {state.rows:,} rows", state.rounds, total
+            ),
+        )  # fmt: skip
+    return result, parts.name, recipe
 
 
 def _made(recipe: str, chosen: dict[str, Any], classes: str | None) -> Any:

@@ -140,7 +140,7 @@ def fit_parts(
             f"rounds: expected at most {len(parts.parts)}, the parts of the data, got {rounds}"
         )
     with crew:
-        X, y = _first(parts.parts)
+        X, y = first_rows(parts.parts)
         told = _classes(model, parts.parts, crew, classes)
         fitted = Fitted(_begun(model, X, told))
         which = few_rows(y[:1024])[:ROWS]
@@ -159,7 +159,7 @@ def fit_parts(
     return fitted
 
 
-def _first(parts: Sequence[Part]) -> Piece:
+def first_rows(parts: Sequence[Part]) -> Piece:
     """The first rows."""
     for piece in chain.from_iterable(pieces(computed(part)) for part in parts):
         return piece

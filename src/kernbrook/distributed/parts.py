@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import InputError
+from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.estimators.labelled import as_labels
 from kernbrook.evaluation.sources import Source, open_like, open_source
 from kernbrook.evaluation.tasks import CHUNK
 from kernbrook.gram.points import canonical
 from kernbrook.streams.base import Piece
-from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.opening import open_folder
 
 # A function that gives pieces, and its arguments; those that Dask has yet to make as its Delayed.
@@ -51,7 +50,7 @@ def parts_of(data: Any, most: int, label: str | None = None, encoder: Any = None
     if isinstance(data, (str, PathLike)):
         return _of_files(data, label, encoder)
     if hasattr(data, "to_delayed") and hasattr(data, "columns"):
-        return _of_tables(data.to_delayed(), _as_is, label, encoder, "frame")
+        return _of_frames(data.to_delayed(), label, encoder)
     if label is not None or encoder is not None:
         raise InputError("label, encoder: they are for tables, got arrays")
     if not (isinstance(data, tuple) and len(data) == 2):
@@ -78,23 +77,30 @@ def from_arrays(X: Any, y: NDArray[Any]) -> Iterator[Piece]:
         yield X[start : start + CHUNK], np.asarray(y)[start : start + CHUNK]
 
 
-def from_table(source: Source, read: Any, *arguments: Any) -> Iterator[Piece]:
-    """Pieces of a table, encoded as the first part was; read : gives it."""
-    table = read(*arguments)
+def from_table(source: Source, table: Any) -> Iterator[Piece]:
+    """Pieces of a table, encoded as the first part was."""
     if len(table):
         yield from open_like(source, table).chunks(CHUNK)
 
 
+def from_row_group(source: Source, path: Path, number: int) -> Iterator[Piece]:
+    """The same of a row group of a Parquet file."""
+    try:
+        yield from from_table(source, row_group(path, number))
+    except KernbrookError as error:
+        raise DataFileError(path, f"row group {number}: {error}") from error
+
+
 def row_group(path: Path, number: int) -> Any:
-    """One row group of a Parquet file."""
+    """A row group of a Parquet file as a table."""
+    import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    with ParquetFile(path) as file:
-        return file.read_row_group(number)
-
-
-def _as_is(frame: Any) -> Any:
-    return frame
+    try:
+        with ParquetFile(path) as file:
+            return file.read_row_group(number)
+    except (OSError, pa.ArrowException) as error:
+        raise DataFileError(path, f"row group {number}: {error}") from error
 
 
 def _of_files(folder: str | PathLike[str], label: str | None, encoder: Any) -> Parts:
@@ -105,22 +111,21 @@ def _of_files(folder: str | PathLike[str], label: str | None, encoder: Any) -> P
         raise InputError(f"data: expected a folder of Parquet files, got {folder}")
     found = []
     for path in records.paths:
-        DataFile(path, None)
         with ParquetFile(path) as file:
             found += [(path, number) for number in range(file.num_row_groups)]
-    return _of_tables(found, row_group, label, encoder, records.name)
+    for own in found:
+        if len(table := row_group(*own)):
+            source = open_source(table, label=label, encoder=encoder)[1]
+            return Parts([(from_row_group, source, *one) for one in found], source, records.name)
+    raise InputError("data: there is no row")
 
 
-def _of_tables(
-    found: Sequence[Any], read: Any, label: str | None, encoder: Any, name: str
-) -> Parts:
-    """Tables that `read` gives of what was found: arguments, or one Delayed of Dask."""
-    calls = [one if isinstance(one, tuple) else (one,) for one in found]
-    for call in calls:
-        first = read(*computed(call))
-        if len(first):
-            source = open_source(first, label=label, encoder=encoder)[1]
-            return Parts([(from_table, source, read, *one) for one in calls], source, name)
+def _of_frames(frames: Sequence[Any], label: str | None, encoder: Any) -> Parts:
+    """Of frames that Dask has yet to make."""
+    for frame in frames:
+        if len(table := computed(frame)):
+            source = open_source(table, label=label, encoder=encoder)[1]
+            return Parts([(from_table, source, one) for one in frames], source, "frame")
     raise InputError("data: there is no row")
 
 

@@ -131,6 +131,8 @@ def train(
             if known is None:
                 problem = "a model that `train` did not write: it has no place to go on"
                 raise ModelFileError(path, problem)
+            if known.rows and not known.digest:
+                raise ModelFileError(path, "a model that was trained apart: no place to go on from")
             check_same_settings(path, (found, known.source), (estimator, source))
             estimator = found
         X, y = next(stream.chunks(ROWS))

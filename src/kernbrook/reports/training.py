@@ -109,9 +109,9 @@ def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:
 
 
 def _hindsight(training: Training) -> Hindsight | None:
-    """Of a run that was learned from its beginning."""
+    """Of a run that was learned from its beginning, and by one model."""
     model = training.estimator
-    if model.n_rounds_ != training.rows:
+    if model.n_rounds_ != training.rows or training.windows is None:
         return None
     return hindsight(model, training.loss)
 

@@ -1,0 +1,60 @@
+"""A folder of Parquet files to a model's file, by the workers of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Any
+
+from kernbrook.distributed.fitting import Fitted, crew_of, first_rows, fit_parts
+from kernbrook.distributed.parts import Parts
+from kernbrook.estimators.tasks import Task
+from kernbrook.evaluation.checkpoints import Checkpoint, save_checkpoint
+from kernbrook.evaluation.classes import named_classes
+from kernbrook.evaluation.locking import locked
+from kernbrook.evaluation.tasks import check_settings, task_of_labels
+from kernbrook.evaluation.training import Training, check_target
+from kernbrook.streams import open_stream
+
+
+def train_parts(
+    parts: Parts,
+    estimator: Any,
+    path: str | PathLike[str],
+    client: Any,
+    *,
+    rounds: int = 1,
+    classes: Any = None,
+    overwrite: bool = False,
+    progress: Callable[[Fitted], None] | None = None,
+) -> Training:
+    """`fit`, and the model to a file that `predict` takes.
+
+    Parameters
+    ----------
+    parts : of a folder
+    estimator, client, rounds, classes : as `fit` has them
+    path, overwrite : as `kernbrook.evaluation.train` has them; the file is no place to go on from
+    progress : called after each round
+    """
+    with locked(path):
+        check_target(path, False, overwrite)
+        check_settings(estimator)
+        crew, kind = crew_of(client), first_rows(parts.parts)[1].dtype
+        classes = named_classes(estimator, classes, kind)
+        fitted = fit_parts(estimator, parts, crew, rounds, crew.size, classes, progress)
+        result = Training(
+            estimator, rows=fitted.rows, rows_read=fitted.rows, loss=fitted.loss, finished=True,
+            windows=None, seconds=fitted.seconds,
+        )  # fmt: skip
+        assert parts.source is not None
+        checkpoint = Checkpoint(
+            parts.source, fitted.rows, fitted.loss, digest="", finished=True, data=[parts.name]
+        )
+        save_checkpoint(estimator, checkpoint, path)
+        return result
+
+
+def task_of_parts(parts: Parts) -> Task:
+    """Numbers where a label of the first part has a fraction, else classes."""
+    return task_of_labels(open_stream(first_rows(parts.parts)))
