@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kernbrook.checks import ask_for, shown
 from kernbrook.engine.progress import Board, Progress
@@ -355,7 +356,7 @@ class SlotStore(Store):
             if gone[:, e].any():
                 gram = self.kernels[e](dense[own], dense[own])
                 gram[np.diag_indices(len(own))] += RIDGE * gram.diagonal() + 1e-12 * gram.max()
-                total[own, e] += np.linalg.solve(gram, rest.reshape(m, c, n)[e][:, own].T)
+                total[own, e] += solved(gram, rest.reshape(m, c, n)[e][:, own].T)
 
     def widened(self, before: SlotStore, state: Kept) -> Kept:
         given = any(channel >= FIRST_GIVEN for channel in self.sums.layout.channels)
@@ -447,6 +448,14 @@ class SlotStore(Store):
             ):
                 if not (numbers > 0).all():
                     raise InputError(f"{name}: expected numbers above 0")
+
+
+def solved(matrix: Floats, right: Floats) -> Floats:
+    """matrix^-1 right, for a symmetric matrix: also one that is not positive definite."""
+    try:
+        return np.asarray(cho_solve(cho_factor(matrix), right))
+    except LinAlgError:
+        return np.asarray(np.linalg.solve(matrix, right))
 
 
 def with_room(slots: Slots, needed: int) -> Slots:

@@ -1,0 +1,135 @@
+"""What merging costs in error: models of 1, 2, 4, 8 shards, beside one that has a shard alone.
+
+Shards are simulated: one process learns them one after the other, as `kb.distributed.fit` does
+without a client; on a cluster the models are the same to the last bit. All rows of covtype but
+10,000, and 2,000,000 of waveform, features of mean 0 and deviation 1; per cent wrong on 10,000
+others. `1 round` merges once, at the end. `alone` is one shard's model, without merging.
+`--costs` times a round of two workers on this machine: the bytes that the network carries, by the
+counters of the loopback interface, beside 2 W S for models of S bytes, and seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pickle
+import time
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import machine
+import numpy as np
+import pegasos
+
+import kernbrook as kb
+
+STORED = Path(__file__).resolve().parents[1] / "results" / "shards.json"
+ROWS = {"covtype": 571_012, "waveform": 2_000_000}
+SHARDS = (1, 2, 4, 8)
+ROUNDS = (1, 10)
+KERNELS = [kb.Gaussian(sigma=2.0**power) for power in range(4)]
+LEARNERS: dict[str, Any] = {
+    "Ridge": kb.Ridge(features=kb.RandomFeatures(50)),
+    "GradientDescent": kb.GradientDescent(
+        0.5, "adagrad", loss="logistic", features=kb.RandomFeatures(50)
+    ),
+    "BPAS": kb.BPAS(100, aggressiveness=0.5),
+    "BPAS and Ridge": [kb.BPAS(100, aggressiveness=0.5), kb.Ridge()],
+}
+
+
+def make(name: str) -> Any:
+    return kb.OnlineMKClassifier(KERNELS, LEARNERS[name], scaling=None, random_state=0)
+
+
+def error_of(model: Any, test: tuple[Any, Any]) -> float:
+    return 100.0 * float((model.predict(test[0]) != test[1]).mean())
+
+
+def errors(stream: str, name: str, train: tuple[Any, Any], test: tuple[Any, Any]) -> dict[str, Any]:
+    """By shards: after one round, after more, and of a shard alone."""
+    X, y = train
+    classes, found = np.unique(y), {}
+    for shards in SHARDS:
+        own: dict[str, float] = {}
+        for rounds in ROUNDS if shards > 1 else ROUNDS[:1]:
+            model = kb.distributed.fit(make(name), train, rounds, shards=shards, classes=classes)
+            own[str(rounds)] = error_of(model, test)
+        if shards > 1:
+            part = slice(0, len(y) // shards)
+            model = kb.distributed.fit(make(name), (X[part], y[part]), classes=classes)
+            own["alone"] = error_of(model, test)
+        found[str(shards)] = own
+        print(stream, name, shards, *(f"{key}: {one:.2f}" for key, one in own.items()), flush=True)
+    return found
+
+
+def sent() -> int:
+    """Bytes that the loopback interface has sent so far."""
+    import psutil
+
+    counters = psutil.net_io_counters(pernic=True)
+    return sum(own.bytes_sent for name, own in counters.items() if name.startswith("lo"))
+
+
+def costs(rows: int, workers: int = 2) -> list[dict[str, Any]]:
+    """Of one round of models that have learned before."""
+    from kernbrook.distributed.fitting import crew_of
+
+    X, y = pegasos.split_of("waveform", 2 * rows).train.read()
+    classes, found = np.unique(y), []
+    models = {**{name: make(name) for name in LEARNERS}, "default": kb.OnlineMKClassifier()}
+    crew = crew_of(f"local:{workers}")
+    for name, model in models.items():
+        model.set_params(random_state=0)
+        kb.distributed.fit(model, (X[:rows], y[:rows]), 1, crew.client, classes=classes)
+        size = len(pickle.dumps(model))
+        data = X[rows:].nbytes + y[rows:].nbytes
+        before, start = sent(), time.perf_counter()
+        apart = deepcopy(model)
+        kb.distributed.fit(apart, (X[rows:], y[rows:]), 1, crew.client, classes=classes)
+        seconds, carried = time.perf_counter() - start, sent() - before - data
+        halves = [deepcopy(model).partial_fit(X[rows + i :: 2], y[rows + i :: 2]) for i in (0, 1)]
+        start = time.perf_counter()
+        halves[0].merge(halves[1], since=model)
+        merging = time.perf_counter() - start
+        found.append({
+            "model": name, "size": size, "formula": 2 * workers * size, "carried": carried,
+            "seconds": seconds, "merging": merging,
+        })  # fmt: skip
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, help="of each stream, at most")
+    parser.add_argument("--data", default="covtype,waveform")
+    parser.add_argument("--models", default=",".join(LEARNERS))
+    parser.add_argument("--costs", action="store_true")
+    parser.add_argument("--json", type=Path, default=STORED)
+    arguments = parser.parse_args()
+    print(machine.describe())
+    found = {} if not arguments.json.exists() else json.loads(arguments.json.read_text("utf-8"))
+    found["machine"] = machine.describe()
+    if arguments.costs:
+        found["costs"] = costs(arguments.rows or 50_000)
+        lines = [[str(value) for value in own.values()] for own in found["costs"]]
+        print(machine.table(list(found["costs"][0]), lines))
+    else:
+        os.environ["OMP_NUM_THREADS"] = "1"
+        for stream in arguments.data.split(","):
+            rows = min(arguments.rows or ROWS[stream], ROWS[stream])
+            split = pegasos.split_of(stream, rows)
+            train, test = split.train.read(), split.test.read()
+            for name in arguments.models.split(","):
+                own = errors(stream, name, train, test)
+                own_rows = {"rows": len(train[1]), "errors": own}
+                found.setdefault("errors", {}).setdefault(stream, {})[name] = own_rows
+                arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
