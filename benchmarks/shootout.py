@@ -41,7 +41,7 @@ import re
 import runpy
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,6 +49,8 @@ from typing import Any, NamedTuple
 import competitors
 import machine
 import numpy as np
+
+from kernbrook.evaluation.parallel import client_of
 
 CLASSES = (
     *("elec2", "weather", "phishing_stream", "covtype", "letter"),
@@ -94,6 +96,7 @@ def main() -> None:
     parser.add_argument("--fresh", default="", help="methods to run anew")
     parser.add_argument("--only-cached", action="store_true", help="run nothing")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--scheduler", help="a Dask cluster that sees the cache: tcp://HOST:PORT")
     parser.add_argument("--json", help="FILE to write")
     parser.add_argument("--page", help="FILE to write, .md or .html")
     given = parser.parse_args()
@@ -101,7 +104,7 @@ def main() -> None:
     for name in given.methods.split(",") if given.methods else ():
         if name not in known:
             parser.error(f"--methods: no {name}; there are {', '.join(sorted(known))}")
-    cache = Path(given.cache)
+    cache = Path(given.cache).absolute()
     cache.mkdir(parents=True, exist_ok=True)
     streams = machine.present(given.streams.split(",") if given.streams else [*CLASSES, *NUMBERS])
     tables: list[Table] = []
@@ -221,8 +224,7 @@ def fill(cache: Path, cells: list[Cell], given: Any) -> None:
     fresh = given.fresh.split(",")
     missing = [cell for cell in cells if cell.method in fresh or kept(cache, cell) is None]
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(given.jobs, mp_context=context, max_tasks_per_child=1) as pool:
+    with pool_of(given) as pool:
         running = {pool.submit(run, cache, cell): cell for cell in missing}
         for i, done in enumerate(as_completed(running), start=1):
             cell, error = running[done], done.exception()
@@ -232,6 +234,17 @@ def fill(cache: Path, cells: list[Cell], given: Any) -> None:
                 file=sys.stderr,
                 flush=True,
             )
+
+
+def pool_of(given: Any) -> Executor:
+    """Processes of this machine, one for each cell, or the workers of a cluster."""
+    if given.scheduler is None:
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(given.jobs, mp_context=context, max_tasks_per_child=1)
+    client = client_of(given.scheduler)
+    for module in (machine, competitors):
+        client.upload_file(module.__file__)
+    return client.get_executor(pure=False)
 
 
 def run(cache: Path, cell: Cell) -> str:
