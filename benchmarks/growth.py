@@ -137,15 +137,6 @@ def draw(found: dict[str, Any]) -> Any:
     return picture
 
 
-def save(picture: Any, path: Path) -> None:
-    """Text stays text in an SVG; the same figures give the same file."""
-    import matplotlib
-
-    with drawing.house_style():
-        matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "growth"})
-        picture.savefig(path, facecolor="white", metadata={"Date": None})
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=ROWS)
@@ -155,7 +146,8 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, default=PICTURE)
     arguments = parser.parse_args()
     if arguments.draw:
-        save(draw(json.loads(arguments.json.read_text("utf-8"))), arguments.picture)
+        picture = draw(json.loads(arguments.json.read_text("utf-8")))
+        machine.save_picture(picture, arguments.picture)
         return
     os.environ["OMP_NUM_THREADS"] = "1"
     print(machine.describe())

@@ -112,3 +112,14 @@ def peak_megabytes() -> float:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+
+
+def save_picture(picture: Any, path: Any) -> None:
+    """Text stays text in an SVG; the same figures give the same file."""
+    import matplotlib
+
+    from kernbrook.reports import drawing
+
+    with drawing.house_style():
+        matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kernbrook"})
+        picture.savefig(path, facecolor="white", metadata={"Date": None})

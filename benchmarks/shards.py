@@ -5,7 +5,8 @@ without a client; on a cluster the models are the same to the last bit. All rows
 10,000, and 2,000,000 of waveform, features of mean 0 and deviation 1; per cent wrong on 10,000
 others. `1 round` merges once, at the end. `alone` is one shard's model, without merging.
 `--costs` times a round of two workers on this machine: the bytes that the network carries, by the
-counters of the loopback interface, beside 2 W S for models of S bytes, and seconds.
+counters of the loopback interface, beside 2 W S for models of S bytes, and seconds. `--draw` draws
+what is stored.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ import numpy as np
 import pegasos
 
 import kernbrook as kb
+from kernbrook.reports import drawing
 
-STORED = Path(__file__).resolve().parents[1] / "results" / "shards.json"
+ROOT = Path(__file__).resolve().parents[1]
+STORED = ROOT / "results" / "shards.json"
+PICTURE = ROOT / "docs" / "pictures" / "shards.svg"
 ROWS = {"covtype": 571_012, "waveform": 2_000_000}
 SHARDS = (1, 2, 4, 8)
 ROUNDS = (1, 10)
@@ -66,6 +70,32 @@ def errors(stream: str, name: str, train: tuple[Any, Any], test: tuple[Any, Any]
     return found
 
 
+def draw(found: dict[str, Any]) -> Any:
+    """A panel for each stream: errors against shards."""
+    pens = {name: drawing.Pen(hue, "-") for name, hue in zip(LEARNERS, drawing.HUES, strict=False)}
+    ways = {
+        str(ROUNDS[0]): "-",
+        str(ROUNDS[1]): drawing.DASHES[1],
+        "alone": drawing.TRIVIAL_DASHES[0],
+    }
+    with drawing.house_style():
+        picture, panels = drawing.panels(len(found["errors"]), pens, sharey=False)
+        for axes, (stream, models) in zip(panels, found["errors"].items(), strict=True):
+            axes.set_xscale("log")
+            for name, own in models.items():
+                for way, dash in ways.items():
+                    points = {int(k): v.get(way, v["1"]) for k, v in own["errors"].items()}
+                    pen = drawing.Pen(pens[name].color, dash)
+                    axes.plot(list(points), list(points.values()), **pen.options())
+            drawing.dress(axes)
+            axes.set_title(stream)
+            axes.set_xticks(SHARDS, [str(count) for count in SHARDS])
+            axes.xaxis.minorticks_off()
+            axes.set_xlabel("shards")
+        panels[0].set_ylabel("per cent wrong")
+    return picture
+
+
 def sent() -> int:
     """Bytes that the loopback interface has sent so far."""
     import psutil
@@ -91,15 +121,21 @@ def costs(rows: int, workers: int = 2) -> list[dict[str, Any]]:
         apart = deepcopy(model)
         kb.distributed.fit(apart, (X[rows:], y[rows:]), 1, crew.client, classes=classes)
         seconds, carried = time.perf_counter() - start, sent() - before - data
-        halves = [deepcopy(model).partial_fit(X[rows + i :: 2], y[rows + i :: 2]) for i in (0, 1)]
-        start = time.perf_counter()
-        halves[0].merge(halves[1], since=model)
-        merging = time.perf_counter() - start
+        merging = {str(count): merged(model, X[rows:], y[rows:], count) for count in (2, 100)}
         found.append({
             "model": name, "size": size, "formula": 2 * workers * size, "carried": carried,
             "seconds": seconds, "merging": merging,
         })  # fmt: skip
+        print(found[-1], flush=True)
     return found
+
+
+def merged(model: Any, X: Any, y: Any, count: int) -> float:
+    """Seconds to merge so many copies that have learned apart."""
+    parts = [deepcopy(model).partial_fit(X[i::count], y[i::count]) for i in range(count)]
+    start = time.perf_counter()
+    parts[0].merge(*parts[1:], since=model)
+    return time.perf_counter() - start
 
 
 def main() -> None:
@@ -109,7 +145,13 @@ def main() -> None:
     parser.add_argument("--models", default=",".join(LEARNERS))
     parser.add_argument("--costs", action="store_true")
     parser.add_argument("--json", type=Path, default=STORED)
+    parser.add_argument("--draw", action="store_true")
+    parser.add_argument("--picture", type=Path, default=PICTURE)
     arguments = parser.parse_args()
+    if arguments.draw:
+        picture = draw(json.loads(arguments.json.read_text("utf-8")))
+        machine.save_picture(picture, arguments.picture)
+        return
     print(machine.describe())
     found = {} if not arguments.json.exists() else json.loads(arguments.json.read_text("utf-8"))
     found["machine"] = machine.describe()

@@ -20,7 +20,12 @@ from kernbrook.reports.markdown import markdown
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", DOCS / "results.md", *sorted((DOCS / "papers").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    DOCS / "results.md",
+    DOCS / "cluster.md",
+    *sorted((DOCS / "papers").glob("*.md")),
+]
 OURS = {"classification": "`OnlineMKClassifier()`", "regression": "`OnlineMKRegressor()`"}
 TITLES = {
     "lgb": "LightGBM, fitted afresh every 2,000 rows",
@@ -53,9 +58,42 @@ def shootout(place: int, methods: str, streams: str = "") -> str:
     return "\n".join(lines)
 
 
+def shards(stream: str) -> str:
+    """Errors of models of some shards, by how often they are merged, and of a shard alone."""
+    models = json.loads((RESULTS / "shards.json").read_text("utf-8"))["errors"][stream]
+    counts = list(next(iter(models.values()))["errors"])
+    ways = {"1": "merged once", "10": "merged ten times", "alone": "one shard alone"}
+    lines = [
+        f"| | {' | '.join('1 shard' if n == '1' else f'{n} shards' for n in counts)} |",
+        f"|---|{'---|' * len(counts)}",
+    ]
+    for name, own in models.items():
+        for way, words in ways.items():
+            texts = [f"{own['errors'][n].get(way, own['errors']['1']['1']):.2f}" for n in counts]
+            lines.append(f"| {name}, {words} | {' | '.join(texts)} |")
+    return "\n".join(lines)
+
+
+def costs() -> str:
+    """What a round of two workers has carried, and how long merging takes."""
+    found = json.loads((RESULTS / "shards.json").read_text("utf-8"))["costs"]
+    lines = [
+        "| | S, MB | 2 W S, MB | measured, MB | merging 2, s | merging 100, s |",
+        "|---|---|---|---|---|---|",
+    ]
+    for own in found:
+        megabytes = [f"{own[name] / 1e6:.2f}" for name in ("size", "formula", "carried")]
+        merging = [f"{seconds:.2f}" for seconds in own["merging"].values()]
+        lines.append(f"| {own['model']} | {' | '.join([*megabytes, *merging])} |")
+    return "\n".join(lines)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "shootout, short": lambda: shootout(0, "lgb arf sgd-rbf", "elec2 weather covtype letter a9a"),
     "shootout, classes": lambda: shootout(0, "lgb arf srp knn1000 sgd-rbf logreg"),
+    "shards, covtype": lambda: shards("covtype"),
+    "shards, waveform": lambda: shards("waveform"),
+    "shards, costs": costs,
     "shootout, numbers": lambda: shootout(1, "lgb arf knn1000 last-value"),
 }
 

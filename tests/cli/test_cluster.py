@@ -1,5 +1,6 @@
 """The same runs on a Dask cluster: the same numbers, whatever happens to its workers."""
 
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from pyarrow.parquet import read_table, write_table
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.evaluation import compare, predict_table, train
-from kernbrook.evaluation.parallel import client_of, in_order
+from kernbrook.evaluation.parallel import Cluster, client_of, in_order
 from kernbrook.papers import reproduce
 
 pytest.importorskip("distributed")
@@ -51,6 +52,22 @@ def test_calls_come_in_order_from_workers():
     found = list(in_order(_slow, [(i,) for i in range(12)], lambda _: 1, LOCAL, None))
     assert [number for number, _ in found] == list(range(12))
     assert os.getpid() not in {process for _, process in found}
+
+
+def _sum(array, number, progress=None):
+    return float(array.sum()) + number
+
+
+def test_a_large_array_goes_to_the_cluster_once(monkeypatch):
+    shared = []
+    monkeypatch.setattr(Cluster, "share", lambda crew, value: shared.append(value) or value)
+    array = np.ones(200_000)
+    found = list(in_order(_sum, [(array, i) for i in range(5)], lambda _: 1, LOCAL, None))
+    assert found == [200_000.0 + i for i in range(5)]
+    assert len(shared) == 1
+    monkeypatch.undo()
+    found = list(in_order(_sum, [(array, i) for i in range(5)], lambda _: 1, LOCAL, None))
+    assert found == [200_000.0 + i for i in range(5)]
 
 
 def test_a_worker_killed_in_mid_run_costs_no_result():
@@ -140,6 +157,63 @@ def test_a_worker_killed_while_predicting(kernbrook, folder, tmp_path):
     assert len(moments) == 3  # one of the kill, in mid-run
     client.wait_for_workers(2, timeout=60)
     assert outs[0].read_bytes() == outs[1].read_bytes()
+
+
+def test_a_folder_is_learned_by_workers(kernbrook, folder, tmp_path):
+    """The model predicts as it was trained; its file is no place to go on from."""
+    model = str(tmp_path / "apart")
+    options = ["--categorical", "level=a,b,c", "--missing", "mean", "--model", model]
+    train = ["train", str(folder), "--recipe", "bpas", *options]
+    code, out, err = kernbrook(*train, "--scheduler", LOCAL, "--rounds", "2", "--json", "-")
+    assert code == 0
+    assert err.splitlines()[-1] == f"wrote {model}"
+    found = json.loads(out)
+    assert (found["n_rows"], found["classes"], found["recipe"]) == (1500, ["no", "yes"], "bpas")
+    assert "mistake_bound" not in found  # which is one machine's
+    assert 0 < found["mistakes"] < 450
+    code, out, err = kernbrook("predict", model, str(folder))
+    assert len(out.splitlines()) == 1500
+    assert float(err.split("error ")[1].split(" %")[0]) < 25
+    code, _, err = kernbrook(*train, "--resume")
+    assert code != 0
+    assert "trained apart" in err
+    code, _, err = kernbrook(*train, "--scheduler", LOCAL)
+    assert code != 0
+    assert "is there already" in err
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--scheduler", LOCAL, "--resume"], "--resume: goes without --scheduler"),
+        (["--scheduler", LOCAL, "--positive", "yes"], "--positive: goes without --scheduler"),
+        (["--rounds", "2"], "--rounds: goes with --scheduler"),
+        (["--scheduler", LOCAL, "--rounds", "9"], "rounds: expected at most 5, the parts of the"),
+        (["--scheduler", LOCAL, "--recipe", "om2"], "belong to one stream"),
+    ],
+)
+def test_what_workers_do_not_learn(kernbrook, folder, tmp_path, more, message):
+    options = ["--categorical", "level=a,b,c", "--missing", "mean"]
+    model = tmp_path / "apart"
+    code, _, err = kernbrook("train", str(folder), *options, "--model", str(model), *more)
+    assert code != 0
+    assert message in err
+    assert not model.exists()
+
+
+def test_a_damaged_file_is_named(kernbrook, folder, tmp_path):
+    path = folder / "part-3.parquet"
+    data = bytearray(path.read_bytes())
+    data[4:200] = bytes(196)
+    path.write_bytes(data)
+    options = ["--categorical", "level=a,b,c", "--missing", "mean"]
+    model = tmp_path / "apart"
+    code, _, err = kernbrook(
+        "train", str(folder), *options, "--model", str(model), "--scheduler", LOCAL
+    )
+    assert code != 0
+    assert "part-3.parquet: row group 0" in err
+    assert len(err.splitlines()) == 1
 
 
 def test_one_file_is_no_folder(kernbrook, folder, tmp_path):

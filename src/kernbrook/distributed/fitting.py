@@ -171,6 +171,7 @@ def _begun(model: Any, X: Any, classes: Any) -> Any:
     copied = deepcopy(model)
     if not hasattr(copied, "_run"):
         begin(copied, X[:1], classes)
+    deepcopy(copied).merge(deepcopy(copied), since=copied)  # refused, if at all, before any work
     return copied
 
 

@@ -78,10 +78,10 @@ def descend_together(rule: Any, apart: Apart) -> tuple[Floats, Floats]:
 
 
 @singledispatch
-def remember_together(rule: Any, memory: Apart, square: float, scores: int) -> Floats:
+def remember_together(rule: Any, memory: Apart, square: Callable[[], float], scores: int) -> Floats:
     """What a budgeted learner's rule makes of the (3,) memories of several models.
 
-    square : |f|^2 of their function, the sum over its scores
+    square : gives |f|^2 of their function, the sum over its scores
     """
     return np.asarray(memory.added())
 

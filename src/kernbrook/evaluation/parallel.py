@@ -19,6 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from kernbrook.errors import InputError
 from kernbrook.evaluation.orders import check_count
 from kernbrook.evaluation.warming import Family, Tell, Trials, Watch, next_family
@@ -32,6 +34,7 @@ THREADS = (
     "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS",
 )  # fmt: skip
 PATIENCE = 60  # seconds that a cluster has to show its first worker
+LARGE = 1 << 20  # bytes of an array that several calls may have
 AHEAD = 2  # calls for each process that are handed over before they can begin
 
 
@@ -152,6 +155,7 @@ class Cluster(Crew):
         self.client = client_of(address) if isinstance(address, str) else address
         workers: dict[str, int] = self.client.nthreads()
         self.size = sum(workers.values())
+        self._sent: dict[int, tuple[Any, Any]] = {}
         self._machines: dict[str, list[str]] = {}
         for name in workers:
             self._machines.setdefault(name.rpartition(":")[0], []).append(name)
@@ -168,7 +172,15 @@ class Cluster(Crew):
             return self.client.submit(_same, value, pure=False)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        return self._submit({}, function, *arguments)
+        return self._submit({}, function, *map(self._once, arguments))
+
+    def _once(self, value: Any) -> Any:
+        """A large array goes to the cluster once, whatever calls have it."""
+        if not isinstance(value, np.ndarray) or value.nbytes < LARGE:
+            return value
+        if id(value) not in self._sent:  # which keeps the array, and so its id
+            self._sent[id(value)] = value, self.share(value)
+        return self._sent[id(value)][1]
 
     def everywhere(self, function: Callable[[], Any]) -> list[Future[Any]]:
         return [

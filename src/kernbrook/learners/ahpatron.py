@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -166,5 +167,7 @@ def halve(slots, ridge, later):
 
 
 @remember_together.register(AhpatronRule)
-def _together(rule: AhpatronRule, memory: Apart, square: float, scores: int) -> Floats:
-    return np.array([max(square, 0.0), 0.0, 0.0])
+def _together(
+    rule: AhpatronRule, memory: Apart, square: Callable[[], float], scores: int
+) -> Floats:
+    return np.array([max(square(), 0.0), 0.0, 0.0])

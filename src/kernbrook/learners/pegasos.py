@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -413,7 +413,7 @@ def squared_distance(x, z):
 
 
 @remember_together.register(PegasosRule)
-def _together(rule: PegasosRule, memory: Apart, square: float, scores: int) -> Floats:
+def _together(rule: PegasosRule, memory: Apart, square: Callable[[], float], scores: int) -> Floats:
     """Examples add up; one score stands for two classes."""
     twice = 2.0 if scores == 1 else 1.0
-    return np.array([memory.added()[0], twice * max(square, 0.0), 0.0])
+    return np.array([memory.added()[0], twice * max(square(), 0.0), 0.0])

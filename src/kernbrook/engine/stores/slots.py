@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kernbrook.checks import ask_for, shown
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, met, summed
 from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, shelf_of
+from kernbrook.engine.stores.slot_union import united
 from kernbrook.engine.stores.windows import DenseMeeting, followed, link_meeting, meeting_of
-from kernbrook.engine.uniting import RIDGE, Apart, remember_together, union
+from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Slots, link_budgeted, linked, typed
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import (
@@ -34,7 +34,6 @@ from kernbrook.kernels.planning import POLYNOMIAL, lay_out, one_by_one
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import ROOM, new_link
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER
-from kernbrook.numerics.projection import gather
 from kernbrook.numerics.storage import renumber, spread_coefficients
 
 BUDGET_BLOCK = 1024  # examples processed together, of which each costs less Python
@@ -281,82 +280,7 @@ class SlotStore(Store):
         return {**arrays, "alpha": np.ascontiguousarray(alpha)}
 
     def united(self, apart: Apart) -> Kept:
-        """Expansions averaged; under a budget the greatest coefficients stay, and take on the rest.
-
-        As in the halving of Liao et al. (2024), algorithm 2: the rest is projected on their span.
-        """
-        apart = apart.over(still)
-        points, places, total = union(
-            self.setting.width, self.setting.sparse, apart.over(self.expansion)
-        )
-        n, m, c = total.shape
-        diagonal, born = np.zeros((m, n)), np.zeros((m, n), dtype=np.int64)
-        for state, own in zip(apart.each, places, strict=True):
-            slots, at = state.slots, 0
-            for e, f in enumerate(slots.filled[:, 0]):
-                where = own[at : at + f] if self.owns else own[slots.place[e, :f]]
-                diagonal[e, where], born[e, where] = slots.diagonal[e, :f], slots.born[e, :f]
-                at += f
-        dense = points.rows.dense()
-        stays = [self._greatest(dense, total[:, e], diagonal[e], e) for e in range(m)]
-        if self.budget is not None:
-            self._take_on(points, total, stays)
-        used = np.unique(np.concatenate([*stays, np.empty(0, np.int64)])).astype(np.int64)
-        points, dense, total = points.kept(used), dense[used], total[used]
-        sums = self.sums.sums(points.with_coefficients(total.reshape(-1, m * c)), points.rows)[0]
-        squares = np.einsum("nmc,mcn->m", total, sums.reshape(m, c, -1))
-        slots = self._empty(max(map(len, stays)) if self.budget is None else self.budget)
-        for e, own in enumerate(stays):
-            f, where = len(own), np.searchsorted(used, own)
-            slots.alpha[e, :, :f] = total[where, e].T
-            slots.diagonal[e, :f], slots.born[e, :f] = diagonal[e, own], born[e, own]
-            slots.place[e, :f] = where
-            slots.filled[e] = f
-            if self.keeps & {"gram", "factor"}:
-                gram = self.kernels[e](dense[where], dense[where])
-                if "gram" in self.keeps:
-                    slots.gram[e, :f, :f] = gram
-                if "factor" in self.keeps:
-                    gather(slots.factor[e], slots.order[e], gram, np.arange(f), 0.0)
-            if self.owns:
-                slots.points[e, :f], slots.norms[e, :f] = dense[where], points.rows.norms[where]
-                slots.place[e, :f] = e * slots.alpha.shape[2] + np.arange(f)
-            memory = apart.over(lambda one, e=e: one.slots.memory[e])  # type: ignore[misc]
-            slots.memory[e] = remember_together(self.rule, memory, squares[e], c)
-        return Kept(slots, self._no_points() if self.owns else points)
-
-    def _greatest(self, X: Floats, coefficients: Floats, diagonal: Floats, e: int) -> Labels:
-        """The points that an expert keeps: within the budget, the greatest |a| sqrt(k(x, x)).
-
-        Where it has a factor of their kernel values, none within the span of the others.
-        """
-        sizes = np.einsum("nc,nc->n", coefficients, coefficients) * np.maximum(diagonal, 0.0)
-        held = np.flatnonzero(coefficients.any(axis=1))
-        if self.budget is not None:
-            order = np.argsort(-sizes[held], kind="stable")
-            held = np.sort(held[order[: self.budget - self.learner.spare]])
-        if "factor" in self.keeps:
-            factor, order = np.empty((len(held), len(held))), np.empty(len(held), dtype=np.int64)
-            gram = self.kernels[e](X[held], X[held])
-            held = held[np.sort(order[: gather(factor, order, gram, np.arange(len(held)), 0.0)])]
-        return held
-
-    def _take_on(self, points: SupportVectors, total: Floats, stays: list[Labels]) -> None:
-        """Project on the points that stay what each expert has elsewhere, in place."""
-        n, m, c = total.shape
-        gone = total.copy()
-        for e, own in enumerate(stays):
-            gone[own, e] = 0.0
-        total -= gone
-        if not gone.any():
-            return
-        rest = self.sums.sums(points.with_coefficients(gone.reshape(n, m * c)), points.rows)[0]
-        dense = points.rows.dense()
-        for e, own in enumerate(stays):
-            if gone[:, e].any():
-                gram = self.kernels[e](dense[own], dense[own])
-                gram[np.diag_indices(len(own))] += RIDGE * gram.diagonal() + 1e-12 * gram.max()
-                total[own, e] += solved(gram, rest.reshape(m, c, n)[e][:, own].T)
+        return Kept(*united(self, apart.over(still)))
 
     def widened(self, before: SlotStore, state: Kept) -> Kept:
         given = any(channel >= FIRST_GIVEN for channel in self.sums.layout.channels)
@@ -448,14 +372,6 @@ class SlotStore(Store):
             ):
                 if not (numbers > 0).all():
                     raise InputError(f"{name}: expected numbers above 0")
-
-
-def solved(matrix: Floats, right: Floats) -> Floats:
-    """matrix^-1 right, for a symmetric matrix: also one that is not positive definite."""
-    try:
-        return np.asarray(cho_solve(cho_factor(matrix), right))
-    except LinAlgError:
-        return np.asarray(np.linalg.solve(matrix, right))
 
 
 def with_room(slots: Slots, needed: int) -> Slots:
