@@ -78,13 +78,14 @@ def costs() -> str:
     """What a round of two workers has carried, and how long merging takes."""
     found = json.loads((RESULTS / "shards.json").read_text("utf-8"))["costs"]
     lines = [
-        "| | S, MB | 2 W S, MB | measured, MB | merging 2, s | merging 100, s |",
-        "|---|---|---|---|---|---|",
+        "| | c, us | S, MB | (3 W + 1) S, MB | measured, MB | m of 2, s | m of 100, s |",
+        "|---|---|---|---|---|---|---|",
     ]
     for own in found:
         megabytes = [f"{own[name] / 1e6:.2f}" for name in ("size", "formula", "carried")]
         merging = [f"{seconds:.2f}" for seconds in own["merging"].values()]
-        lines.append(f"| {own['model']} | {' | '.join([*megabytes, *merging])} |")
+        texts = [own["model"], f"{1e6 * own['row']:.0f}", *megabytes, *merging]
+        lines.append(f"| {' | '.join(texts)} |")
     return "\n".join(lines)
 
 

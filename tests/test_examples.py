@@ -342,6 +342,7 @@ FEW_ROWS = {
     "omkc_a9a": "--rows 200",
     "peers": "--rows 300 --repeats 1 --json peers.json",
     "river_rows": "--repeats 1",
+    "shards": "--rows 800 --data waveform --models BPAS --json shards.json",
     "sureness": "--rows 1002 --data elec2,energy",
     "svmlight": "--rows 100",
     "upkeeps": "--rows 60 --budgets 10",
@@ -386,6 +387,14 @@ def test_the_stored_growth_is_drawn(script, tmp_path):
         assert f">{name}</text>" in drawing
     script("growth", "--draw", "--picture", tmp_path / "again.svg")
     assert (tmp_path / "again.svg").read_text("utf-8") == drawing
+
+
+def test_the_stored_shards_are_drawn(script, tmp_path):
+    path = tmp_path / "shards.svg"
+    script("shards", "--draw", "--picture", path)
+    assert path.read_text("utf-8") == beside_the_tests("docs/pictures/shards.svg").read_text(
+        "utf-8"
+    )
 
 
 @pytest.mark.slow

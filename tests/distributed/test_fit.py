@@ -13,8 +13,8 @@ import pytest
 import scipy.sparse as sp
 
 import kernbrook as kb
-from kernbrook.distributed import fit, fit_parts
-from kernbrook.distributed.fitting import crew_of
+from kernbrook.distributed import fit
+from kernbrook.distributed.fitting import crew_of, fit_parts
 from kernbrook.distributed.parts import parts_of
 from kernbrook.errors import InputError
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from kernbrook.checks import shown
 from kernbrook.distributed.parts import Part, Parts, computed, has_delayed, parts_of, pieces
@@ -144,7 +145,7 @@ def fit_parts(
         told = _classes(model, parts.parts, crew, classes)
         fitted = Fitted(_begun(model, X, told))
         which = few_rows(y[:1024])[:ROWS]
-        warm = partial(warm_up, deepcopy(fitted.model), X[which], y[which], told)
+        warm = partial(warm_up, clone(model), X[which], y[which], told)
         for call in [] if crew.here else crew.everywhere(warm):
             call.result()
         bounds, start = np.linspace(0, len(parts.parts), rounds + 1).astype(int), time.monotonic()
