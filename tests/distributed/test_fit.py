@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from inside import store_of
 
 import kernbrook as kb
 from kernbrook.distributed import fit
@@ -40,7 +41,7 @@ def by_hand(model, rounds, shards, data=(X, Y)):
             copy = deepcopy(model)
             copy.learn(X[part[round_ * shards + i]], y[part[round_ * shards + i]], classes=[-1, 1])
             copies.append(copy)
-        since = model if hasattr(model, "_run") else None
+        since = model if hasattr(model, "n_features_in_") else None
         model = copies[0].merge(*copies[1:], since=since) if shards > 1 else copies[0]
     return model
 
@@ -64,16 +65,15 @@ def test_ridge_is_that_of_one_machine():
                                     center=False, random_state=0)  # fmt: skip
 
     whole, apart = ridge().fit(X, Y), fit(ridge(), (X, Y), 3, shards=4)
-    np.testing.assert_allclose(
-        apart._run.arrays()["stores.0.theta"], whole._run.arrays()["stores.0.theta"], rtol=1e-9
-    )
+    theta = [one.state()["stores.0.theta"] for one in (apart, whole)]
+    np.testing.assert_allclose(*theta, rtol=1e-9)
 
 
 def test_a_fitted_model_goes_on_and_sparse_rows_stay_sparse():
     model = small(scaling=None).fit(sp.csr_matrix(X[:200]), Y[:200])
     fit(model, (sp.csr_matrix(X[200:]), Y[200:]), 2, shards=2)
     assert model.n_rounds_ == 1200
-    assert model._run.sparse
+    assert store_of(model)[0].setting.sparse
 
 
 @pytest.fixture

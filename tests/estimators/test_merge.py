@@ -5,6 +5,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from inside import progress_of, store_of
 
 import kernbrook as kb
 from kernbrook.errors import InputError
@@ -50,9 +51,9 @@ def test_ridge_is_that_of_one_machine(since):
     before, parts = shards(machine(kb.Ridge(features=kb.RandomFeatures(20))), since)
     both = merged(before, parts)
     whole = machine(kb.Ridge(features=kb.RandomFeatures(20))).fit(X, Y)
-    for name, array in whole._run.arrays().items():
+    for name, array in whole.state().items():
         if name.startswith("stores"):
-            np.testing.assert_allclose(both._run.arrays()[name], array, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(both.state()[name], array, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(
         both.decision_function(NEW), whole.decision_function(NEW), rtol=1e-9, atol=1e-9
     )
@@ -69,18 +70,22 @@ def test_what_is_known_of_features_adds_up(scaling, since):
     before, parts = shards(model, since)
     both = merged(before, parts)
     whole = machine(kb.Perceptron(), scaling=scaling).fit(X, Y)
-    for one, other in zip(
-        both._run.scaler.arrays().values(), whole._run.scaler.arrays().values(), strict=True
-    ):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+    names = [name for name in whole.state() if name.startswith("scaler")]
+    assert len(names) == 3
+    for name in names:
+        np.testing.assert_allclose(both.state()[name], whole.state()[name], rtol=1e-12)
 
 
 def test_ranks_are_among_the_last_rows_of_all():
     before, parts = shards(machine(kb.Perceptron(), scaling="ranks"))
     both = merged(before, parts)
     whole = machine(kb.Perceptron(), scaling="ranks").fit(X, Y)
-    new = [one._run.scaler.transform(NEW)[0] for one in (both, whole)]
-    np.testing.assert_array_equal(*new)  # all of the 900 rows are among the last 1,000
+    # All of the 900 rows are among the last 1,000, in some order.
+    rows, values = (
+        [one.state()[f"scaler.0.{name}"] for one in (both, whole)] for name in ("first", "second")
+    )
+    np.testing.assert_array_equal(*(np.sort(one, axis=0) for one in rows))
+    np.testing.assert_array_equal(*values)
 
 
 @pytest.mark.parametrize("combiner", [kb.Hedge(0.9, "squared"), kb.EXP(loss="squared")])
@@ -179,7 +184,7 @@ def test_the_kernel_values_that_slots_keep():
     for learner in (kb.Projectron(30), kb.Pegasos(30, upkeep="project")):
         _, parts = shards(machine(learner))
         both = merged(None, parts)
-        slots = both._run.states[0].slots
+        slots = store_of(both)[1].slots
         f, order = slots.filled[0, 0], slots.order[0]
         R = np.triu(slots.factor[0, :f, :f], 1)
         R[np.diag_indices(f)] = 1 / np.diagonal(slots.factor[0])[:f]
@@ -192,11 +197,11 @@ def test_memories_of_learners():
     both = merged(None, parts)
     K = ONE[0](both.support_vectors_, both.support_vectors_)
     a = both.dual_coef_[:, 0]
-    memory = both._run.states[0].slots.memory[0]
+    memory = store_of(both)[1].slots.memory[0]
     np.testing.assert_allclose(memory, [900, 2 * a @ K @ a, 0], rtol=1e-9)
     _, parts = shards(machine(kb.Forgetron(30)))
-    held = [one._run.states[0].slots.memory[0] for one in parts]
-    np.testing.assert_allclose(merged(None, parts)._run.states[0].slots.memory[0], sum(held))
+    held = [store_of(one)[1].slots.memory[0] for one in parts]
+    np.testing.assert_allclose(store_of(merged(None, parts))[1].slots.memory[0], sum(held))
 
 
 def test_the_default_of_classes_and_of_numbers():
@@ -272,7 +277,7 @@ def test_what_belongs_to_one_stream(parts, message):
         for own in (slice(0, 100), slice(100, 200))
     ]
     if "selection" in parts:
-        models[0]._run.progress.counters[2] = 1 - models[1]._run.chosen
+        progress_of(models[0]).counters[2] = 1 - progress_of(models[1]).counters[2]
     with pytest.raises(InputError, match=message):
         models[0].merge(models[1])
 

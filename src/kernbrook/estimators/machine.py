@@ -270,6 +270,13 @@ class OnlineMachine(BaseEstimator):
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_quick"}
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that was learned, by name: the arrays that `kb.save` writes; not to be changed."""
+        check_is_fitted(self)
+        run = self._run
+        calibration = {f"calibration.{k}": v for k, v in run.calibration.arrays().items()}
+        return {**run.arrays(), **run.scaler.arrays(), **calibration}
+
     def merge(self, *others: Any, since: Any = None) -> Any:
         """Learn what models of the same parameters have learned apart from this one, in place.
 

@@ -276,9 +276,7 @@ def _write_run(estimator: OnlineMachine, run: Model, writer: Writer) -> dict[str
         )
     if twin.scaler.methods != run.scaler.methods:
         raise InputError("save: scaling was changed after learning had begun; set it back")
-    arrays = {**run.arrays(), **run.scaler.arrays()}
-    arrays.update({f"calibration.{name}": v for name, v in run.calibration.arrays().items()})
-    for name, array in arrays.items():
+    for name, array in estimator.state().items():
         writer.array(array, name)
     return {"width": int(run.setting.width), "sparse": bool(run.sparse)}
 
