@@ -47,6 +47,7 @@ INSTALLED = [
     "tests/estimators/test_model_files.py", "tests/voted/test_saving.py",
 ]  # fmt: skip
 TESTING = ["pytest>=8", "hypothesis>=6.100", "pandas>=2.2"]
+WHOLE = ["pytest-xdist>=3.6", "polars>=1", "lightgbm>=4.3"]  # what more of the tests use
 
 
 def _installed(session: nox.Session, *options: str) -> None:
@@ -59,7 +60,8 @@ def _installed(session: nox.Session, *options: str) -> None:
     shutil.unpack_archive(source, folder, filter="data")
     tree = folder / source.name.removesuffix(".tar.gz")
     shutil.rmtree(tree / "src")
-    session.install(str(wheel), *TESTING, *options)
+    extras, more = ("[dask,river,strings]", WHOLE) if session.posargs else ("", [])
+    session.install(f"{wheel}{extras}", *TESTING, *more, *options)
     chosen = session.posargs or ["-m", "not slow and not data", *INSTALLED]
     with session.chdir(tree):
         # Versions that are not those of today have warnings of their own.
@@ -69,7 +71,7 @@ def _installed(session: nox.Session, *options: str) -> None:
 
 @nox.session(python=["3.11", "3.13"])
 def wheel(session: nox.Session) -> None:
-    """The wheel alone in an empty environment: a quick part; `nox -s wheel -- tests` all."""
+    """The wheel alone in an empty environment: a quick part; `-- -n 2 -m "not long" tests` all."""
     _installed(session)
 
 
