@@ -137,6 +137,7 @@ def test_what_cannot_be_merged_is_refused_and_nothing_is_learned():
     with pytest.raises(InputError, match="the last rows of one stream"):
         fit(model, (X, Y), shards=2)
     assert not hasattr(model, "classes_")
+    assert fit(model, (X, Y)).n_rounds_ == 1200  # one shard is not merged
     with pytest.raises(InputError, match="expected an online machine of ours"):
         fit(kb.VotedKernelClassifier(), (X, Y))
 

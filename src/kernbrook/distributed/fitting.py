@@ -144,6 +144,8 @@ def fit_parts(
         X, y = first_rows(parts.parts)
         told = _classes(model, parts.parts, crew, classes)
         fitted = Fitted(_begun(model, X, told))
+        if shards > 1:  # refused, if at all, before any work
+            deepcopy(fitted.model).merge(deepcopy(fitted.model), since=fitted.model)
         which = few_rows(y[:1024])[:ROWS]
         warm = partial(warm_up, clone(model), X[which], y[which], told)
         for call in [] if crew.here else crew.everywhere(warm):
@@ -172,7 +174,6 @@ def _begun(model: Any, X: Any, classes: Any) -> Any:
     copied = deepcopy(model)
     if not hasattr(copied, "_run"):
         begin(copied, X[:1], classes)
-    deepcopy(copied).merge(deepcopy(copied), since=copied)  # refused, if at all, before any work
     return copied
 
 
