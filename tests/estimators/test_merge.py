@@ -204,6 +204,22 @@ def test_memories_of_learners():
     np.testing.assert_allclose(store_of(merged(None, parts))[1].slots.memory[0], sum(held))
 
 
+def test_rows_that_were_learned_one_by_one():
+    """What they change in place is read as it is, and stays with its model."""
+    _, chunks = shards(machine([kb.BPAS(20), kb.Ridge()], kb.Hedge()), 0, 2, 200)
+    _, rows = shards(machine([kb.BPAS(20), kb.Ridge()], kb.Hedge()), 0, 2, 100)
+    for i, one in enumerate(rows):
+        for t in range(100 + i, 200, 2):
+            one.learn_one(X[t], Y[t])
+    both = merged(None, rows)
+    before = both.decision_function(NEW)
+    np.testing.assert_array_equal(before, merged(None, chunks).decision_function(NEW))
+    for one in rows:
+        one.learn_one(X[0], Y[0])
+    np.testing.assert_array_equal(both.decision_function(NEW), before)
+    both.learn_one(X[0], Y[0])
+
+
 def test_the_default_of_classes_and_of_numbers():
     model = kb.OnlineMKClassifier(random_state=0)
     before, parts = shards(model, 90, 2)
