@@ -28,15 +28,13 @@ def pytest_sessionstart(session):
     config = session.config
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         return
-    from kernbrook.evaluation.ahead import compile_ahead
     from kernbrook.numerics.freshness import is_cold
 
     if is_cold():
-        from other_pools import compile_pools
+        from other_pools import compile_all
 
         print("compiling what the tests run on, once")
-        compile_ahead()
-        compile_pools()
+        compile_all()
 
 
 def pytest_itemcollected(item):

@@ -130,7 +130,7 @@ import numpy as np
 rng = np.random.default_rng(0)
 X = np.concatenate([rng.normal(size=(1500, 20)), (rng.random((1500, 20)) < 0.3).astype(float)])
 y = np.where(rng.random(3000) < 0.5, 1, -1)
-for size in (3000, 777):
+for size in (3000, 777) * int(sys.argv[1]):
     model = kb.recipes.make("omkc-sd", random_state=3)
     for i in range(0, 3000, size):
         predictions, _ = model.learn(X[i : i + size], y[i : i + size])
@@ -145,18 +145,19 @@ for size in (3000, 777):
 def test_threads_give_the_same_bytes():
     """One thread, two, and two again: more support vectors than the engine keeps to one thread."""
     results = []
-    for threads in ("1", "2", "2"):
+    for threads in ("1", "2"):
         environment = os.environ | {
             "OMP_NUM_THREADS": threads,
             "PYTHONPATH": os.pathsep.join(sys.path),
         }
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, check=False
-        )
+            [sys.executable, "-c", PROGRAM, threads],
+            env=environment, capture_output=True, check=False,
+        )  # fmt: skip
         assert done.returncode == 0, done.stderr.decode()
         results.append(done.stdout)
     assert len(results[0]) > 1_000_000
-    assert results[0] == results[1] == results[2]
+    assert results[0] * 2 == results[1]
 
 
 def test_seeds():

@@ -7,6 +7,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from covering import pairwise
 from driving import SIGNS, says, seed_of
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -149,9 +150,9 @@ def pools(learner):
     )
 
 
-@pytest.mark.parametrize("selection", SELECTIONS)
-@pytest.mark.parametrize("combiner", COMBINERS)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(
+    ("learner", "combiner", "selection"), pairwise(LEARNERS, COMBINERS, SELECTIONS)
+)
 def test_against_the_twin(learner, combiner, selection):
     """A pool, a budget that is soon full, a block of the engine and a bit."""
     X, y = hard_streams.gaussian_clouds(140)
@@ -296,10 +297,12 @@ def state(model, predictions):
     return [array.tobytes() for array in [*held, model.kernel_weights_]]
 
 
-@pytest.mark.parametrize("combiner", ["mistakes", "hinge"])
-@pytest.mark.parametrize("learner", ["rbp", "forgetron", "bogd", "bpas"])
 @pytest.mark.parametrize(
-    "stream", ["binary_features", "duplicates_afar", "near_duplicates", "wdbc"]
+    ("stream", "learner", "combiner"),
+    pairwise(
+        ["binary_features", "duplicates_afar", "near_duplicates", "wdbc"],
+        *(["rbp", "forgetron", "bogd", "bpas"], ["mistakes", "hinge"]),
+    ),
 )
 def test_chunks_and_sparsity(stream, learner, combiner):
     """Chunks of 1, 7, 64 and all at once, dense and CSR: the same bytes."""

@@ -7,6 +7,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from covering import pairwise
 from driving import SIGNS, says, seed_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -320,11 +321,13 @@ def test_the_machine_equals_its_twin(name, vote, update, loss):
 SELECTIONS = [kb.Selection(), kb.Selection("drawn", "drawn", 0.05, spread=False)]
 
 
-@pytest.mark.parametrize("stream", ["wdbc", "binary_features"])
-@pytest.mark.parametrize("selection", SELECTIONS, ids=["all", "drawn"])
-@pytest.mark.parametrize("learner", [kb.Perceptron(), kb.SparsePA()], ids=["Perceptron", "SPA"])
-@pytest.mark.parametrize("loss", ["mistakes", "hinge"])
-@pytest.mark.parametrize("kind", [kb.AdaHedge, kb.FixedShare, kb.MLPoly])
+@pytest.mark.parametrize(
+    ("kind", "loss", "learner", "selection", "stream"),
+    pairwise(
+        *([kb.AdaHedge, kb.FixedShare, kb.MLPoly], ["mistakes", "hinge"]),
+        *([kb.Perceptron(), kb.SparsePA()], SELECTIONS, ["wdbc", "binary_features"]),
+    ),
+)
 def test_chunks_and_sparse_rows_change_nothing(kind, loss, learner, selection, stream):
     X, y = (hard_streams.DRAWN | {"wdbc": hard_streams.wdbc})[stream](300)
     first, expected = learned(kind(loss=loss), learner, X, y, 1, selection)

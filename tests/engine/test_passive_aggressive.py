@@ -260,7 +260,7 @@ def test_a3a():
 # -- what the steps promise -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", range(16))
+@pytest.mark.parametrize("kernel", [0, 1, 2, 3, 6, 9, 12, 15])  # each power, and some widths
 @pytest.mark.parametrize("stream", ["gaussian_clouds", "duplicates", "with_zero_rows", "wdbc"])
 def test_pa_meets_the_margin(stream, kernel):
     """After an update the margin of its example is exactly 1; without a loss nothing changes."""

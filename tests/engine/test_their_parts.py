@@ -5,6 +5,7 @@ import numpy as np
 import plain
 import pytest
 import their_parts as theirs
+from covering import pairwise
 
 import kernbrook as kb
 from kernbrook.engine.passes import COMPILED, PLAIN
@@ -55,9 +56,7 @@ def assert_same(found, wanted):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("run", RUNS)
-@pytest.mark.parametrize("C", [2, 4])
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize(("learner", "C", "run"), pairwise(LEARNERS, [2, 4], RUNS))
 def test_learners(learner, C, run):
     wanted = outcome(C, learner=learner, combiner=COMBINER, **RUNS[run])
     for own in LEARNERS[learner]:

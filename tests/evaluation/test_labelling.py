@@ -24,6 +24,12 @@ Y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, "yes", "no")
 CLASSES = ["yes", "no"]
 
 
+@pytest.fixture(autouse=True)
+def _no_power_is_lost(monkeypatch):
+    """Kills are exceptions here, and what was written is there: nobody waits for the disk."""
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
 def machine(**changes):
     return plain.classifier(**{"labels": kb.MarginSampling(), "random_state": 3, **changes})
 

@@ -52,7 +52,7 @@ def test_what_compiles_comes_first(jobs, tmp_path):
     assert path.exists()
 
 
-@pytest.mark.parametrize("jobs", [None, 1, 2])
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_no_calls_and_calls_that_fail(jobs):
     assert list(in_order(_work, [], lambda _: 1, jobs, None)) == []
     with pytest.raises(InputError, match="no 1"):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import draws
+from .kernels import Values
 from .omkc import errs, sign, zero_or
 
 ADMISSION, REMOVAL = 2, 3
@@ -22,17 +23,17 @@ class Expert:
     """One kernel's support vectors: the slots in order, each (row number, coefficient)."""
 
     def __init__(self, number, kernel, X, budget):
-        self.number, self.kernel, self.X, self.budget = number, kernel, X, budget
+        self.number, self.values, self.budget = number, Values(kernel, X), budget
         self.rows, self.alphas = [], []
         self.mistakes, self.damage = 0, 0.0  # M and Q of the Forgetron
 
     def k(self, i, j):
-        return float(self.kernel(self.X[[i]], self.X[j])[0])
+        return float(self.values[j][i])
 
     def terms(self, t):
         if not self.rows:
             return np.zeros(0)
-        return np.array(self.alphas) * self.kernel(self.X[self.rows], self.X[t])
+        return np.array(self.alphas) * self.values[t][self.rows]
 
     def shrink(self, factor):
         self.alphas = [factor * alpha for alpha in self.alphas]

@@ -6,6 +6,7 @@ In extended precision where numpy has it, so that what is compared is the other'
 import numpy as np
 
 from . import draws
+from .kernels import Values
 from .omkc import Result, errs, score_of, sign, zero_or
 
 EXACT = np.longdouble
@@ -114,6 +115,7 @@ def machine(
     The draws and votes are those of `omkc`; on "hinge", scores are added where it adds signs.
     """
     T, m = len(y), len(kernels)
+    values = [Values(kernel, X) for kernel in kernels]
     coefficients, mistakes = np.zeros((T, m)), np.zeros(m)
     predictions, votes = np.zeros(T), np.zeros(T)
     for t in range(T):
@@ -128,7 +130,7 @@ def machine(
                 used[i] = updated[i]
             elif vote == "drawn":
                 used[i] = draws.bernoulli(seed, t, draws.VOTE, i, p[i])
-        f = np.array([score_of(kernels[i], X[:t], coefficients[:t, i], X[t]) for i in range(m)])
+        f = np.array([score_of(values[i], coefficients[:, i], t) for i in range(m)])
         weights = np.where(used, q, 0.0)
         said = np.array([sign(f_i) for f_i in f]) if loss == "mistakes" else f
         votes[t] = zero_or(weights * said) / weights.sum() if weights.any() else 0.0

@@ -5,6 +5,18 @@ from itertools import combinations
 import numpy as np
 
 
+class Values:
+    """k(x_i, x_j) for all rows x_i of X, the values of an x_j worked out when first asked for."""
+
+    def __init__(self, kernel, X):
+        self.kernel, self.X, self.known = kernel, X, {}
+
+    def __getitem__(self, j):
+        if j not in self.known:
+            self.known[j] = self.kernel(self.X, self.X[j])
+        return self.known[j]
+
+
 def polynomial(degree, offset=0.0):
     return lambda Z, x: (Z @ x + offset) ** degree
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import draws, pegasos
 from .budget import ADMISSION, REMOVAL, SMALLEST_DIAGONAL, damage, greatest_phi
+from .kernels import Values
 from .om2 import group_weights
 from .omkc import zero_or
 from .passive_aggressive import pa_step
@@ -45,8 +46,8 @@ class Seen(NamedTuple):
 
 def see(terms, y, order, t=0, weight=1.0, seed=0):
     """terms : (n, C) of the scores; order : the classes, those that win ties first."""
-    scores = np.array([zero_or(terms[:, c]) for c in range(terms.shape[1])])
-    sizes = np.abs(terms).sum(axis=0)
+    totals, sizes = terms.sum(axis=0), np.abs(terms).sum(axis=0)
+    scores = np.where(np.abs(totals) <= 1e-12 * sizes, 0.0, totals)  # each as by zero_or
     r = winner(scores, sizes, [c for c in order if c != y])
     margin = zero_or(np.concatenate([terms[:, y], -terms[:, r]]))
     loss = max(0.0, zero_or(np.concatenate([[1.0], terms[:, r], -terms[:, y]])))
@@ -58,15 +59,15 @@ class Expert:
     """One kernel's support vectors, in order: row numbers and (n, C) coefficients."""
 
     def __init__(self, number, kernel, X, C, budget=None):
-        self.number, self.kernel, self.X, self.budget = number, kernel, X, budget
+        self.number, self.values, self.budget = number, Values(kernel, X), budget
         self.rows, self.alphas = [], np.zeros((0, C))
         self.mistakes, self.damage = 0, 0.0  # M and Q of the Forgetron
 
     def k(self, i, j):
-        return float(self.kernel(self.X[[i]], self.X[j])[0])
+        return float(self.values[j][i])
 
     def gram(self, rows, others):
-        values = [self.kernel(self.X[others], self.X[row]) for row in rows]
+        values = [self.values[row][others] for row in rows]
         return np.array(values).reshape(len(rows), len(others))
 
     def terms(self, t):

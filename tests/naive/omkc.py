@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import draws
+from .kernels import Values
 
 
 class Result(NamedTuple):
@@ -21,8 +22,9 @@ class Result(NamedTuple):
 
 def zero_or(terms):
     """The sum of the terms; 0 where it is within 1e-12 of the sum of their sizes."""
-    total = float(np.sum(terms))
-    return 0.0 if abs(total) <= 1e-12 * float(np.sum(np.abs(terms))) else total
+    terms = np.asarray(terms)
+    total = float(terms.sum())
+    return 0.0 if abs(total) <= 1e-12 * float(np.abs(terms).sum()) else total
 
 
 def sign(value):
@@ -35,10 +37,10 @@ def errs(score, label, tie):
     return label * score <= 0 if tie == "margin" else sign(score) != label
 
 
-def score_of(kernel, Z, coefficients, x):
-    """f(x) = sum_j alpha_j k(z_j, x), over the support vectors only."""
-    mine = coefficients != 0
-    return zero_or(coefficients[mine] * kernel(Z[mine], x)) if mine.any() else 0.0
+def score_of(values, coefficients, t):
+    """f(x_t) = sum_j alpha_j k(x_j, x_t), over the support vectors among the rows before t."""
+    mine = np.flatnonzero(coefficients[:t])
+    return zero_or(coefficients[mine] * values[t][mine]) if len(mine) else 0.0
 
 
 def omkc(
@@ -61,6 +63,7 @@ def omkc(
     T, m = len(y), len(kernels)
     importance = np.ones(T) if importance is None else importance
     log_weights = np.zeros(m)
+    values = [Values(kernel, X) for kernel in kernels]
     coefficients = np.zeros((T, m))
     predictions, votes, mistakes = np.zeros(T), np.zeros(T), np.zeros(m)
     used = np.ones(m, dtype=bool)
@@ -76,7 +79,7 @@ def omkc(
                 used[i] = updated[i]
             elif vote == "drawn":
                 used[i] = draws.bernoulli(seed, t, draws.VOTE, i, p[i])
-        f = [score_of(kernels[i], X[:t], coefficients[:t, i], X[t]) for i in range(m)]
+        f = [score_of(values[i], coefficients[:, i], t) for i in range(m)]
         weights = np.where(used, q if weighted else 1.0, 0.0)
         vote_sum = zero_or(weights * [sign(f_i) for f_i in f])
         votes[t] = vote_sum / weights.sum() if used.any() else 0.0
@@ -93,9 +96,9 @@ def omkc(
 
 def perceptron(X, y, kernel, tie="margin"):
     """One kernel alone: predictions, coefficients."""
-    predictions, coefficients = np.zeros(len(y)), np.zeros(len(y))
+    predictions, coefficients, values = np.zeros(len(y)), np.zeros(len(y)), Values(kernel, X)
     for t in range(len(y)):
-        score = score_of(kernel, X[:t], coefficients[:t], X[t])
+        score = score_of(values, coefficients, t)
         predictions[t] = sign(score)
         if errs(score, y[t], tie):
             coefficients[t] = y[t]

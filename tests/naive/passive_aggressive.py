@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import draws
+from .kernels import Values
 from .omkc import sign
 
 ADMISSION = 2  # the purpose of the draw Z
@@ -51,13 +52,14 @@ def sparse_pa(step=0.1, cap=1.0, divisor=3.0):
     return tau
 
 
-def score_and_size(kernel, Z, coefficients, x):
-    """f(x) over the support vectors, 0 within 1e-12 of the sum of its terms' sizes; that sum."""
-    mine = coefficients != 0
-    if not mine.any():
+def score_and_size(values, coefficients, t):
+    """f(x_t) over the support vectors among the rows before t, 0 within 1e-12 of the sum of its
+    terms' sizes; that sum."""
+    mine = np.flatnonzero(coefficients[:t])
+    if not len(mine):
         return 0.0, 0.0
-    terms = coefficients[mine] * kernel(Z[mine], x)
-    total, size = float(np.sum(terms)), float(np.sum(np.abs(terms)))
+    terms = coefficients[mine] * values[t][mine]
+    total, size = float(terms.sum()), float(np.abs(terms).sum())
     return (0.0 if abs(total) <= 1e-12 * size else total), size
 
 
@@ -86,11 +88,12 @@ def run(
     T, m = len(y), len(kernels)
     importance = np.ones(T) if importance is None else importance
     log_weights, mistakes = np.zeros(m), np.zeros(m)
+    values = [Values(kernel, X) for kernel in kernels]
     coefficients, rounding = np.zeros((T, m)), np.ones((T, m))
     predictions, votes = np.zeros(T), np.zeros(T)
     used = np.ones(m, dtype=bool)
     for t in range(T):
-        x, q = X[t], np.exp(log_weights)
+        q = np.exp(log_weights)
         p = (1 - smoothing) * q + smoothing / (m if spread else 1)
         c = np.ones(m, dtype=bool)
         used = np.ones(m, dtype=bool)
@@ -103,7 +106,7 @@ def run(
                 used[i] = draws.bernoulli(seed, t, draws.VOTE, i, p[i])
 
         # y_hat = sign(sum theta_i f_i(x)), or the weighted majority of sign(f_i(x)).
-        scores = [score_and_size(kernels[i], X[:t], coefficients[:t, i], x) for i in range(m)]
+        scores = [score_and_size(values[i], coefficients[:, i], t) for i in range(m)]
         f, sizes = (np.array(part) for part in zip(*scores, strict=True))
         rounding[t] += sizes
         voices = f if loss == "hinge" else np.where(f >= 0, 1.0, -1.0)
@@ -118,7 +121,7 @@ def run(
             l = max(0.0, 1.0 - y[t] * f[i])
             wrong = sign(f[i]) != y[t]
             mistakes[i] += importance[t] * wrong
-            square = float(kernels[i](x[None, :], x)[0])
+            square = float(values[i][t][t])
             if unit_diagonal:
                 square = 1.0
             if c[i] and l > 0 and square > 1e-12:

@@ -14,7 +14,7 @@ IN_SPAN = 1e-8  # of k(x, x): a squared distance below it is none
 
 
 def gram(expert, rows, others):
-    return np.array([expert.kernel(expert.X[others], expert.X[row]) for row in rows])
+    return np.array([expert.values[row][others] for row in rows])
 
 
 def solve(matrix, right):
@@ -28,7 +28,7 @@ def projection(expert, t):
     square = expert.k(t, t)
     if not expert.rows:
         return np.zeros(0), 0.0, square
-    values = expert.kernel(expert.X[expert.rows], expert.X[t])
+    values = expert.values[t][expert.rows]
     shares = solve(gram(expert, expert.rows, expert.rows), values)
     inside = shares @ values
     return shares, inside, square - inside

@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from . import combiners
+from .kernels import Values
 from .multiclass import winner
 from .omkc import zero_or
 
@@ -186,7 +187,7 @@ class Expansion:
         self, X, kernel, C=None, step=1.0, schedule="root", horizon=None, regularization=0.0,
         loss="squared", epsilon=0.1, budget=None,
     ):  # fmt: skip
-        self.X, self.kernel, self.C, self.budget = X, kernel, C, budget
+        self.values, self.C, self.budget = Values(kernel, X), C, budget
         self.step, self.schedule, self.horizon = step, schedule, horizon
         self.regularization, self.loss, self.epsilon = regularization, loss, epsilon
         self.rows, self.alphas = [], np.zeros((0, scores_of(C)))
@@ -194,7 +195,7 @@ class Expansion:
     def see(self, t):
         if not self.rows:
             return np.zeros(self.alphas.shape[1]), np.zeros(self.alphas.shape[1])
-        terms = self.alphas * self.kernel(self.X[self.rows], self.X[t])[:, None]
+        terms = self.alphas * self.values[t][self.rows][:, None]
         return np.array([zero_or(own) for own in terms.T]), np.abs(terms).sum(axis=0)
 
     def variance(self, t):
@@ -211,7 +212,7 @@ class Expansion:
             self.rows, self.alphas = [self.rows[i] for i in kept], self.alphas[kept]
 
     def descend(self, t, label, weight, number):
-        own = self.kernel(self.X[[t]], self.X[t])[0]
+        own = self.values[t][t]
         step = step_of(self.step, self.schedule, self.horizon, number, self.loss, own)
         scores, sizes = self.see(t)
         slope = slopes(self.loss, scores, label, self.C, self.epsilon, sizes)

@@ -42,17 +42,18 @@ def test_deterministic_rows(data, recipe):
     (mean, printed), (std, printed_std) = pairs(found, "n_support")
     assert mean == pytest.approx(printed, rel=0.003 if data in BINARY else 0.001, abs=0.06)
     assert std == pytest.approx(printed_std, rel=0.1)
+    if recipe == "omkc-dd" and data in SMALL:
+        assert_last_digit(data, found)
 
 
-@pytest.mark.parametrize("data", SMALL)
-def test_last_digit(data):
+def assert_last_digit(data, found):
     """On real-valued features OMKC(D,D) is the printed row to its last digit.
 
     Diabetes is one mistake in all twenty runs away: 33.685 +- 1.284 for 33.69 +- 1.29.
     """
     slack = 1.3 if data == "diabetes" else 0.501
     for name, digits in (("error", 2), ("n_support", 1)):
-        for ours, printed in pairs(cell(data, "omkc-dd"), name):
+        for ours, printed in pairs(found, name):
             assert ours == pytest.approx(printed, abs=slack * 10.0**-digits)
 
 

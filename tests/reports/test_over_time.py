@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from covering import pairwise
 from reports.showing import drawn, labels, painted
 from reports.synthetic import RECIPES, make_comparison, make_numbers
 
@@ -33,10 +34,10 @@ def with_runs(comparison, runs, **changes):
     return replace(comparison, rows=(row, *comparison.rows[1:]), **changes)
 
 
-@pytest.mark.parametrize("samples", [1, 2, 40])
-@pytest.mark.parametrize("permutations", [1, 3])
-@pytest.mark.parametrize("plot", FIGURES)
-@pytest.mark.parametrize("make", [make_comparison, make_numbers])
+@pytest.mark.parametrize(
+    ("make", "plot", "permutations", "samples"),
+    pairwise([make_comparison, make_numbers], FIGURES, [1, 3], [1, 2, 40]),
+)
 def test_every_shape_of_history_is_drawn(make, plot, samples, permutations):
     figure(plot(make(samples=samples, permutations=permutations)))
 

@@ -117,9 +117,10 @@ def test_every_published_table_has_a_page(target, table, runs):
             assert " ".join(cell.split()) in page.text
     deviate = {"±" in cell for row in shown.lines()[0] for cell in row}
     assert runs == 1 or table in BARE or True in deviate
-    first = target.read_bytes()
-    write_page(wanted.as_page(make_results(table, runs=runs)), target)
-    assert target.read_bytes() == first
+    if runs == 1:
+        first = target.read_bytes()
+        write_page(wanted.as_page(make_results(table, runs=runs)), target)
+        assert target.read_bytes() == first
 
 
 @pytest.mark.parametrize("table", tables())

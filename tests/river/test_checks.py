@@ -7,10 +7,16 @@ import kernbrook as kb
 checks = pytest.importorskip("river.checks")
 
 CLASSES = [getattr(kb.river, name) for name in kb.river.__all__]
+LONG = [pytest.mark.slow, pytest.mark.long]
 CHECKS = [
-    pytest.param(cls(**parameters), check, id=f"{cls.__name__}-{i}-{check.__name__}")
+    pytest.param(
+        *(cls(**parameters), check),
+        id=f"{cls.__name__}-{i}-{check.__name__}",
+        # Its dictionaries grow or do not, whatever the parameters: once a class does.
+        marks=LONG if which and check.__name__ == "check_bounded_memory_growth" else (),
+    )
     for cls in CLASSES
-    for parameters in cls._unit_test_params()
+    for which, parameters in enumerate(cls._unit_test_params())
     for i, check in enumerate(checks.yield_checks(cls(**parameters)))
 ]
 

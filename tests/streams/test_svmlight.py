@@ -81,7 +81,7 @@ def odd_lines(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(good_lines(), max_size=6).map("".join), st.booleans())
 def test_compiled_parser_equals_the_naive_one(text, cut):
     text = text.rstrip("\n") if cut else text
@@ -89,7 +89,7 @@ def test_compiled_parser_equals_the_naive_one(text, cut):
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(st.lists(st.one_of(good_lines(), odd_lines()), max_size=5).map("".join))
 def test_compiled_parser_refuses_the_line_that_the_naive_one_does(text):
     assert outcome(compiled, text, 30) == outcome(naive.parse, text, 30)
@@ -130,7 +130,13 @@ def test_floats_are_rounded_correctly():
     assert [row[0][1] for row in rows] == [-x for x in expected]
 
 
-@pytest.mark.parametrize("name", REAL_FILES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow, pytest.mark.long] if name == "covtype" else ())
+        for name in REAL_FILES
+    ],
+)
 def test_real_files_as_scikit_learn_reads_them(name, data_folder, dense):
     path = data_folder / f"{name}.libsvm.xz"
     if not path.exists():

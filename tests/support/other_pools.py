@@ -1,10 +1,11 @@
-"""Pools of kernels as no recipe has them: the suite compiles them once, as it does the recipes."""
+"""Compiled once for the suite: the recipes, and pools of kernels as no recipe has them."""
 
 from functools import partial
 
 import numpy as np
 
 import kernbrook as kb
+from kernbrook.evaluation.ahead import compile_ahead
 from kernbrook.evaluation.parallel import crew_of, run_all
 
 
@@ -30,23 +31,32 @@ SHARED = kb.OnlineMKClassifier(
 )
 
 
-def compile_pools():
-    """With a learner of each store of support vectors; and points that kernels share."""
-    models = {
-        name: [
-            kb.OnlineMKClassifier(kernels, learner, kb.Hedge(), scaling=None, random_state=0)
-            for learner in LEARNERS
-        ]
-        for name, kernels in POOLS.items()
-    } | {"shared": [SHARED]}
-    trials = {frozenset({name}): partial(_learn, own) for name, own in models.items()}
-    with crew_of(None, len(trials)) as crew:
+def compile_all():
+    """By two processes, of whose parts each compiles little that the other one does."""
+    classes, numbers = (
+        [name for name in kb.recipes.names() if (kb.recipes.task(name) == "classification") is one]
+        for one in (True, False)
+    )
+    trials = {
+        frozenset({"classes"}): partial(compile_ahead, classes, 1),
+        frozenset({"numbers"}): partial(_numbers_and_pools, numbers),
+    }
+    with crew_of(2, 2) as crew:
         for _ in run_all(trials, [], crew, None):
             pass
 
 
-def _learn(models):
+def _numbers_and_pools(numbers):
+    compile_ahead(numbers, 1)
+    for kernels in POOLS.values():  # with a learner of each store of support vectors
+        for learner in LEARNERS:
+            _learn(
+                kb.OnlineMKClassifier(kernels, learner, kb.Hedge(), scaling=None, random_state=0)
+            )
+    _learn(SHARED)  # points that kernels share
+
+
+def _learn(model):
     X = np.random.default_rng(0).normal(size=(12, 3))
     y = np.arange(12) % 2
-    for model in models:
-        model.partial_fit(X, y, classes=[0, 1]).partial_fit(X, y).predict(X)
+    model.partial_fit(X, y, classes=[0, 1]).partial_fit(X, y).predict(X)
