@@ -37,6 +37,16 @@ def pytest_sessionstart(session):
         compile_all()
 
 
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist may be missing
+def pytest_xdist_make_scheduler(config, log):
+    """A file's tests go to one process: it alone compiles, loads and keeps what they share."""
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
+
+
 def pytest_itemcollected(item):
     """Tables of papers and kills of processes are marked here, everything else beside the test."""
     printed = item.path.parent.name == "papers"
