@@ -1,5 +1,7 @@
 """What the suite runs on is compiled once; tests are marked as slow, or as readers of data."""
 
+import gc
+
 import hard_streams
 import pytest
 
@@ -35,6 +37,16 @@ def pytest_sessionstart(session):
 
         print("compiling what the tests run on, once")
         compile_all()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is collected stays: to look through it for garbage takes each process four seconds."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)  # pytest-xdist may be missing
