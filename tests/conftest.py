@@ -1,5 +1,7 @@
 """What the suite runs on is compiled once; tests are marked as slow, or as readers of data."""
 
+import gc
+
 import hard_streams
 import pytest
 
@@ -35,6 +37,26 @@ def pytest_sessionstart(session):
 
         print("compiling what the tests run on, once")
         compile_all()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is collected stays: to look through it for garbage takes each process four seconds."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist may be missing
+def pytest_xdist_make_scheduler(config, log):
+    """A file's tests go to one process: it alone compiles, loads and keeps what they share."""
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
 
 
 def pytest_itemcollected(item):

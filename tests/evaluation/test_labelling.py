@@ -261,11 +261,13 @@ class Struck(BaseException):
     """A kill: nothing that comes after it is done."""
 
 
-MOMENTS = ("asked", "answered", "learned", "saving", "saved")
-
-
-@pytest.mark.parametrize("every", [0.0, 1e9])
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize(
+    ("moment", "every"),
+    [
+        *(("asked", 0.0), ("answered", 1e9), ("learned", 0.0), ("learned", 1e9)),
+        *((moment, every) for moment in ("saving", "saved") for every in (0.0, 1e9)),
+    ],
+)
 def test_killed_at_every_answer(tmp_path, monkeypatch, whole, moment, every):
     """No answer is lost, none is asked for twice, and the last file is that of one quiet run."""
     path, rows = tmp_path / "m", []

@@ -9,7 +9,7 @@ from fuzz.areas import AREAS, IN_PROGRAMS, one
 from fuzz.files import check_csv, check_svmlight
 
 CORPUS = sorted((Path(__file__).parent / "corpus").iterdir())
-CASES = {"parameters": 60, "contents of models": 120, "interruptions": 30, "command line": 40}
+CASES = {"parameters": 40, "contents of models": 80, "interruptions": 20, "command line": 30}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -18,7 +18,7 @@ def test_some_cases(area):
     """Refused in words, or right; both happen, but that no file with other bytes is a model."""
     if area == "interruptions" and not hasattr(signal, "setitimer"):
         pytest.skip("no timers that raise signals")
-    ends = {one(area, 0, number) for number in range(CASES.get(area, 100))}
+    ends = {one(area, 0, number) for number in range(CASES.get(area, 60))}
     assert ends == {"refused"} | ({"accepted"} if area != "bytes of models" else set())
 
 

@@ -25,12 +25,15 @@ from kernbrook.papers.published import ERROR, SUPPORT
 from kernbrook.reports.table import agreement
 
 POOL = resolve("omkc16")
+LONG = [pytest.mark.slow, pytest.mark.long]
 # data, permutations, rows that are run; cells that are only near, and those that are not matched
 TABLE_1 = [
     ("german", 10, "perceptron omkc-u omkc-dd omkc-sd spa", {"omkc-u error"},
      {"omkc-sd error", "omkc-sd n_support"}),
-    ("svmguide3", 10, "perceptron omkc-u omkc-dd omkc-sd spa", {"omkc-u error", "spa error"},
-     {"omkc-sd n_support"}),
+    pytest.param(
+        "svmguide3", 10, "perceptron omkc-u omkc-dd omkc-sd spa", {"omkc-u error", "spa error"},
+        {"omkc-sd n_support"}, marks=LONG,
+    ),
     ("madelon", 2, "omkc-u omkc-dd spa", {"spa error"}, {"omkc-dd error"}),
     ("magic04", 1, "omkc-u omkc-dd spa", set(), {"omkc-u error"}),
     ("magic04", 4, "spa", set(), set()),
@@ -57,7 +60,7 @@ def test_spa_on_a9a():
 # data, recipe; one permutation of ours
 TABLE_2 = [
     ("magic04", "rbp"), ("magic04", "forgetron"), ("magic04", "bpas"), ("a9a", "rbp"),
-    ("a9a", "bpas"),
+    pytest.param("a9a", "bpas", marks=LONG),
 ]  # fmt: skip
 
 
