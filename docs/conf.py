@@ -76,8 +76,9 @@ OF_OTHERS = re.compile(r"set_\w+_request|get_metadata_routing|set_output")
 
 
 def skip(app: Any, what: str, name: str, found: Any, skip: bool, options: Any) -> bool:
-    """Leave out what scikit-learn makes for every estimator."""
-    return skip or bool(OF_OTHERS.fullmatch(name))
+    """Leave out what scikit-learn makes for every estimator, and River's own methods."""
+    of_river = str(getattr(found, "__module__", "")).startswith("river.")
+    return skip or of_river or bool(OF_OTHERS.fullmatch(name))
 
 
 def escape(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:

@@ -1,4 +1,8 @@
-"""River's pipeline, with kernels at its end: scaler, machine, metrics, late labels, drift, labels.
+"""
+Kernels at the end of River's pipeline
+======================================
+
+Scaler, machine, metrics, late labels, drift, few labels.
 
 The stream is River's own data set of phishing sites: 1,250 rows of two classes.
 

@@ -290,7 +290,7 @@ class OnlineMachine(BaseEstimator):
 
         Parameters
         ----------
-        others : models of the same class and parameters; they do not change
+        *others : models of the same class and parameters; they do not change
         since : a model that all of them were copied from; what it had learned counts once. None:
             they began by themselves. Random features are the same for the same `random_state`
 
