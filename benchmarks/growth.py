@@ -14,7 +14,6 @@ import json
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import machine
@@ -24,9 +23,6 @@ import pegasos
 import kernbrook as kb
 from kernbrook.reports import drawing
 
-ROOT = Path(__file__).resolve().parents[1]
-STORED = ROOT / "results" / "growth.json"
-PICTURE = ROOT / "docs" / "pictures" / "growth.svg"
 ROWS = 100_000
 POINTS = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 BUDGETS = (50, 100, 200, 400, 800, 1600, 3200)
@@ -141,13 +137,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--json", type=Path, default=STORED)
-    parser.add_argument("--draw", action="store_true")
-    parser.add_argument("--picture", type=Path, default=PICTURE)
+    machine.add_picture(parser, "growth")
     arguments = parser.parse_args()
-    if arguments.draw:
-        picture = draw(json.loads(arguments.json.read_text("utf-8")))
-        machine.save_picture(picture, arguments.picture)
+    if machine.is_drawn(arguments, draw):
         return
     os.environ["OMP_NUM_THREADS"] = "1"
     print(machine.describe())

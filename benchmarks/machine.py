@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 SHUFFLED = ("magic04", "cod-rna", "skin_nonskin")  # sets whose files are grouped by class
@@ -114,12 +116,27 @@ def peak_megabytes() -> float:
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
 
 
-def save_picture(picture: Any, path: Any) -> None:
-    """Text stays text in an SVG; the same figures give the same file."""
+def add_picture(parser: Any, name: str) -> None:
+    """The options of a script that stores results/NAME.json and draws docs/pictures/NAME.svg."""
+    root = Path(__file__).resolve().parents[1]
+    parser.add_argument("--json", type=Path, default=root / "results" / f"{name}.json")
+    parser.add_argument("--draw", action="store_true")
+    parser.add_argument("--picture", type=Path, default=root / "docs" / "pictures" / f"{name}.svg")
+
+
+def is_drawn(given: Any, draw: Callable[[Any], Any]) -> bool:
+    """Draw what is stored, where that is asked for.
+
+    Text stays text in an SVG; the same figures give the same file.
+    """
+    if not given.draw:
+        return False
     import matplotlib
 
     from kernbrook.reports import drawing
 
+    picture = draw(json.loads(given.json.read_text("utf-8")))
     with drawing.house_style():
         matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kernbrook"})
-        picture.savefig(path, facecolor="white", metadata={"Date": None})
+        picture.savefig(given.picture, facecolor="white", metadata={"Date": None})
+    return True

@@ -29,9 +29,6 @@ import kernbrook as kb
 from kernbrook.distributed.fitting import crew_of
 from kernbrook.reports import drawing
 
-ROOT = Path(__file__).resolve().parents[1]
-STORED = ROOT / "results" / "shards.json"
-PICTURE = ROOT / "docs" / "pictures" / "shards.svg"
 ROWS = {"covtype": 571_012, "waveform": 2_000_000}
 SHARDS = (1, 2, 4, 8)
 ROUNDS = (1, 10)
@@ -158,13 +155,9 @@ def main() -> None:
     parser.add_argument("--data", default="covtype,waveform")
     parser.add_argument("--models", default=",".join(LEARNERS))
     parser.add_argument("--costs", action="store_true")
-    parser.add_argument("--json", type=Path, default=STORED)
-    parser.add_argument("--draw", action="store_true")
-    parser.add_argument("--picture", type=Path, default=PICTURE)
+    machine.add_picture(parser, "shards")
     arguments = parser.parse_args()
-    if arguments.draw:
-        picture = draw(json.loads(arguments.json.read_text("utf-8")))
-        machine.save_picture(picture, arguments.picture)
+    if machine.is_drawn(arguments, draw):
         return
     print(machine.describe())
     found = {} if not arguments.json.exists() else json.loads(arguments.json.read_text("utf-8"))

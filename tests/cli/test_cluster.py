@@ -187,6 +187,7 @@ def test_a_folder_is_learned_by_workers(kernbrook, folder, tmp_path):
     [
         (["--scheduler", LOCAL, "--resume"], "--resume: goes without --scheduler"),
         (["--scheduler", LOCAL, "--positive", "yes"], "--positive: goes without --scheduler"),
+        (["--scheduler", LOCAL, "--n-features", "3"], "--n-features: goes without --scheduler"),
         (["--rounds", "2"], "--rounds: goes with --scheduler"),
         (["--scheduler", LOCAL, "--rounds", "9"], "rounds: expected at most 5, the parts of the"),
         (["--scheduler", LOCAL, "--recipe", "om2"], "belong to one stream"),

@@ -105,7 +105,7 @@ def train(
     chosen = {**parameters(settings, budget), "random_state": seed}
     if scheduler is not None:
         alone = {
-            "--resume": resume, "--positive": positive, "--features": n_features, "--sep": sep,
+            "--resume": resume, "--positive": positive, "--n-features": n_features, "--sep": sep,
             "--max-bytes": max_bytes,
         }  # fmt: skip
         if given := [name for name, value in alone.items() if value]:

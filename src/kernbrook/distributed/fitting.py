@@ -25,7 +25,6 @@ from kernbrook.evaluation.orders import check_count
 from kernbrook.evaluation.parallel import Cluster, Crew
 from kernbrook.evaluation.tasks import added, losses
 from kernbrook.evaluation.warming import ROWS, few_rows, warm_up
-from kernbrook.streams.base import Piece
 
 
 @dataclass
@@ -141,7 +140,7 @@ def fit_parts(
             f"rounds: expected at most {len(parts.parts)}, the parts of the data, got {rounds}"
         )
     with crew:
-        X, y = first_rows(parts.parts)
+        X, y = parts.first
         told = _classes(model, parts.parts, crew, classes)
         fitted = Fitted(_begun(model, X, told))
         if shards > 1:  # refused, if at all, before any work
@@ -160,13 +159,6 @@ def fit_parts(
     model.__dict__.update(vars(fitted.model))
     fitted.model = model
     return fitted
-
-
-def first_rows(parts: Sequence[Part]) -> Piece:
-    """The first rows."""
-    for piece in chain.from_iterable(pieces(computed(part)) for part in parts):
-        return piece
-    raise InputError("data: there is no row")
 
 
 def _begun(model: Any, X: Any, classes: Any) -> Any:

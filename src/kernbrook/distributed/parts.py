@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,11 +29,20 @@ class Parts(NamedTuple):
     parts : in the order of the rows
     source : of a table, what has to be known to read a part of it as the first one was read
     name : of the data
+    first : some rows at their beginning
     """
 
     parts: Sequence[Part]
     source: Source | None
     name: str
+    first: Piece
+
+
+def begun(parts: Sequence[Part], source: Source | None, name: str) -> Parts:
+    """The parts with their first rows, which are read; InputError where there is none."""
+    for piece in chain.from_iterable(pieces(computed(part)) for part in parts):
+        return Parts(parts, source, name, piece)
+    raise InputError("data: there is no row")
 
 
 def pieces(part: Part) -> Iterator[Piece]:
@@ -68,7 +77,7 @@ def parts_of(data: Any, most: int, label: str | None = None, encoder: Any = None
         raise InputError(f"data: X of shape {X.shape} does not go with {len(y)} labels")
     X, bounds = canonical(X), np.linspace(0, len(y), min(most, max(len(y), 1)) + 1).astype(int)
     own = [slice(*ends) for ends in pairwise(bounds)]
-    return Parts([(from_arrays, X[where], y[where]) for where in own], None, "arrays")
+    return begun([(from_arrays, X[where], y[where]) for where in own], None, "arrays")
 
 
 def from_arrays(X: Any, y: NDArray[Any]) -> Iterator[Piece]:
@@ -116,7 +125,7 @@ def _of_files(folder: str | PathLike[str], label: str | None, encoder: Any) -> P
     for own in found:
         if len(table := row_group(*own)):
             source = open_source(table, label=label, encoder=encoder)[1]
-            return Parts([(from_row_group, source, *one) for one in found], source, records.name)
+            return begun([(from_row_group, source, *one) for one in found], source, records.name)
     raise InputError("data: there is no row")
 
 
@@ -125,7 +134,7 @@ def _of_frames(frames: Sequence[Any], label: str | None, encoder: Any) -> Parts:
     for frame in frames:
         if len(table := computed(frame)):
             source = open_source(table, label=label, encoder=encoder)[1]
-            return Parts([(from_table, source, one) for one in frames], source, "frame")
+            return begun([(from_table, source, one) for one in frames], source, "frame")
     raise InputError("data: there is no row")
 
 
@@ -138,7 +147,7 @@ def _of_dask(X: Any, y: Any) -> Parts:
             "same"
         )
     blocks = zip(X.to_delayed().ravel(), y.to_delayed().ravel(), strict=True)
-    return Parts([(from_arrays, *own) for own in blocks], None, "arrays")
+    return begun([(from_arrays, *own) for own in blocks], None, "arrays")
 
 
 def computed(parts: Any) -> Any:

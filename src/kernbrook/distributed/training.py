@@ -6,7 +6,7 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any
 
-from kernbrook.distributed.fitting import Fitted, crew_of, first_rows, fit_parts
+from kernbrook.distributed.fitting import Fitted, crew_of, fit_parts
 from kernbrook.distributed.parts import Parts
 from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.checkpoints import Checkpoint, save_checkpoint
@@ -40,7 +40,7 @@ def train_parts(
     with locked(path):
         check_target(path, False, overwrite)
         check_settings(estimator)
-        crew, kind = crew_of(client), first_rows(parts.parts)[1].dtype
+        crew, kind = crew_of(client), parts.first[1].dtype
         classes = named_classes(estimator, classes, kind)
         fitted = fit_parts(estimator, parts, crew, rounds, crew.size, classes, progress)
         result = Training(
@@ -56,5 +56,5 @@ def train_parts(
 
 
 def task_of_parts(parts: Parts) -> Task:
-    """Numbers where a label of the first part has a fraction, else classes."""
-    return task_of_labels(open_stream(first_rows(parts.parts)))
+    """Numbers where a label of the first rows has a fraction, else classes."""
+    return task_of_labels(open_stream(parts.first))

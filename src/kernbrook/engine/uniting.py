@@ -58,6 +58,11 @@ class Apart(NamedTuple):
         return np.concatenate(self.each)[order]
 
 
+def oldest_first(ring: Any, seen: int) -> Any:
+    """What a ring holds, in which the t-th value stands at t modulo its length; (n, ...)."""
+    return ring[np.arange(max(seen - len(ring), 0), seen) % len(ring)]
+
+
 class Weighing(NamedTuple):
     """What a combiner has learned: (e,) logarithms of weights, and what else it keeps."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.engine.uniting import Apart
+from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Flags, Floats, check_array
 from kernbrook.numerics.intervals import deviation, half_width
@@ -58,8 +58,8 @@ class Residuals:
 
     def _in_order(self) -> Floats:
         """The errors kept, the oldest first."""
-        seen = int(self._seen[0])
-        return self._errors[np.arange(max(seen - WINDOW, 0), seen) % WINDOW]
+        errors: Floats = oldest_first(self._errors, int(self._seen[0]))
+        return errors
 
     def half_width(self, coverage: float) -> float:
         """Of an interval with a coverage in (0, 1); infinite where the errors are too few."""

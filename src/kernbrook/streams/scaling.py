@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.checks import shown
-from kernbrook.engine.uniting import Apart
+from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
 from kernbrook.gram.points import check_array
 from kernbrook.numerics import scaling
@@ -119,7 +119,8 @@ class OnlineScaler:
     def unite(self, apart: Apart) -> None:
         """Know what several together know: exactly, but of ranks the last rows of all in turn."""
         if self.method == "ranks":
-            if len(rows := apart.over(OnlineScaler._in_order).newest(scaling.WINDOW)):
+            last = apart.over(lambda one: oldest_first(one._first, int(one._seen[0])))
+            if len(rows := last.newest(scaling.WINDOW)):
                 self.learn(rows)
             return
         self._seen = apart.of("_seen").added()
@@ -132,13 +133,6 @@ class OnlineScaler:
         n = max(int(self._seen[0]), 1)
         self._first = origin + sums / n
         self._second = np.maximum(squares.added() - sums**2 / n, 0.0)
-
-    def _in_order(self) -> NDArray[Any]:
-        """The rows that ranks are among, the oldest first."""
-        seen = int(self._seen[0])
-        which = np.arange(max(seen - scaling.WINDOW, 0), seen) % scaling.WINDOW
-        rows: NDArray[Any] = self._first[which]
-        return rows
 
     def copy(self) -> OnlineScaler:
         """One that goes on from here by itself."""
