@@ -14,7 +14,7 @@ import kernbrook as kb
 from kernbrook.engine.stores import slots, windows
 from kernbrook.gram import points
 from kernbrook.gram.points import Block, DenseRows, SparseRows
-from kernbrook.kernels.planning import lay_out
+from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.linking import new_link, through
 
 POOL = [kb.Gaussian(gamma=0.3), kb.Laplacian(gamma=0.2), kb.Polynomial(2, offset=1)]
@@ -101,7 +101,7 @@ def test_pair_values(form, widest, monkeypatch):
     X, _ = drawn(60, 9)
     X[:, 4] *= np.arange(60) > 30  # not in the first points
     rows, stored = form(X[20:]), form(X[:20])
-    layout = lay_out([*POOL, CALLED])
+    layout = Layout([*POOL, CALLED])
     both = windows.followed(stored, rows)
     given = np.empty((1, 60, 40))
     CALLED.between(both, rows, given[0])

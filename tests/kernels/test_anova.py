@@ -17,7 +17,7 @@ import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.features.pools import draw
 from kernbrook.gram.points import DenseRows, SparseRows
-from kernbrook.kernels.planning import lay_out
+from kernbrook.kernels.planning import Layout
 
 rng = np.random.default_rng(0)
 X = np.where(rng.random((40, 6)) < 0.3, 0.0, rng.normal(size=(40, 6)))
@@ -27,7 +27,7 @@ WAYS = kb.RandomFeatures.FREQUENCIES
 
 def by_engine(kernel, rows, points):
     """(points, rows) values."""
-    return rows.pairs(lay_out([kernel]), points)[0]
+    return rows.pairs(Layout([kernel]), points)[0]
 
 
 # -- the kernel ---------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from inside import sums_of, support_of
 
 from kernbrook.gram.points import DenseRows, SparseRows, SupportVectors
 from kernbrook.gram.sums import KernelSums
-from kernbrook.kernels.planning import lay_out
+from kernbrook.kernels.planning import Layout
 
 
 def rows_of(X):
@@ -16,7 +16,7 @@ def rows_of(X):
 def sums(kernels, Z, coefficients, X):
     """(m, n) sums over the points Z of coefficients[:, i] * kernel i, and of their sizes."""
     kernels = tuple(kernels)
-    layout = lay_out(kernels)
+    layout = Layout(kernels)
     support = SupportVectors(len(kernels), Z.shape[1], sp.issparse(Z))
     coefficients = np.asarray(coefficients, float)
     support = support.appended(rows_of(Z), np.arange(Z.shape[0]), coefficients)

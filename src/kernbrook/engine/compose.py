@@ -17,9 +17,10 @@ from kernbrook.engine.stores.expansion import Expansion
 from kernbrook.engine.stores.linear import Linear
 from kernbrook.engine.stores.shared import SharedExpansion
 from kernbrook.engine.stores.slots import SlotStore
-from kernbrook.engine.verbs import kind_of, typed
+from kernbrook.engine.verbs import typed
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
+from kernbrook.numerics.linking import kind_of
 
 
 def compose(

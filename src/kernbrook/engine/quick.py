@@ -57,7 +57,7 @@ from kernbrook.numerics.pairs import dense_inner, dense_manhattan, dense_squared
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Plan
 from kernbrook.numerics.scaling import METHODS, RANKS
 from kernbrook.numerics.storage import renumber, spread_coefficients
-from kernbrook.numerics.values import fill_by_code
+from kernbrook.numerics.values import fill
 from kernbrook.numerics.zero import zero_or
 
 JOURNAL = 256  # rows between two copies of all that was learned
@@ -310,7 +310,7 @@ class SlotsInRows(InRows):
         self.state = Kept(own, points, changes=True)
         nowhere = Nearby(nothing, np.zeros(1), np.zeros(0), np.inf)
         block = SlotBlock(
-            store.experts, store.parts, own, self.stored.keys, np.zeros(1, dtype=bool),
+            store.experts, layout.parts, own, self.stored.keys, np.zeros(1, dtype=bool),
             np.empty((len(codes), 1, 1)), np.empty((m, 1)), nowhere, store.gammas, 0, m,
             np.zeros(LINK, dtype=np.int64), np.empty((m, 1, room)), shelf_of(0, 0, 0, 0),
             np.empty((m, ROOM), dtype=np.int64),
@@ -394,8 +394,8 @@ def along_slots(parts, e, pairs, places, source, scratch, out):
         channel, factor = np.uintp(parts.channel[part]), parts.factor[part]
         for s in range(n):
             source[s] = pairs[channel, np.uintp(places[s])]
-        if fill_by_code(
-            parts.kinds, parts.code[part], source, scratch, np.uintp(0), n, parts.parameter[part],
+        if through(
+            fill, parts.links[part], source, scratch, np.uintp(0), n, parts.parameter[part],
             parts.offset[part], parts.power[part],
         ):  # fmt: skip
             for s in range(n):
@@ -468,13 +468,13 @@ def _read_slots(store, board):
         expert, c = block.experts[o // classes], o % classes
         board.scores[0, expert, c], board.sizes[0, expert, c] = 0.0, 0.0
     alive = True
-    for step in range(plan.code.shape[0]):
+    for step in range(plan.links.shape[0]):
         begins = step == 0 or plan.chain_end[step] != plan.chain_end[step - 1]
         if not (alive or begins):
             continue
-        alive = fill_by_code(
-            plan.kinds, plan.code[step], met[plan.channel[step]], values, np.uintp(0),
-            np.uintp(n), plan.parameter[step], plan.offset[step], plan.power[step],
+        alive = through(
+            fill, plan.links[step], met[plan.channel[step]], values, np.uintp(0), np.uintp(n),
+            plan.parameter[step], plan.offset[step], plan.power[step],
         )  # fmt: skip
         if alive:
             for term in range(plan.first_term[step], plan.first_term[step + 1]):

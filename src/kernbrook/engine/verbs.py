@@ -27,7 +27,7 @@ from kernbrook.numerics.linking import (
     Vector,
     family,
     fill_in,
-    new_link,
+    linked,
 )
 
 
@@ -363,28 +363,10 @@ def link_policy(rule, link):
     fill_in(wants, rule, link)
 
 
-_links: dict[Any, Any] = {}  # of this process: a link, and what must outlive it
-
-
-def linked(maker: Any, rule: Any, compiled: bool) -> Any:
-    """(5,) int, the link to a rule, for as long as the process; the rule where verbs are Python."""
-    if not compiled:
-        return rule
-    key = maker, kind_of(rule), rule
-    if key not in _links:
-        _links.setdefault(key, new_link(maker, rule))  # the first one stays, whatever the threads
-    return _links[key][0]
-
-
 def links(maker: Any, rules: Sequence[Any], compiled: bool) -> Any:
     """(r, 5) int, links to rules; the rules where verbs are Python."""
     made = [linked(maker, rule, compiled) for rule in rules]
     return np.stack(made) if compiled else made
-
-
-def kind_of(rule: Any) -> Any:
-    """What tells rules apart that are compiled apart: types, all the way down."""
-    return type(rule), *(kind_of(part) for part in rule if isinstance(part, tuple))
 
 
 # -- stores --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from kernbrook.checks import Other, Whole, check, or_none, refusal
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, Shapes
 from kernbrook.kernels.base import Kernel
-from kernbrook.kernels.planning import lay_out
+from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.pairs import dense_inner
 from kernbrook.numerics.values import kernel_values
 from kernbrook.sparse import as_csr
@@ -23,7 +23,7 @@ class NystroemMap(Map):
         super().__init__(kernel, features, width, arrays)
         self._landmarks = features.points(width)
         self._stored: dict[type[Any], Rows] = {}  # the landmarks, dense or sparse as rows are
-        self._layout = lay_out([kernel])
+        self._layout = Layout([kernel])
 
     def fill(self, rows: Rows, out: Floats) -> None:
         points = self._stored.get(type(rows))

@@ -8,23 +8,20 @@ ladder starts again before the product of its ratios passes `AMPLIFICATION`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kernbrook.kernels.base import Kernel, Step
 from kernbrook.kernels.exponential import ExponentialStep
-from kernbrook.kernels.polynomial import PolynomialStep
+from kernbrook.numerics.linking import linked
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Parts, Plan
-from kernbrook.numerics.values import fill
+from kernbrook.numerics.values import fill, link_step
 
 AMPLIFICATION = 300  # times the 3e-16 of one exponential: every value is good to 1e-13
 LARGEST_RATIO = 16
-
-# In every plan, first, so that most pools run on the same compiled code.
-COMMON = (ExponentialStep, PolynomialStep)
-POLYNOMIAL = COMMON.index(PolynomialStep)  # the code of a polynomial's step, in every plan
 
 Chain = list[tuple[Kernel, Step]]
 
@@ -40,81 +37,73 @@ def _fill(kind, source, values, lo, hi, parameter, offset, power):
     return True
 
 
-@dataclass(frozen=True)
 class Layout:
-    """A plan with what the host must provide for it.
+    """How the compiled code computes kernels, with what the host must provide for it.
+
+    Parameters
+    ----------
+    kernels : m; outputs i c ... i c + c - 1 are the scores of kernel i, for c classes
+    classes : scores of each kernel
+    shared : whether all kernels have the same c columns of coefficients; else c columns each
 
     Attributes
     ----------
-    plan : for the compiled code
+    plan : of the kernels together
+    parts : of each kernel by itself, without ladders
     channels : the plan's channels, in the order of the rows of `pairs`
     given : the kernels whose values the host computes, for the channels from FIRST_GIVEN on
     """
 
-    plan: Plan
-    channels: tuple[int, ...]
-    given: tuple[Kernel, ...]
+    def __init__(self, kernels: Sequence[Kernel], classes: int = 1, shared: bool = False):
+        self._made_from = tuple(kernels), classes, shared
+        terms: dict[Kernel, list[tuple[int, int, float]]] = {}
+        for i, kernel in enumerate(kernels):
+            for weight, part in kernel.parts():
+                for c in range(classes):
+                    output = i * classes + c
+                    terms.setdefault(part, []).append((output, c if shared else output, weight))
+        given: list[Kernel] = []
+        chains = _chains([(kernel, _step(kernel, given)) for kernel in terms])
+        steps = [step for chain in chains for _, step in chain]
+        ordered = [terms[kernel] for chain in chains for kernel, _ in chain]
+        used = sorted({step.channel for step in steps})
+        if SQUARED in used and INNER not in used:
+            used.insert(0, INNER)  # distances are made from inner products
+        self.channels, self.given = tuple(used), tuple(given)
+        self.plan = Plan(
+            **self._columns(steps),
+            chain_end=np.repeat(np.cumsum([*map(len, chains)]), [*map(len, chains)]),
+            first_term=np.cumsum([0, *map(len, ordered)]),
+            output=np.array([output for of_step in ordered for output, _, _ in of_step]),
+            column=np.array([column for of_step in ordered for _, column, _ in of_step]),
+            factor=np.array([factor for of_step in ordered for _, _, factor in of_step]),
+            # Of the kernels of the squared distance: from here on all are exactly 0.
+            reach=max((s.reach for s in steps if s.channel == SQUARED), default=np.inf),
+        )
 
+    def __reduce__(self) -> Any:
+        """Made again elsewhere: in another process what is compiled has other addresses."""
+        return Layout, self._made_from
 
-def lay_out(kernels: Sequence[Kernel], classes: int = 1, shared: bool = False) -> Layout:
-    """Plan the scores of m kernels: outputs i c ... i c + c - 1 are kernel i's, for c classes.
+    @cached_property
+    def parts(self) -> Parts:
+        """Of each kernel by itself, without ladders."""
+        parts = [list(kernel.parts()) for kernel in self._made_from[0]]
+        return Parts(
+            **self._columns([_step(part, list(self.given)) for own in parts for _, part in own]),
+            factor=np.array([factor for own in parts for factor, _ in own]),
+            first=np.cumsum([0, *map(len, parts)]),
+        )
 
-    Parameters
-    ----------
-    kernels : m kernels
-    classes : scores of each kernel
-    shared : whether all kernels have the same c columns of coefficients; else c columns each
-    """
-    terms: dict[Kernel, list[tuple[int, int, float]]] = {}
-    for i, kernel in enumerate(kernels):
-        for weight, part in kernel.parts():
-            for c in range(classes):
-                output = i * classes + c
-                terms.setdefault(part, []).append((output, c if shared else output, weight))
-    given: list[Kernel] = []
-    chains = _chains([(kernel, _step(kernel, given)) for kernel in terms])
-    steps = [step for chain in chains for _, step in chain]
-    ordered = [terms[kernel] for chain in chains for kernel, _ in chain]
-    used = sorted({step.channel for step in steps})
-    if SQUARED in used and INNER not in used:
-        used.insert(0, INNER)  # distances are made from inner products
-    plan = Plan(
-        **_columns(steps, tuple(kind() for kind in _kinds(steps)), used),
-        chain_end=np.repeat(np.cumsum([*map(len, chains)]), [*map(len, chains)]),
-        first_term=np.cumsum([0, *map(len, ordered)]),
-        output=np.array([output for of_step in ordered for output, _, _ in of_step]),
-        column=np.array([column for of_step in ordered for _, column, _ in of_step]),
-        factor=np.array([factor for of_step in ordered for _, _, factor in of_step]),
-        # Of the kernels of the squared distance: from here on all are exactly 0.
-        reach=max((s.reach for s in steps if s.channel == SQUARED), default=np.inf),
-    )
-    return Layout(plan, tuple(used), tuple(given))
-
-
-def one_by_one(kernels: Sequence[Kernel], layout: Layout) -> Parts:
-    """Each kernel by itself, without ladders, in the channels of the layout of these kernels."""
-    parts = [list(kernel.parts()) for kernel in kernels]
-    steps = [_step(part, list(layout.given)) for own in parts for _, part in own]
-    return Parts(
-        **_columns(steps, layout.plan.kinds, layout.channels),
-        factor=np.array([factor for own in parts for factor, _ in own]),
-        first=np.cumsum([0, *map(len, parts)]),
-    )
-
-
-def _columns(
-    steps: Sequence[Step], kinds: tuple[Any, ...], channels: Sequence[int]
-) -> dict[str, Any]:
-    """What `Plan` and `Parts` say of steps: of each its place among the kinds and channels."""
-    classes = [type(kind) for kind in kinds]
-    return {
-        "kinds": kinds,
-        "code": np.array([classes.index(step.kind) for step in steps]),
-        "channel": np.array([channels.index(step.channel) for step in steps]),
-        "power": np.array([step.power for step in steps]),
-        "parameter": np.array([step.parameter for step in steps], dtype=np.float64),
-        "offset": np.array([step.offset for step in steps], dtype=np.float64),
-    }
+    def _columns(self, steps: Sequence[Step]) -> dict[str, Any]:
+        """What `Plan` and `Parts` say of steps."""
+        return {
+            "links": np.array([linked(link_step, step.kind()) for step in steps]),
+            "channel": np.array([self.channels.index(step.channel) for step in steps]),
+            "power": np.array([step.power for step in steps]),
+            "parameter": np.array([step.parameter for step in steps], dtype=np.float64),
+            "offset": np.array([step.offset for step in steps], dtype=np.float64),
+        }
 
 
 def _step(kernel: Kernel, given: list[Kernel]) -> Step:
@@ -125,12 +114,6 @@ def _step(kernel: Kernel, given: list[Kernel]) -> Step:
     if kernel not in given:
         given.append(kernel)
     return Step(GivenStep, FIRST_GIVEN + given.index(kernel))
-
-
-def _kinds(steps: Sequence[Step]) -> tuple[type[Any], ...]:
-    """The kinds of steps in a plan: the common ones, and the others that it has, by name."""
-    others = {step.kind for step in steps}.difference(COMMON)
-    return (*COMMON, *sorted(others, key=lambda kind: (kind.__module__, kind.__qualname__)))
 
 
 def _chains(steps: Chain) -> list[Chain]:

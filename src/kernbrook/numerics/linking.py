@@ -47,7 +47,10 @@ STEP = ir.FunctionType(INT, [POINTER, POINTER, POINTER])  # of rule, message and
 
 def numba_type(hint: Any) -> types.Type:
     """The type that compiled code has for an annotation of a verb, or of a tuple's field."""
-    plain = {int: types.int64, float: types.float64, bool: types.boolean, NoneType: types.none}
+    plain = {
+        int: types.int64, np.uintp: types.uintp, float: types.float64, bool: types.boolean,
+        NoneType: types.none,
+    }  # fmt: skip
     if hint in plain:
         return plain[hint]
     if get_origin(hint) is Annotated:
@@ -91,6 +94,24 @@ def new_link(maker: Any, rule: Any) -> tuple[NDArray[np.int64], NDArray[np.int64
     link[0] = memory.ctypes.data
     maker(rule, link)
     return link, memory
+
+
+_links: dict[Any, Any] = {}  # of this process: a link, and what must outlive it
+
+
+def linked(maker: Any, rule: Any, compiled: bool = True) -> Any:
+    """(5,) int, the link to a rule, for as long as the process; the rule where verbs are Python."""
+    if not compiled:
+        return rule
+    key = maker, kind_of(rule), rule
+    if key not in _links:
+        _links.setdefault(key, new_link(maker, rule))  # the first one stays, whatever the threads
+    return _links[key][0]
+
+
+def kind_of(rule: Any) -> Any:
+    """What tells rules apart that are compiled apart: types, all the way down."""
+    return type(rule), *(kind_of(part) for part in rule if isinstance(part, tuple))
 
 
 def family(*verbs: Any) -> None:

@@ -4,7 +4,7 @@ A step computes one kernel's values for one point against a row of examples. Its
 those values go: `scores[output] += coefficients[column] * factor * values`.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,14 @@ FIRST_GIVEN = 3  # values of a kernel that is called, one channel each
 class Plan(NamedTuple):
     """Steps 0..p-1, each with its terms first_term[i] .. first_term[i+1]-1.
 
-    kinds : the kinds of steps there are, empty tuples whose classes choose `values.fill`
-    code : (p,) int, where in `kinds` each step's kind is
+    links : (p, 5) int, to the kinds of steps: empty tuples whose classes choose `values.fill`
     channel, power : (p,) int; parameter, offset : (p,) float
     chain_end : (p,) int, the step after the last one of the chain that begins here
     first_term : (p+1,) int; output, column : (q,) int; factor : (q,) float
     reach : squared distances beyond it give 0 in every kernel of the plan
     """
 
-    kinds: tuple[Any, ...]
-    code: NDArray[np.int64]
+    links: NDArray[np.int64]
     channel: NDArray[np.int64]
     power: NDArray[np.int64]
     parameter: NDArray[np.float64]
@@ -44,12 +42,11 @@ class Plan(NamedTuple):
 class Parts(NamedTuple):
     """The experts' kernels one by one: parts first[e] .. first[e+1]-1 are expert e's.
 
-    kinds : as in `Plan`
-    code, channel, power : (p,) int; parameter, offset, factor : (p,) float; first : (e+1,) int
+    links : as in `Plan`
+    channel, power : (p,) int; parameter, offset, factor : (p,) float; first : (e+1,) int
     """
 
-    kinds: tuple[Any, ...]
-    code: NDArray[np.int64]
+    links: NDArray[np.int64]
     channel: NDArray[np.int64]
     power: NDArray[np.int64]
     parameter: NDArray[np.float64]

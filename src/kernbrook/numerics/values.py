@@ -8,16 +8,21 @@ Lanes are counted with unsigned integers: numba then leaves out its test for neg
 LLVM makes vector instructions of the loops.
 """
 
+from typing import Any
+
 import numpy as np
-from numba.extending import overload
 
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import Verb, njit
+from kernbrook.numerics.linking import Matrix, Vector, family, fill_in, through
 
 
 @Verb
-def fill(kind, source, values, lo, hi, parameter, offset, power):
+def fill(
+    kind: Any, source: Vector, values: Matrix, lo: np.uintp, hi: np.uintp, parameter: float,
+    offset: float, power: int,
+) -> bool:  # fmt: skip
     """Write a step's values of the examples lo..hi-1 in values[0]; False where all of them are 0.
 
     After False the values are not looked at, nor the later steps of the chain.
@@ -33,26 +38,13 @@ def fill(kind, source, values, lo, hi, parameter, offset, power):
     raise NotImplementedError
 
 
-def fill_by_code(kinds, code, source, values, lo, hi, parameter, offset, power):
-    """`fill` for the kind kinds[code]."""
-    raise NotImplementedError
+family(fill)
 
 
-@overload(fill_by_code, strict=False, jit_options={"forceinline": True})
-def _fill_by_code(kinds, code, source, values, lo, hi, parameter, offset, power):
-    if len(kinds) == 1:
-
-        def last(kinds, code, source, values, lo, hi, parameter, offset, power):
-            return fill(kinds[0], source, values, lo, hi, parameter, offset, power)
-
-        return last
-
-    def first_or_later(kinds, code, source, values, lo, hi, parameter, offset, power):
-        if code == 0:
-            return fill(kinds[0], source, values, lo, hi, parameter, offset, power)
-        return fill_by_code(kinds[1:], code - 1, source, values, lo, hi, parameter, offset, power)
-
-    return first_or_later
+@njit(cache=True)
+def link_step(kind, link):
+    """Fill in the link to a kind of step."""
+    fill_in(fill, kind, link)
 
 
 @njit(cache=True, nogil=True)
@@ -103,7 +95,7 @@ def add_points(plan, pairs, first, last, lo, hi, coefficients, scores, sizes, va
     """
     plan, pairs, values = borrowed(plan), borrowed(pairs), borrowed(values)
     lo, hi = np.uintp(lo), np.uintp(hi)
-    steps = plan.code.shape[0]
+    steps = plan.links.shape[0]
     for point in range(np.uintp(first), np.uintp(last)):
         i = 0
         while i < steps:
@@ -111,9 +103,9 @@ def add_points(plan, pairs, first, last, lo, hi, coefficients, scores, sizes, va
             needed = _last_needed(plan, coefficients, point, i, end)
             source = pairs[np.uintp(plan.channel[i]), point]
             for step in range(i, needed):
-                if not fill_by_code(
-                    plan.kinds, plan.code[step], source, values, lo, hi,
-                    plan.parameter[step], plan.offset[step], plan.power[step],
+                if not through(
+                    fill, plan.links[step], source, values, lo, hi, plan.parameter[step],
+                    plan.offset[step], plan.power[step],
                 ):  # fmt: skip
                     break
                 for term in range(plan.first_term[step], plan.first_term[step + 1]):
@@ -142,8 +134,8 @@ def kernel_rows(parts, e, pairs, points, lo, hi, out):
     for part in range(parts.first[e], parts.first[e + 1]):
         channel, factor = np.uintp(parts.channel[part]), parts.factor[part]
         for s in range(n):
-            if fill_by_code(
-                parts.kinds, parts.code[part], pairs[channel, np.uintp(points[s])], values, lo, hi,
+            if through(
+                fill, parts.links[part], pairs[channel, np.uintp(points[s])], values, lo, hi,
                 parts.parameter[part], parts.offset[part], parts.power[part],
             ):  # fmt: skip
                 for j in range(lo, hi):

@@ -21,7 +21,7 @@ from kernbrook.features.pools import draw
 from kernbrook.gram.points import DenseRows, Rows, SparseRows
 from kernbrook.kernels import Gaussian, Kernel, Linear, Mean, Polynomial
 from kernbrook.kernels.dictionaries import of_vectors
-from kernbrook.kernels.planning import lay_out, one_by_one
+from kernbrook.kernels.planning import Layout
 from kernbrook.kernels.spectra import WAYS, ShiftInvariant
 from kernbrook.numerics.values import add_points, kernel_rows
 from kernbrook.persistence.saving import load, save
@@ -129,16 +129,16 @@ def _coefficients(points: int, kernels: int) -> Floats:
 
 def _by_engine(pool: tuple[Kernel, ...], rows: Rows, points: Rows) -> tuple[Floats, list[Floats]]:
     """Sums of the kernels over points, (m, n), and values as slots have them, m of (points, n)."""
-    layout = lay_out(pool)
+    layout = Layout(pool)
     pairs = rows.pairs(layout, points)
     n, b = len(points), len(rows)
     scores, sizes, scratch = np.zeros((len(pool), b)), np.zeros((len(pool), b)), np.empty((2, b))
     coefficients = _coefficients(n, len(pool))
     add_points(layout.plan, pairs, 0, n, 0, b, coefficients, scores, sizes, scratch)
-    parts, slots = one_by_one(pool, layout), []
+    slots = []
     for e in range(len(pool)):
         slots.append(np.empty((n, b)))
-        kernel_rows(parts, e, pairs, np.arange(n), 0, b, slots[e])
+        kernel_rows(layout.parts, e, pairs, np.arange(n), 0, b, slots[e])
     return scores, slots
 
 

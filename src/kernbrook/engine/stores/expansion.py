@@ -16,7 +16,7 @@ from kernbrook.engine.verbs import expand, learn, link_expander, links, score, t
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
 from kernbrook.gram.sums import BLOCK, KernelSums
-from kernbrook.kernels.planning import lay_out
+from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.compiling import Verb, njit
 from kernbrook.numerics.linking import through
 from kernbrook.numerics.plan import Plan
@@ -248,7 +248,7 @@ class Expansion(Store):
         self.firsts = np.arange(0, len(kernels) + 1, len(parts[0].kernels))
         self.experts = np.concatenate([part.experts for part in parts])
         self.needs_diagonal = any(part.learner.needs_diagonal for part in parts)
-        self.sums = KernelSums(kernels, lay_out(kernels, setting.scores))
+        self.sums = KernelSums(kernels, Layout(kernels, setting.scores))
 
     def begin(self) -> Held:
         m, columns = len(self.experts), len(self.experts) * self.setting.scores

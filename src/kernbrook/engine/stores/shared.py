@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store, summed
-from kernbrook.engine.verbs import learn, link_combiner, linked, score, weigh_all
+from kernbrook.engine.verbs import learn, link_combiner, score, weigh_all
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors
 from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels import Kernel
-from kernbrook.kernels.planning import lay_out
+from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.classes import add_step, margin_of
-from kernbrook.numerics.linking import through
+from kernbrook.numerics.linking import linked, through
 from kernbrook.numerics.plan import Plan
 from kernbrook.numerics.values import add_points
 from kernbrook.numerics.zero import zero_or
@@ -115,7 +115,7 @@ class SharedExpansion(Store):
     def __init__(self, kernels: tuple[Kernel, ...], combiner: Any, setting: Setting):
         self.setting, self.combiner, self.together = setting, combiner, BLOCK
         self.experts = np.arange(len(kernels))
-        self.sums = KernelSums(kernels, lay_out(kernels, setting.scores, shared=True))
+        self.sums = KernelSums(kernels, Layout(kernels, setting.scores, shared=True))
 
     def begin(self) -> SupportVectors:
         return SupportVectors(self.setting.scores, self.setting.width, self.setting.sparse)

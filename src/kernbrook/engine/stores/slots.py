@@ -16,7 +16,7 @@ from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, shel
 from kernbrook.engine.stores.slot_union import united
 from kernbrook.engine.stores.windows import DenseMeeting, followed, link_meeting, meeting_of
 from kernbrook.engine.uniting import Apart
-from kernbrook.engine.verbs import Slots, link_budgeted, linked, typed
+from kernbrook.engine.verbs import Slots, link_budgeted, typed
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import (
     DenseRows,
@@ -30,9 +30,10 @@ from kernbrook.gram.points import (
 )
 from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels import Kernel
-from kernbrook.kernels.planning import POLYNOMIAL, lay_out, one_by_one
+from kernbrook.kernels.planning import Layout
+from kernbrook.kernels.polynomial import PolynomialStep
 from kernbrook.numerics.compiling import njit
-from kernbrook.numerics.linking import ROOM, new_link
+from kernbrook.numerics.linking import ROOM, linked, new_link
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER
 from kernbrook.numerics.storage import renumber, spread_coefficients
 
@@ -103,8 +104,11 @@ class SlotStore(Store):
         )
         self.budget = learner.slots()
         self.grows = self.budget is None
-        self.sums = KernelSums(kernels, lay_out(kernels, setting.scores))
-        self.parts = one_by_one(kernels, self.sums.layout)
+        self.sums = KernelSums(kernels, Layout(kernels, setting.scores))
+        self._polynomials = [
+            (kernel, step) for kernel in kernels for _, part in kernel.parts()
+            if (step := part.step()) is not None and step.kind is PolynomialStep
+        ]  # fmt: skip
         called = bool(self.sums.layout.given)
         self.together = min(BUDGET_BLOCK, CALLED_BLOCK) if called else BUDGET_BLOCK
         self._last: tuple[Any, Any] = None, None  # a state, and its support vectors
@@ -196,7 +200,7 @@ class SlotStore(Store):
         values = ask_for(m * window * spread, what).reshape(m, window, spread)
         shelf = shelf_of(groups, n, channels, window)
         block = SlotBlock(
-            self.experts, self.parts, slots, *seen, own, np.empty((m, b)),
+            self.experts, layout.parts, slots, *seen, own, np.empty((m, b)),
             Nearby(*nothing, layout.plan.reach), self.gammas, window, each, link, values, shelf,
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
@@ -315,15 +319,11 @@ class SlotStore(Store):
         """Refuse a block, before anything is learned from it, on which a polynomial overflows."""
         largest = rows.norms.max(initial=0.0)
         largest = np.sqrt(largest) * np.sqrt(max(stored.norms.max(initial=0.0), largest))
-        parts = self.parts
-        for e, kernel in enumerate(self.kernels):
-            for own in range(parts.first[e], parts.first[e + 1]):
-                base = largest + abs(parts.parameter[own]) + 1
-                if parts.code[own] == POLYNOMIAL and np.log10(base) * parts.power[own] > 300:
-                    raise NonFiniteError(
-                        f"kernel {kernel}: its values overflow; scale the features, or lower "
-                        "its degree"
-                    )
+        for kernel, step in self._polynomials:
+            if np.log10(largest + abs(step.parameter) + 1) * step.power > 300:
+                raise NonFiniteError(
+                    f"kernel {kernel}: its values overflow; scale the features, or lower its degree"
+                )
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Kept:
         shape = np.shape(arrays.get("alpha", ()))
