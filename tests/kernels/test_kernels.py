@@ -1,5 +1,7 @@
 """Kernels: formulas, values, parameters, and their sums in the engine."""
 
+import pickle
+
 import kernel_sums
 import numpy as np
 import plain
@@ -11,6 +13,8 @@ from naive import kernels as naive
 import kernbrook as kb
 from kernbrook.errors import InputError, NonFiniteError, UnknownNameError
 from kernbrook.kernels import amkl17, omkc16, resolve
+from kernbrook.kernels.planning import Layout
+from kernbrook.numerics import linking
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(23, 6))
@@ -199,3 +203,16 @@ def test_a_custom_kernel_that_gives_nan():
     kernel = kb.Callable(lambda A, B: np.full((len(A), len(B)), np.nan), name="broken")
     with pytest.raises(NonFiniteError, match="broken"):
         plain.classifier(kernel).fit(X, np.arange(len(X)) % 2)
+
+
+def test_a_layout_is_made_again_where_it_is_loaded(monkeypatch):
+    """In another process what is compiled has other addresses."""
+    pool = [kb.Gaussian(sigma=1), kb.Polynomial(3), kb.Mean([kb.Linear(), kb.Cauchy(gamma=2)])]
+    layout = Layout(pool, 2)
+    held, pickled = (layout.plan, layout.parts), pickle.dumps(layout)
+    monkeypatch.setattr(linking, "_links", {})
+    again = pickle.loads(pickled)
+    for one, other in zip(held, (again.plan, again.parts), strict=True):
+        assert (one.links != other.links).any(axis=1).all()
+        for a, b in zip(one[1:], other[1:], strict=True):
+            np.testing.assert_array_equal(a, b)
