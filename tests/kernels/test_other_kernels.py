@@ -144,7 +144,7 @@ def test_the_cache_on_disk_serves_who_cannot_import_them(tmp_path):
         return done.stdout
 
     report = (
-        "from kernbrook.numerics.values import kernel_values as f; "
+        "from kernbrook.numerics.values import link_step as f; "
         "print(sum(f.stats.cache_hits.values()), len(f.signatures))"
     )
     theirs = "import their_kernel; features(their_kernel.Quick(2.0)); "
