@@ -33,10 +33,11 @@ def pytest_sessionstart(session):
     from kernbrook.numerics.freshness import is_cold
 
     if is_cold():
-        from other_pools import compile_all
+        from kernbrook import recipes
+        from kernbrook.evaluation.ahead import compile_ahead
 
         print("compiling what the tests run on, once")
-        compile_all()
+        compile_ahead(recipes.names(), 2)
 
 
 @pytest.hookimpl(wrapper=True)
