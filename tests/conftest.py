@@ -1,6 +1,7 @@
 """What the suite runs on is compiled once; tests are marked as slow, or as readers of data."""
 
 import gc
+import os
 
 import hard_streams
 import pytest
@@ -30,6 +31,8 @@ def pytest_sessionstart(session):
     config = session.config
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         return
+    # Each process has a core: where libraries start threads besides, they wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from kernbrook.numerics.freshness import is_cold
 
     if is_cold():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from naive import voted as naive
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info, threadpool_limits
 from voted_problems import (
     GAUSSIANS,
     NAMES,
@@ -188,3 +189,19 @@ def test_the_line_search():
         least, value = naive.exact_step(margins, moves, coefficient, penalty)
         step = exact_step(margins, moves, coefficient, penalty)
         assert value(step) == pytest.approx(least, abs=1e-13)
+
+
+def test_linear_algebra_on_one_thread():
+    """While a program is solved, and then as before."""
+    seen = []
+
+    def kernel(A, B):
+        seen.append({one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"})
+        return A @ B.T
+
+    X, y = clouds(40)
+    with threadpool_limits(2, user_api="blas"):
+        kb.VotedKernelClassifier(kernel, complexity="max", cache_size=0).fit(X, y)
+        kernel(X, X)
+    assert seen[0] == seen[-1] == {2}
+    assert {1} in seen

@@ -19,11 +19,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import highspy
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import ThreadpoolController
 
 from kernbrook.errors import InputError
 from kernbrook.voted.columns import Columns
@@ -83,6 +85,12 @@ class Solution:
     rounds: int
 
 
+@cache
+def linear_algebra() -> ThreadpoolController:
+    """NumPy's and SciPy's. Matrices are small: several threads take 2 to 14 times as long."""
+    return ThreadpoolController().select(user_api="blas")
+
+
 class Program:
     """One labelling of the examples, for any penalties: each solution is the start of the next.
 
@@ -128,6 +136,10 @@ class Program:
         ConvergenceWarning
             The gap stays above `tol`; the solution's `gap` says by how much.
         """
+        with linear_algebra().limit(limits=1):
+            return self._solved(penalties)
+
+    def _solved(self, penalties: Floats) -> Solution:
         n = self.columns.n
         bounds = np.repeat(penalties, n) / self._sizes
         self._tidy()
