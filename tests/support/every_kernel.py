@@ -25,6 +25,10 @@ def city_block(A, B):
     return -np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2)
 
 
+def with_one(A):
+    return np.hstack([A, np.ones((len(A), 1))])
+
+
 def bessel(nu, sigma):
     """Rasmussen and Williams (2006), equation 4.14, one pair at a time."""
 
@@ -64,6 +68,14 @@ CASES = [
     Case(
         *(kb.Polynomial(7, offset=0.5), "(x.z + 0.5)^7"),
         lambda A, B: pairwise.polynomial_kernel(A, B, degree=7, gamma=1, coef0=0.5),
+    ),
+    Case(
+        *(kb.NormalizedPolynomial(1, offset=0), "x.z / sqrt(x.x z.z)"),
+        pairwise.cosine_similarity,
+    ),
+    Case(
+        *(kb.NormalizedPolynomial(4), "((x.z + 1) / sqrt((x.x + 1) (z.z + 1)))^4"),
+        lambda A, B: pairwise.cosine_similarity(with_one(A), with_one(B)) ** 4,
     ),
     Case(
         *(kb.Gaussian(sigma=4), "exp(-||x-z||^2 / (2 * 4^2))"),

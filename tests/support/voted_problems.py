@@ -9,6 +9,8 @@ from kernbrook.voted import Columns, Examples
 
 POLYNOMIALS = [kb.Polynomial(k, offset=1) for k in range(1, 11)]
 GAUSSIANS = [kb.Gaussian(gamma=10.0**i) for i in range(-3, 1)]
+NORMALIZED = [kb.NormalizedPolynomial(k) for k in range(1, 11)]  # the default
+BASES = [*POLYNOMIALS[:2], *NORMALIZED[1:3], kb.NormalizedPolynomial(1, offset=0)]  # of powers
 MIXED = [
     kb.Linear(), kb.Gaussian(sigma=1), kb.Sigmoid(0.5, -1), kb.Laplacian(sigma=2),
     kb.Cauchy(sigma=1), kb.Matern(1.5, sigma=1), kb.Mean([kb.Linear(), kb.Cauchy(gamma=2)]),
@@ -47,7 +49,8 @@ PROBLEMS = {
     "gaussians": (lambda: clouds(80, 3, 1), GAUSSIANS),
     "every kernel": (lambda: clouds(50, 5, 2), MIXED),
     "duplicates": (lambda: hard_streams.duplicates(80), GAUSSIANS),
-    "zero rows": (lambda: hard_streams.with_zero_rows(70), [kb.Linear(), *POLYNOMIALS[:3]]),
+    "zero rows": (lambda: hard_streams.with_zero_rows(70), [kb.Linear(), *BASES]),
+    "normalized": (clouds, NORMALIZED),
     "wdbc": (
         lambda: (of_length_one(hard_streams.wdbc(150)[0]), hard_streams.wdbc(150)[1]),
         POLYNOMIALS),

@@ -4,7 +4,7 @@ import hard_streams
 import numpy as np
 import pytest
 from naive import voted as naive
-from voted_problems import GAUSSIANS, POLYNOMIALS, clouds, columns_of
+from voted_problems import BASES, GAUSSIANS, POLYNOMIALS, clouds, columns_of
 
 import kernbrook as kb
 from kernbrook.errors import InputError
@@ -37,9 +37,9 @@ def test_formulas(kernels):
 
 
 def test_pdim():
-    X, _ = clouds(50, 6)
-    found = complexities("pdim", columns_of(POLYNOMIALS, X))
-    expected = [naive.pdim(kernel(X, X), kernel.degree, 6) for kernel in POLYNOMIALS]
+    (X, _), powers = clouds(50, 6), [*POLYNOMIALS, *BASES]
+    found = complexities("pdim", columns_of(powers, X))
+    expected = [naive.pdim(kernel(X, X), kernel.degree, 6) for kernel in powers]
     np.testing.assert_allclose(found, expected, rtol=1e-10)
     with pytest.raises(InputError, match=r"'pdim' is for polynomials, got the kernel exp"):
         complexities("pdim", columns_of(GAUSSIANS, X))

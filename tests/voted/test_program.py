@@ -9,8 +9,10 @@ from naive import voted as naive
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 from voted_problems import (
+    BASES,
     GAUSSIANS,
     NAMES,
+    NORMALIZED,
     POLYNOMIALS,
     PRICES,
     PROBLEMS,
@@ -105,7 +107,7 @@ def test_a_path_drops_idle_columns(monkeypatch):
     assert len(path._held) == len(path._rows) == path._model.getNumRow() <= 150
 
 
-@pytest.mark.parametrize("kernels", [POLYNOMIALS[:4], GAUSSIANS])
+@pytest.mark.parametrize("kernels", [BASES, GAUSSIANS])
 @pytest.mark.parametrize("memory", [0, 1e5])
 def test_memory_changes_nothing(kernels, memory, monkeypatch):
     from kernbrook.voted import columns as module
@@ -134,7 +136,7 @@ def test_memory_changes_nothing(kernels, memory, monkeypatch):
     np.testing.assert_array_equal(a.dual, b.dual)
 
 
-@pytest.mark.parametrize("kernels", [POLYNOMIALS, GAUSSIANS])
+@pytest.mark.parametrize("kernels", [POLYNOMIALS, NORMALIZED, BASES, GAUSSIANS])
 def test_columns_are_kernel_values(kernels, monkeypatch):
     from kernbrook.voted import columns as module
 

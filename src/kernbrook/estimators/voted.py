@@ -26,7 +26,7 @@ from kernbrook.checks import (
 )
 from kernbrook.errors import InputError
 from kernbrook.gram.points import canonical, sound
-from kernbrook.kernels import Kernel, Polynomial, resolve
+from kernbrook.kernels import Kernel, NormalizedPolynomial, resolve
 from kernbrook.kernels.dictionaries import check_vectors
 from kernbrook.voted import Columns, Program, complexities, penalties
 from kernbrook.voted.examples import Examples, Floats
@@ -99,7 +99,7 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
 
     def _pool(self) -> tuple[Kernel, ...]:
         if self.kernels is None:
-            return tuple(Polynomial(degree, offset=1) for degree in range(1, 11))
+            return tuple(NormalizedPolynomial(degree) for degree in range(1, 11))
         pool = resolve(self.kernels)
         if self.unit_length:
             check_vectors("unit_length", pool)
@@ -158,7 +158,7 @@ class VotedKernelClassifier(VotedClassifier):
     Parameters
     ----------
     kernels : str, kernel, function or list of these
-        As `kernels` of `OnlineMKClassifier`; by default the polynomials (x.z + 1)^k, k = 1 ... 10.
+        As `kernels` of `OnlineMKClassifier`; by default `NormalizedPolynomial(k)`, k = 1 ... 10.
         They need not be positive definite, nor symmetric. Where X is a list of objects, functions
         of two lists, which give an (n, m) array. Of matrices of kernel values, one or several
         `Precomputed(matrix)`: X is then one column, the row numbers of the examples.
@@ -209,8 +209,9 @@ class VotedKernelClassifier(VotedClassifier):
     >>> import kernbrook as kb
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = kb.VotedKernelClassifier(lam=0.01, beta=0.001, unit_length=True).fit(X, y)
-    >>> bool(model.score(X, y) > 0.9), model.n_support_stored_ < 20, bool(model.gap_ < 1e-6)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> model = kb.VotedKernelClassifier().fit(X, y)
+    >>> bool(model.score(X, y) > 0.9), model.n_support_stored_ < 40, bool(model.gap_ < 1e-6)
     (True, True, True)
     """
 
@@ -223,7 +224,7 @@ class VotedKernelClassifier(VotedClassifier):
         self,
         kernels: Any = None,
         complexity: Any = "trace",
-        lam: float = 0.005,
+        lam: float = 0.03,
         beta: float = 0.001,
         s: float = 0.1,
         tol: float = 1e-7,

@@ -9,6 +9,7 @@ from kernbrook.kernels.gaussian import Gaussian
 from kernbrook.kernels.laplacian import Laplacian
 from kernbrook.kernels.matern import Matern
 from kernbrook.kernels.mean import Mean
+from kernbrook.kernels.normalized import NormalizedPolynomial
 from kernbrook.kernels.polynomial import Linear, Polynomial
 from kernbrook.kernels.precomputed import Precomputed
 from kernbrook.kernels.sigmoid import Sigmoid
@@ -24,6 +25,7 @@ __all__ = [
     "Linear",
     "Matern",
     "Mean",
+    "NormalizedPolynomial",
     "Polynomial",
     "Precomputed",
     "Sigmoid",

@@ -1,8 +1,8 @@
 """The base functions K_k(., x_j) on the training points: p n columns of length n.
 
 What fits into the given memory is kept; the rest is computed again, block by block, whenever it is
-needed. So p Gram matrices never have to be held at once. Polynomials are not kept at all, but the
-inner products that they share: their powers are cheaper than memory.
+needed. So p Gram matrices never have to be held at once. Powers are not kept at all, but the inner
+products that they share: they are cheaper than memory.
 """
 
 from __future__ import annotations
@@ -11,8 +11,19 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kernbrook.kernels import Kernel, Polynomial
-from kernbrook.voted.examples import Examples, Floats, Indices, check_sizes, inner, power, values
+from kernbrook.kernels import Kernel, NormalizedPolynomial
+from kernbrook.voted.examples import (
+    Examples,
+    Floats,
+    Indices,
+    base_of,
+    check_sizes,
+    inner,
+    is_power,
+    power,
+    shortening,
+    values,
+)
 from kernbrook.voted.powers import add_powers
 
 TILE = 2**20  # values of one kernel computed together
@@ -49,11 +60,13 @@ class Columns:
         self._kept: dict[tuple[int, int], Floats] = {}  # by kernel and block
         self.sizes = np.empty((len(self.kernels), self.n))
         self.diagonals = np.empty((len(self.kernels), self.n))
-        self._degree: dict[int, int] = {}  # of the polynomials (x.z + offset)^degree
-        self._offset: dict[int, float] = {}
+        self._degree: dict[int, int] = {}  # of powers
+        self._same: dict[tuple[bool, float], list[int]] = {}  # powers of one base
         for k, kernel in enumerate(self.kernels):
-            if isinstance(kernel, Polynomial) and not examples.are_objects:
-                self._degree[k], self._offset[k] = int(kernel.degree), float(kernel.offset)
+            if is_power(kernel) and not examples.are_objects:
+                self._degree[k] = int(kernel.degree)
+                base = isinstance(kernel, NormalizedPolynomial), float(kernel.offset)
+                self._same.setdefault(base, []).append(k)
         self._others = [k for k in range(len(self.kernels)) if k not in self._degree]
         everyone = np.arange(self.n)
         for b in range(len(self._blocks)):
@@ -104,7 +117,9 @@ class Columns:
                 if (k, b) in self._kept:
                     result[here] = self._kept[k, b][:, example[here] - lo].T
                 elif b in self._inner and k in self._degree:
-                    base = self._inner[b][:, example[here] - lo].T + self._offset[k]
+                    norms = self.examples.norms
+                    products = self._inner[b][:, example[here] - lo].T
+                    base = base_of(self.kernels[k], products, norms[example[here]], norms)
                     result[here] = power(base, self._degree[k])
                 else:
                     missing.append((k, here))
@@ -123,31 +138,35 @@ class Columns:
         return True
 
     def _measure_powers(self, b: int) -> None:
-        """Sizes and diagonals of the polynomials: a power is greatest where its base is."""
+        """Sizes and diagonals of the powers: a power is greatest where its base is."""
         if not self._degree:
             return
         lo, hi = self._blocks[b]
         products = inner(self.examples, self.examples.take(slice(lo, hi)))
-        own = products[np.arange(lo, hi), np.arange(hi - lo)]
-        most, least = products.max(axis=0), products.min(axis=0)
-        for k, offset in self._offset.items():
-            largest = np.maximum(np.abs(most + offset), np.abs(least + offset))
-            self.sizes[k, lo:hi] = power(largest, self._degree[k])
-            self.diagonals[k, lo:hi] = power(own + offset, self._degree[k])
-            check_sizes(self.kernels[k], self.sizes[k, lo:hi], of_vectors=True)
+        norms = self.examples.norms
+        for group in self._same.values():
+            base = base_of(self.kernels[group[0]], products, norms, norms[lo:hi])
+            largest, own = np.abs(base).max(axis=0), np.diagonal(base, -lo)[: hi - lo]
+            for k in group:
+                self.sizes[k, lo:hi] = power(largest.copy(), self._degree[k])
+                self.diagonals[k, lo:hi] = power(own.copy(), self._degree[k])
+                check_sizes(self.kernels[k], self.sizes[k, lo:hi], of_vectors=True)
         if self._has_room(products):
             self._inner[b] = products
 
     def _power_sums(self, b: int, rows: Indices, weights: Floats) -> Iterator[tuple[int, Floats]]:
-        """The polynomials, each with its scores in block b; those of one offset are one pass."""
+        """The powers, each with its scores in block b; those of one base are one pass."""
         if not self._degree:
             return
         products, at = self._products(b, rows)
-        fill = -len(rows) % 4
-        for offset in set(self._offset.values()):
-            group = [k for k in self._offset if self._offset[k] == offset]
+        lo, hi = self._blocks[b]
+        fill, norms = -len(rows) % 4, self.examples.norms
+        at, weights, own = (np.pad(one, (0, fill)) for one in (at, weights, norms[rows]))
+        for (_, offset), group in self._same.items():
+            kernel = self.kernels[group[0]]
             sums = np.zeros((max(self._degree[k] for k in group), products.shape[1]))
-            add_powers(products, np.pad(at, (0, fill)), offset, np.pad(weights, (0, fill)), sums)
+            shortened = shortening(kernel, own), shortening(kernel, norms[lo:hi])
+            add_powers(products, at, offset, shortened, weights, sums)
             for k in group:
                 yield k, sums[self._degree[k] - 1]
 
@@ -160,7 +179,7 @@ class Columns:
         return inner(some, self.examples.take(slice(lo, hi))), np.arange(len(rows))
 
     def _values(self, b: int, rows: Indices) -> Iterator[tuple[int, Floats]]:
-        """The kernels that are no polynomials, each with its values between rows and block b."""
+        """The kernels that are no powers, each with its values between rows and block b."""
         lo, hi = self._blocks[b]
         whole = len(rows) == self.n
         missing = []

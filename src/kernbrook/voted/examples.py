@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.kernels import Callable, Cauchy, Gaussian, Kernel, Polynomial
+from kernbrook.kernels import Callable, Cauchy, Gaussian, Kernel, NormalizedPolynomial, Polynomial
 from kernbrook.numerics.pairs import (
     dense_inner,
     dense_norms,
@@ -68,7 +68,7 @@ class Examples:
 def values(kernels: Sequence[Kernel], A: Examples, B: Examples) -> Iterator[Floats]:
     """The (a, b) values of one kernel after the other.
 
-    Polynomials, Gaussians and Cauchy kernels share the inner products of A and B. A value depends
+    Powers, Gaussians and Cauchy kernels share the inner products of A and B. A value depends
     on its two examples alone, bit for bit, and not on the others beside them.
 
     Raises
@@ -104,6 +104,29 @@ def inner(A: Examples, B: Examples) -> Floats:
     return result
 
 
+def is_power(kernel: Kernel) -> TypeGuard[Polynomial | NormalizedPolynomial]:
+    """Whether a kernel is a power of what `base_of` gives."""
+    return isinstance(kernel, (Polynomial, NormalizedPolynomial))
+
+
+def base_of(kernel: Any, products: Floats, norms: Floats, others: Floats) -> Floats:
+    """(a, b) numbers, new ones, whose power a kernel is.
+
+    products, norms, others : inner products, (a, b), and squared lengths, (a,) and (b,)
+    """
+    base = products + kernel.offset
+    if isinstance(kernel, NormalizedPolynomial):
+        base *= shortening(kernel, norms)[:, None] * shortening(kernel, others)
+    return base
+
+
+def shortening(kernel: Any, norms: Floats) -> Floats:
+    """(n,) what the bases are multiplied by, for examples with these squared lengths."""
+    if isinstance(kernel, NormalizedPolynomial):
+        return kernel.shortening(norms)
+    return np.ones(len(norms))
+
+
 def power(base: Floats, degree: int) -> Floats:
     """base ** degree, by squaring; base is overwritten."""
     result: Floats | None = None
@@ -130,8 +153,8 @@ class _Pairs:
         if self.A.are_objects:
             return self._of_objects(kernel)
         with np.errstate(over="ignore", invalid="ignore"):
-            if isinstance(kernel, Polynomial):
-                return power(self.inner + kernel.offset, int(kernel.degree))
+            if is_power(kernel):
+                return power(base_of(kernel, self.inner, self.A.norms, self.B.norms), kernel.degree)
             if isinstance(kernel, Gaussian):
                 return np.exp(-kernel.gamma * self.squared)
             if isinstance(kernel, Cauchy):

@@ -14,9 +14,8 @@ from scipy.linalg import eigvalsh
 
 from kernbrook.checks import is_number
 from kernbrook.errors import InputError
-from kernbrook.kernels import Kernel, Polynomial
 from kernbrook.voted.columns import Columns
-from kernbrook.voted.examples import Examples, Floats, values
+from kernbrook.voted.examples import Examples, Floats, is_power, values
 
 SAMPLE = 200  # examples on which a kernel is tested for being positive definite
 
@@ -93,8 +92,8 @@ def _pdim(columns: Columns, s: float) -> Floats:
     return columns.diagonals.max(axis=1) * np.sqrt(dimensions)
 
 
-def _dimension(kernel: Kernel, features: int) -> float:
-    if not isinstance(kernel, Polynomial):
+def _dimension(kernel: Any, features: int) -> float:
+    if not is_power(kernel):
         raise InputError(
             f"complexity='pdim' is for polynomials, got the kernel {kernel}; "
             "take 'trace', 'local' or your own numbers"

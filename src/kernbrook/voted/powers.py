@@ -10,14 +10,18 @@ FOUR, STRIP = np.uintp(4), np.uintp(64)  # rows and columns taken together: what
 
 
 @njit(cache=True, nogil=True)
-def add_powers(products, rows, offset, weights, sums):  # type: ignore[no-untyped-def]
-    """sums[e - 1, j] += sum over i of weights[i] (products[rows[i], j] + offset)^e, e = 1 ... top.
+def add_powers(products, rows, offset, shortened, weights, sums):  # type: ignore[no-untyped-def]
+    """sums[e - 1, j] += sum over i of weights[i] base[i, j]^e, for e = 1 ... top.
+
+    base[i, j] = (products[rows[i], j] + offset) shortened[0][i] shortened[1][j]
 
     products : (m, b) inner products
     rows : (r,) rows in use; r is a multiple of four
+    shortened : (r,) and (b,)
     weights : (r,)
     sums : (top, b)
     """
+    left, right = shortened
     top, width = np.uintp(sums.shape[0]), np.uintp(sums.shape[1])
     base, term = np.empty((FOUR, STRIP)), np.empty((FOUR, STRIP))
     lo = np.uintp(0)
@@ -25,9 +29,9 @@ def add_powers(products, rows, offset, weights, sums):  # type: ignore[no-untype
         count = min(STRIP, width - lo)
         for i in range(0, len(rows), 4):
             for a in range(FOUR):
-                row, weight = np.uintp(rows[i + a]), weights[i + a]
+                row, weight, factor = np.uintp(rows[i + a]), weights[i + a], left[i + a]
                 for j in range(count):
-                    base[a, j] = products[row, lo + j] + offset
+                    base[a, j] = (products[row, lo + j] + offset) * (factor * right[lo + j])
                     term[a, j] = weight
             for e in range(top):
                 for j in range(count):
