@@ -85,6 +85,7 @@ NEEDED = {  # what a class cannot be made without
     kb.Group: {"learner": kb.BPAS(5)}, kb.Laplacian: {"sigma": 1.0},
     kb.LateLabels: {"model": kb.OnlineMKClassifier()}, kb.Matern: {"sigma": 1.0},
     kb.NamedColumns: {"model": kb.OnlineMKClassifier()}, kb.Polynomial: {"degree": 2},
+    kb.NormalizedPolynomial: {"degree": 2},
 }  # fmt: skip
 WIDTHS = ("sigma", "gamma")  # a kernel is given one of the two
 LARGE = ("budget", "n_components")  # whose greatest values take memory, or long

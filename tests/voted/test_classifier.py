@@ -28,7 +28,7 @@ def small(**parameters):
 def test_what_was_learned(complexity):
     X, y = ionosphere(150)
     model = kb.VotedKernelClassifier(
-        complexity=complexity, lam=1e-3, beta=1e-3, unit_length=True
+        POLYNOMIALS, complexity, lam=1e-3, beta=1e-3, unit_length=True
     ).fit(X, np.where(y > 0, "good", "bad"))
     Z = of_length_one(X)
     grams = [kernel(Z, Z) for kernel in POLYNOMIALS]

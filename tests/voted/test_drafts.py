@@ -19,8 +19,9 @@ def test_sums_of_powers(width):
     rng = np.random.default_rng(width)
     products, rows = rng.normal(size=(20, width)), rng.permutation(20)[:12]
     weights, found, expected = rng.normal(size=12), np.ones((5, width)), np.ones((5, width))
-    add_powers(products, rows, 0.5, weights, found)
-    naive.add_powers(products, rows, 0.5, weights, expected)
+    shortened = rng.uniform(0.2, 1.2, 12), rng.uniform(0.2, 1.2, width)
+    add_powers(products, rows, 0.5, shortened, weights, found)
+    naive.add_powers(products, rows, 0.5, shortened, weights, expected)
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 

@@ -64,9 +64,7 @@ class NormalizedPolynomial(Kernel):
         return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
     def __str__(self) -> str:
-        more = f" + {number(self.offset)}"
-        xz, xx, zz = (
-            one if self.offset == 0 else f"({one}{more})" for one in ("x.z", "x.x", "z.z")
-        )
+        bare, more = ("x.z", "x.x", "z.z"), number(self.offset)
+        xz, xx, zz = bare if self.offset == 0 else (f"({one} + {more})" for one in bare)
         cosine = f"{xz} / sqrt({xx} {zz})"
         return cosine if self.degree == 1 else f"({cosine})^{self.degree}"
