@@ -74,10 +74,9 @@ def exact_step(margins, moves, coefficient, penalty):
     return min(value(eta) for eta in breaks), value
 
 
-def add_powers(products, rows, offset, shortened, weights, sums):
-    """sums[e - 1, j] += the weighted sum of the e-th powers of (products + offset) shortened."""
-    for i in range(len(rows)):
+def add_powers(bases, rows, weights, sums):
+    """sums[e - 1, j] += the weighted sum of the e-th powers of bases."""
+    for row, weight in zip(rows, weights, strict=True):
         for e in range(len(sums)):
-            for j in range(products.shape[1]):
-                base = (products[rows[i], j] + offset) * shortened[0][i] * shortened[1][j]
-                sums[e, j] += weights[i] * base ** (e + 1)
+            for j in range(bases.shape[1]):
+                sums[e, j] += weight * bases[row, j] ** (e + 1)

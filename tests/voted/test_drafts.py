@@ -17,11 +17,10 @@ NAMES = [name for name in PROBLEMS if "ionosphere" not in name]
 @pytest.mark.parametrize("width", [1, 63, 64, 130])
 def test_sums_of_powers(width):
     rng = np.random.default_rng(width)
-    products, rows = rng.normal(size=(20, width)), rng.permutation(20)[:12]
-    weights, found, expected = rng.normal(size=12), np.ones((5, width)), np.ones((5, width))
-    shortened = rng.uniform(0.2, 1.2, 12), rng.uniform(0.2, 1.2, width)
-    add_powers(products, rows, 0.5, shortened, weights, found)
-    naive.add_powers(products, rows, 0.5, shortened, weights, expected)
+    bases, rows = rng.normal(size=(20, width)), rng.permutation(20)[:11]
+    weights, found, expected = rng.normal(size=11), np.ones((5, width)), np.ones((5, width))
+    add_powers(bases, rows, weights, found)
+    naive.add_powers(bases, rows, weights, expected)
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
@@ -99,3 +98,10 @@ def test_a_draft_needs_few_vertices(monkeypatch):
     alone = Program(columns, y).solve(prices)
     assert drafted.objective == pytest.approx(alone.objective, rel=1e-7)
     assert drafted.rounds < alone.rounds
+
+
+@pytest.mark.parametrize("n", [0, 5])
+def test_examples_that_no_function_tells_apart(n):
+    u, alpha = interior(np.zeros((2, n)), np.ones(2), np.full(n, 0.5), np.array([1.0, -2.0]), 1e-6)
+    np.testing.assert_allclose(u, np.ones(n), atol=1e-5)
+    np.testing.assert_allclose(alpha, 0, atol=1e-5)

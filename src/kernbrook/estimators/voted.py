@@ -224,7 +224,7 @@ class VotedKernelClassifier(VotedClassifier):
         self,
         kernels: Any = None,
         complexity: Any = "trace",
-        lam: float = 0.03,
+        lam: float = 0.05,
         beta: float = 0.001,
         s: float = 0.1,
         tol: float = 1e-7,

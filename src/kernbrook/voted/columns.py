@@ -1,27 +1,28 @@
 """The base functions K_k(., x_j) on the training points: p n columns of length n.
 
 What fits into the given memory is kept; the rest is computed again, block by block, whenever it is
-needed. So p Gram matrices never have to be held at once. Powers are not kept at all, but the inner
-products that they share: they are cheaper than memory.
+needed. So p Gram matrices never have to be held at once. Powers are not kept at all, but the bases
+that they share: powers are cheaper than memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from kernbrook.kernels import Kernel, NormalizedPolynomial
+from kernbrook.kernels import Kernel
 from kernbrook.voted.examples import (
     Examples,
     Floats,
     Indices,
+    base_name,
     base_of,
     check_sizes,
     inner,
     is_power,
     power,
-    shortening,
     values,
 )
 from kernbrook.voted.powers import add_powers
@@ -37,7 +38,7 @@ class Columns:
     ----------
     kernels : p kernels
     examples : n examples
-    memory : bytes of inner products and kernel values that may be kept
+    memory : bytes of bases and kernel values that may be kept
 
     Attributes
     ----------
@@ -56,18 +57,17 @@ class Columns:
         width = max(1, min(WIDEST, TILE // self.n))
         self._blocks = [(lo, min(lo + width, self.n)) for lo in range(0, self.n, width)]
         self.memory = self._room = memory
-        self._inner: dict[int, Floats] = {}  # by block
+        self._bases: dict[tuple[int, int], Floats] = {}  # by group and block
         self._kept: dict[tuple[int, int], Floats] = {}  # by kernel and block
         self.sizes = np.empty((len(self.kernels), self.n))
         self.diagonals = np.empty((len(self.kernels), self.n))
-        self._degree: dict[int, int] = {}  # of powers
-        self._same: dict[tuple[bool, float], list[int]] = {}  # powers of one base
+        powers: dict[Any, dict[int, int]] = {}
         for k, kernel in enumerate(self.kernels):
             if is_power(kernel) and not examples.are_objects:
-                self._degree[k] = int(kernel.degree)
-                base = isinstance(kernel, NormalizedPolynomial), float(kernel.offset)
-                self._same.setdefault(base, []).append(k)
-        self._others = [k for k in range(len(self.kernels)) if k not in self._degree]
+                powers.setdefault(base_name(kernel), {})[k] = int(kernel.degree)
+        self._groups = list(powers.values())  # the degrees of powers of one base
+        self._group = {k: g for g, group in enumerate(self._groups) for k in group}
+        self._others = [k for k in range(len(self.kernels)) if k not in self._group]
         everyone = np.arange(self.n)
         for b in range(len(self._blocks)):
             self._measure_powers(b)
@@ -116,11 +116,9 @@ class Columns:
                 here = np.flatnonzero((of_block == b) & (kernel == k))
                 if (k, b) in self._kept:
                     result[here] = self._kept[k, b][:, example[here] - lo].T
-                elif b in self._inner and k in self._degree:
-                    norms = self.examples.norms
-                    products = self._inner[b][:, example[here] - lo].T
-                    base = base_of(self.kernels[k], products, norms[example[here]], norms)
-                    result[here] = power(base, self._degree[k])
+                elif (g := self._group.get(k, -1), b) in self._bases:
+                    base = self._bases[g, b][:, example[here] - lo].T
+                    result[here] = power(base, self._groups[g][k])
                 else:
                     missing.append((k, here))
             if missing:
@@ -139,44 +137,39 @@ class Columns:
 
     def _measure_powers(self, b: int) -> None:
         """Sizes and diagonals of the powers: a power is greatest where its base is."""
-        if not self._degree:
-            return
         lo, hi = self._blocks[b]
-        products = inner(self.examples, self.examples.take(slice(lo, hi)))
-        norms = self.examples.norms
-        for group in self._same.values():
-            base = base_of(self.kernels[group[0]], products, norms, norms[lo:hi])
+        bases = self._computed_bases(b, np.arange(self.n), range(len(self._groups)))
+        for g, base in bases.items():
             largest, own = np.abs(base).max(axis=0), np.diagonal(base, -lo)[: hi - lo]
-            for k in group:
-                self.sizes[k, lo:hi] = power(largest.copy(), self._degree[k])
-                self.diagonals[k, lo:hi] = power(own.copy(), self._degree[k])
+            for k, degree in self._groups[g].items():
+                self.sizes[k, lo:hi] = power(largest.copy(), degree)
+                self.diagonals[k, lo:hi] = power(own.copy(), degree)
                 check_sizes(self.kernels[k], self.sizes[k, lo:hi], of_vectors=True)
-        if self._has_room(products):
-            self._inner[b] = products
+            if self._has_room(base):
+                self._bases[g, b] = base
 
     def _power_sums(self, b: int, rows: Indices, weights: Floats) -> Iterator[tuple[int, Floats]]:
         """The powers, each with its scores in block b; those of one base are one pass."""
-        if not self._degree:
-            return
-        products, at = self._products(b, rows)
-        lo, hi = self._blocks[b]
-        fill, norms = -len(rows) % 4, self.examples.norms
-        at, weights, own = (np.pad(one, (0, fill)) for one in (at, weights, norms[rows]))
-        for (_, offset), group in self._same.items():
-            kernel = self.kernels[group[0]]
-            sums = np.zeros((max(self._degree[k] for k in group), products.shape[1]))
-            shortened = shortening(kernel, own), shortening(kernel, norms[lo:hi])
-            add_powers(products, at, offset, shortened, weights, sums)
-            for k in group:
-                yield k, sums[self._degree[k] - 1]
+        here = np.arange(len(rows))
+        missing = [g for g in range(len(self._groups)) if (g, b) not in self._bases]
+        computed = self._computed_bases(b, rows, missing)
+        for g, group in enumerate(self._groups):
+            base, at = (computed[g], here) if g in computed else (self._bases[g, b], rows)
+            sums = np.zeros((max(group.values()), base.shape[1]))
+            add_powers(base, at, weights, sums)
+            for k, degree in group.items():
+                yield k, sums[degree - 1]
 
-    def _products(self, b: int, rows: Indices) -> tuple[Floats, Indices]:
-        """Inner products of examples and block b, and where in them some rows are."""
-        if b in self._inner:
-            return self._inner[b], rows
+    def _computed_bases(self, b: int, rows: Indices, groups: Sequence[int]) -> dict[int, Floats]:
+        """The bases of powers, by group, of some examples and block b."""
+        if not groups:
+            return {}
         lo, hi = self._blocks[b]
-        some = self.examples.take(rows)
-        return inner(some, self.examples.take(slice(lo, hi))), np.arange(len(rows))
+        some = self.examples if len(rows) == self.n else self.examples.take(rows)
+        block = self.examples.take(slice(lo, hi))
+        products, norms = inner(some, block), (some.norms, block.norms)
+        firsts = {g: self.kernels[next(iter(self._groups[g]))] for g in groups}
+        return {g: base_of(kernel, products, *norms) for g, kernel in firsts.items()}
 
     def _values(self, b: int, rows: Indices) -> Iterator[tuple[int, Floats]]:
         """The kernels that are no powers, each with its values between rows and block b."""

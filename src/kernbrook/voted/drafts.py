@@ -21,13 +21,13 @@ SMALL = 250  # examples of the smallest part
 SHRINK = 4  # a part has this share of the examples
 ROUNDS = 40  # at most
 ENOUGH = 0.01  # the gap of a draft, as a share of the objective
-CLOSER = 0.1  # each round stops at this share of the gap of the last one,
+CLOSER = 0.2  # each round stops at this share of the gap of the last one,
 SOONER = 0.7  # or at this share of what the last one stopped at: whichever is less
 LAST = 1e-6  # what the last round stops at
-BATCH = 200  # base functions added at a time
-ALIKE = 0.95  # cosine of two base functions of which one is enough at a time
+BATCH = 100  # base functions added at a time
+ALIKE = 0.85  # cosine of two base functions of which one is enough at a time
 AWAY = 0.5  # examples whose margin is above 1 by more are left out
-FAR = 0.5  # a base function whose limit is used less is dropped
+FAR = 0.8  # a base function whose limit is used less is dropped
 
 
 @dataclass(frozen=True)

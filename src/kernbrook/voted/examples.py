@@ -114,17 +114,15 @@ def base_of(kernel: Any, products: Floats, norms: Floats, others: Floats) -> Flo
 
     products, norms, others : inner products, (a, b), and squared lengths, (a,) and (b,)
     """
-    base = products + kernel.offset
+    base: Floats = products + kernel.offset
     if isinstance(kernel, NormalizedPolynomial):
-        base *= shortening(kernel, norms)[:, None] * shortening(kernel, others)
+        base *= kernel.shortening(norms)[:, None] * kernel.shortening(others)
     return base
 
 
-def shortening(kernel: Any, norms: Floats) -> Floats:
-    """(n,) what the bases are multiplied by, for examples with these squared lengths."""
-    if isinstance(kernel, NormalizedPolynomial):
-        return kernel.shortening(norms)
-    return np.ones(len(norms))
+def base_name(kernel: Any) -> tuple[bool, float]:
+    """The same for powers of one base."""
+    return isinstance(kernel, NormalizedPolynomial), float(kernel.offset)
 
 
 def power(base: Floats, degree: int) -> Floats:
@@ -148,18 +146,26 @@ class _Pairs:
         self.A, self.B = A, B
         self._inner: Floats | None = None
         self._squared: Floats | None = None
+        self._bases: dict[Any, Floats] = {}
 
     def values(self, kernel: Kernel) -> Floats:
         if self.A.are_objects:
             return self._of_objects(kernel)
         with np.errstate(over="ignore", invalid="ignore"):
             if is_power(kernel):
-                return power(base_of(kernel, self.inner, self.A.norms, self.B.norms), kernel.degree)
+                return power(self._base(kernel).copy(), int(kernel.degree))
             if isinstance(kernel, Gaussian):
                 return np.exp(-kernel.gamma * self.squared)
             if isinstance(kernel, Cauchy):
                 return 1.0 / (1.0 + kernel.gamma * self.squared)
             return kernel(self.A.items, self.B.items)
+
+    def _base(self, kernel: Kernel) -> Floats:
+        name = base_name(kernel)
+        if name not in self._bases:
+            norms = self.A.norms, self.B.norms
+            self._bases[name] = base_of(kernel, self.inner, *norms)
+        return self._bases[name]
 
     def _of_objects(self, kernel: Kernel) -> Floats:
         if not isinstance(kernel, Callable):

@@ -82,7 +82,8 @@ def _start(rows: Floats, limits: Floats, u: Floats, alpha: Floats) -> Point:
 
     def inside(u: Floats) -> Floats:
         u = np.clip(u, 1e-12, 1.0 - 1e-9)
-        return u * min(1.0, INSIDE / float((np.abs(rows @ u) / limits).max()))
+        most = np.max(np.abs(rows @ u) / limits)  # 0 of examples that all have 0, or none
+        return u * np.minimum(1.0, INSIDE / most)
 
     short = 1.0 - alpha @ rows
     u = inside(u)

@@ -1,4 +1,4 @@
-"""Weighted sums of the powers of inner products: the prices of all polynomials at once."""
+"""Weighted sums of the powers of numbers: the prices of all polynomials at once."""
 
 from __future__ import annotations
 
@@ -10,18 +10,14 @@ FOUR, STRIP = np.uintp(4), np.uintp(64)  # rows and columns taken together: what
 
 
 @njit(cache=True, nogil=True)
-def add_powers(products, rows, offset, shortened, weights, sums):  # type: ignore[no-untyped-def]
-    """sums[e - 1, j] += sum over i of weights[i] base[i, j]^e, for e = 1 ... top.
+def add_powers(bases, rows, weights, sums):  # type: ignore[no-untyped-def]
+    """sums[e - 1, j] += sum over i of weights[i] bases[rows[i], j]^e, for e = 1 ... top.
 
-    base[i, j] = (products[rows[i], j] + offset) shortened[0][i] shortened[1][j]
-
-    products : (m, b) inner products
-    rows : (r,) rows in use; r is a multiple of four
-    shortened : (r,) and (b,)
+    bases : (m, b)
+    rows : (r,) rows in use
     weights : (r,)
     sums : (top, b)
     """
-    left, right = shortened
     top, width = np.uintp(sums.shape[0]), np.uintp(sums.shape[1])
     base, term = np.empty((FOUR, STRIP)), np.empty((FOUR, STRIP))
     lo = np.uintp(0)
@@ -29,9 +25,10 @@ def add_powers(products, rows, offset, shortened, weights, sums):  # type: ignor
         count = min(STRIP, width - lo)
         for i in range(0, len(rows), 4):
             for a in range(FOUR):
-                row, weight, factor = np.uintp(rows[i + a]), weights[i + a], left[i + a]
+                over = i + a >= len(rows)  # fewer than four are left
+                row, weight = np.uintp(rows[i if over else i + a]), 0.0 if over else weights[i + a]
                 for j in range(count):
-                    base[a, j] = (products[row, lo + j] + offset) * (factor * right[lo + j])
+                    base[a, j] = bases[row, lo + j]
                     term[a, j] = weight
             for e in range(top):
                 for j in range(count):
