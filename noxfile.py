@@ -27,7 +27,7 @@ QUICK = [
     "tests/test_examples.py", "tests/test_package.py", "tests/engine/test_twins.py",
     "tests/estimators/test_parameters.py", "tests/estimators/test_recipes.py",
     "tests/evaluation/test_choosing.py", "tests/evaluation/test_oracles.py",
-    "tests/evaluation/test_predicting.py", "tests/evaluation/test_warming.py",
+    "tests/evaluation/test_predicting.py",
     "tests/voted/test_penalties.py", "tests/voted/test_saving.py",
 ]  # fmt: skip
 

@@ -21,7 +21,8 @@ LONG = {
     "test_memory_does_not_grow_with_the_rows", "test_memory_is_constant",
     "test_one_kernel_at_the_steps_and_widths_that_were_found", "test_outputs_that_take_no_more",
     "test_raker_beside_what_is_printed",
-    "test_stopped_by_hand", "test_the_cache_on_disk_serves_who_cannot_import_them",
+    "test_stopped_by_hand", "test_the_page_on_clusters", "test_what_is_compiled_is_said_once",
+    "test_the_cache_on_disk_serves_who_cannot_import_them",
     "test_the_defaults_pass_too", "test_the_script_from_end_to_end", "test_with_keys_alone",
 }  # fmt: skip
 

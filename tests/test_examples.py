@@ -211,6 +211,7 @@ def test_the_page_on_labels(run):
     assert 0 < names["asked"].sum() < len(names["asked"]) == 269
 
 
+@pytest.mark.slow
 def test_the_page_on_probabilities(run):
     said, names = run("docs/probabilities.md")
     assert said.count("[") > 4

@@ -1,5 +1,7 @@
 """Several recipes over the same orders."""
 
+import sys
+
 import hard_streams
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from scipy import stats
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, NonFiniteError, UnknownNameError
 from kernbrook.evaluation.comparing import compare
+from kernbrook.evaluation.manifest import manifest
 from kernbrook.evaluation.orders import load_orders, state_of
 from kernbrook.evaluation.records import History, Record, Row
 from kernbrook.evaluation.significance import best_rows
@@ -359,3 +362,12 @@ def test_more_than_two_classes(names):
     alone = compare(ArrayStream(X, y), ["omkc-dd"], in_order=True)
     expected = kb.prequential(kb.recipes.make("omkc-dd"), X, y)
     np.testing.assert_array_equal(alone.rows[0].runs[0].predictions, expected.predictions)
+
+
+@pytest.mark.parametrize(
+    ("program", "shown"),
+    [("/bin/kernbrook", "kernbrook"), ("/lib/kernbrook/__main__.py", "python -m kernbrook")],
+)
+def test_the_command_as_it_can_be_typed(monkeypatch, program, shown):
+    monkeypatch.setattr(sys, "argv", [program, "compare", "wdbc"])
+    assert manifest(0)["command"] == f"{shown} compare wdbc"

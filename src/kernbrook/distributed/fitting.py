@@ -101,10 +101,10 @@ def fit(
     Examples
     --------
     >>> import kernbrook as kb
-    >>> X, y = kb.open_stream("checkerboard:4000").read()
+    >>> X, y = kb.open_stream("checkerboard:1000").read()
     >>> model = kb.OnlineMKClassifier(random_state=0)
     >>> kb.distributed.fit(model, (X, y), rounds=2, shards=2).n_rounds_
-    4000
+    1000
     """
     check_count("rounds", rounds, 1)
     crew = crew_of(client)

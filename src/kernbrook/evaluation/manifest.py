@@ -26,9 +26,11 @@ def digest_of(X: Any, y: NDArray[Any]) -> str:
 
 def manifest(seed: int) -> dict[str, Any]:
     """What it takes to run the same again: command, seed, versions, machine."""
+    program = Path(sys.argv[0])
+    name = f"python -m {program.parent.name}" if program.name == "__main__.py" else program.name
     packages = ("kernbrook", "numpy", "scipy", "scikit-learn", "numba")
     return {
-        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": " ".join([name, *sys.argv[1:]]),
         "seed": seed,
         "versions": {"python": platform.python_version()}
         | {package: version(package) for package in packages},
