@@ -123,6 +123,7 @@ def test_every_published_table_has_a_page(target, table, runs):
         assert target.read_bytes() == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", tables())
 @pytest.mark.parametrize("data", [1, 7])
 def test_pages_of_few_and_many_data_sets(target, table, data):
