@@ -186,7 +186,9 @@ def sparse_task(points: Any, block: Any, pool: ThreadPoolExecutor) -> Any:
     width, n = block.shape[1], points.shape[0]
     place = np.arange(width)
     lanes = [block[lo : lo + LANES] for lo in range(0, block.shape[0], LANES)]
-    columns = [pairs.feature_major(*csr(lane), place, width) for lane in lanes]
+    columns = [np.empty((width, lane.shape[0])) for lane in lanes]
+    for rows, turned in zip(lanes, columns, strict=True):
+        pairs.feature_major(*csr(rows), place, turned)
     outs = [np.empty((POINTS, lane.shape[0])) for lane in lanes]
 
     def lane(columns: Any, out: Any) -> None:
