@@ -141,8 +141,8 @@ def said(monkeypatch):
     """Probabilities that learning makes before each label, and the labels' numbers."""
     kept, learn = [], Calibration.learn
 
-    def noted(self, scores, labels, weights, judged):
-        found = learn(self, scores, labels, weights, judged)
+    def noted(self, scores, labels, weights, judged, **asked):
+        found = learn(self, scores, labels, weights, judged, **asked)
         kept.append((found[0], labels))
         return found
 

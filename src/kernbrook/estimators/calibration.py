@@ -78,10 +78,10 @@ class Calibration:
         return float(best_cut(self._known.hits)) if len(self.counts) == 2 else 0.5
 
     def learn(
-        self, scores: Floats, labels: Floats, weights: Floats, judged: Flags
+        self, scores: Floats, labels: Floats, weights: Floats, judged: Flags, cutting: bool = True
     ) -> tuple[Floats, Floats]:
         """(n, k) probabilities and (n,) cuts, each before its label; see `learn_scores`."""
-        probabilities, cuts = self._room(len(scores)), np.empty(len(scores))
+        probabilities, cuts = self._room(len(scores)), np.empty(cutting * len(scores))
         learn_scores(self._known, scores, labels, weights, judged, probabilities, cuts)
         return probabilities, cuts
 

@@ -146,6 +146,10 @@ class OnlineMachine(BaseEstimator):
         """What was said of the rows of the last block, before their labels."""
         return self._predictions(decisions)
 
+    def _calibrating(self) -> dict[str, Any]:
+        """What the calibration is asked for, by name."""
+        return {}
+
     def _new_calibration(self) -> Any:
         """What learns from the errors of decisions."""
         raise NotImplementedError
@@ -194,7 +198,9 @@ class OnlineMachine(BaseEstimator):
         def follow(board: Board, asked: Flags) -> dict[str, Any]:
             calibration = self._run.calibration.copy()
             labels = np.where(asked, board.labels, np.nan)
-            calibration.said = calibration.learn(board.leanings, labels, weights, board.judged)
+            calibration.said = calibration.learn(
+                board.leanings, labels, weights, board.judged, **self._calibrating()
+            )
             calibration.rounds = self._run.rounds + len(labels)
             return {"calibration": calibration}
 

@@ -152,7 +152,7 @@ def learn_scores(known, scores, labels, weights, judged, probabilities, cuts):
     ----------
     scores, labels, weights : (n, c), (n,) numbers of classes, NaN where none was seen, and (n,)
     judged : (n,) bool, which labels tell how good the scores are
-    probabilities, cuts : (n, k) and (n,) out, each before the label was seen
+    probabilities, cuts : (n, k) and (n,) out, each before the label was seen; no cuts where (0,)
     """
     known, scores, labels = borrowed(known), borrowed(scores), borrowed(labels)
     weights, judged = borrowed(weights), borrowed(judged)
@@ -167,7 +167,8 @@ def learn_scores(known, scores, labels, weights, judged, probabilities, cuts):
             said[k] = p[k]
         if c == 1:
             mend(known, said)
-        cuts[t] = best_cut(known.hits) if c == 1 else 0.5
+        if cuts.shape[0] > 0:
+            cuts[t] = best_cut(known.hits) if c == 1 else 0.5
         if not (labels[t] == labels[t] and weights[t] > 0.0):
             continue
         label = int(labels[t])

@@ -24,6 +24,7 @@ from kernbrook.gram.points import (
     Floats,
     Labels,
     Rows,
+    SparseRows,
     SupportVectors,
     call,
     check_array,
@@ -38,7 +39,7 @@ from kernbrook.numerics.plan import FIRST_GIVEN, INNER
 from kernbrook.numerics.storage import renumber, spread_coefficients
 
 BUDGET_BLOCK = 1024  # examples processed together, of which each costs less Python
-WINDOW = 128  # of these, examples whose kernel values with the slots are computed together
+WINDOW = 64  # of these, examples whose kernel values with the slots are computed together
 CALLED_BLOCK = 128  # examples processed together with kernels that are called
 
 
@@ -180,8 +181,9 @@ class SlotStore(Store):
     ) -> tuple[SlotBlock, Any]:
         """What the experts meet, and what must outlive it; seen : the block's `keys`, `known`."""
         (m, _, room), b, layout = slots.alpha.shape, len(rows), self.sums.layout
-        window, groups = min(WINDOW, b), -(-m // each)
         points = stored if self.owns else followed(stored, rows)
+        longer = 2 if isinstance(points, SparseRows) else 1  # a point's entries are found once
+        window, groups = min(longer * WINDOW, b), -(-m // each)
         given = self._given(points, rows)
         meeting = meeting_of(points, rows, layout, given, window, groups)
         link, kept = new_link(link_meeting, meeting)
