@@ -29,6 +29,7 @@ from kernbrook.engine.progress import (
 )
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.same import same
+from kernbrook.engine.stores.ahead import Helper
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied, most_of, spread_of
 from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import Clock, expect, parts_of
@@ -192,15 +193,24 @@ class Model:
         """All parts of all stores go through a block, by several threads."""
         pairs = [(own, member) for own in passes for member in own.members]
         links, kept = self.passes.stores([member for _, member in pairs], board, True)
-        tasks = []
+        tasks: list[Any] = []
         for (own, member), link in zip(pairs, links, strict=True):
             parts = parts_of(member)
             each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
             tasks += [(link, i, min(i + each, parts)) for i in range(0, parts, each)]
+        helper = pairs[0][0].helper if len(tasks) == 1 else None
 
-        def work(task: tuple[Any, int, int], kept: Any = (kept, passes)) -> None:
-            self.passes.learner_pass(*task, clock)  # even after an interruption of the main thread
+        def work(task: Any, kept: Any = (kept, passes)) -> None:
+            if isinstance(task, Helper):
+                task.work()
+                return
+            try:
+                self.passes.learner_pass(*task, clock)  # even after Ctrl-C in the main thread
+            finally:
+                if helper is not None:
+                    helper.end()
 
+        tasks += [] if helper is None else [helper]
         share(max(own.threads for own in passes), work, tasks)
 
     def check(self, board: Board) -> None:

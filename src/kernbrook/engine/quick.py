@@ -42,6 +42,7 @@ from kernbrook.engine.row import (
     read,
     settle,
 )
+from kernbrook.engine.stores.ahead import ahead_of
 from kernbrook.engine.stores.linear import Learned, Linear, OnFeatures
 from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, own_diagonals, shelf_of
 from kernbrook.engine.stores.slots import Kept, SlotStore
@@ -313,7 +314,7 @@ class SlotsInRows(InRows):
             store.experts, layout.parts, own, self.stored.keys, np.zeros(1, dtype=bool),
             np.empty((len(codes), 1, 1)), np.empty((m, 1)), nowhere, store.gammas, 0, m,
             np.zeros(LINK, dtype=np.int64), np.empty((m, 1, room)), shelf_of(0, 0, 0, 0),
-            np.empty((m, ROOM), dtype=np.int64),
+            ahead_of(0, 0, 0), np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         of_row = RowOfSlots(
             block, layout.plan, codes, n, self.stored, saved, self.row, np.empty(m, np.int64),

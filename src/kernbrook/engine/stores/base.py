@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.stores.ahead import Helper
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Seen, score
 from kernbrook.errors import InputError, NonFiniteError
@@ -49,6 +50,7 @@ class Pass(NamedTuple):
     go : of experts from outside: fills in the board, and learns on the way
     pieces : tasks for each thread
     outlives : what must outlive the members
+    helper : what another thread does beside members that one thread goes through
     """
 
     members: tuple[Any, ...]
@@ -58,6 +60,7 @@ class Pass(NamedTuple):
     go: Callable[[Board], None] | None = None
     pieces: int = 4
     outlives: Any = None
+    helper: Helper | None = None
 
 
 class Spread(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.engine.stores.ahead import Ahead, hand_on, take_over
 from kernbrook.engine.stores.base import finite, look
 from kernbrook.engine.stores.windows import TILE, meet_points, meet_row, turn_to, window_columns
 from kernbrook.engine.verbs import (
@@ -53,6 +54,7 @@ class SlotBlock(NamedTuple):
     meeting : link to how points and examples meet; see `windows`
     values : (m, window, B) kernel values of the window with the slots
     shelf : scratch of the groups
+    ahead : what another thread does beside a single expert
     pins : (m, ROOM) scratch
     """
 
@@ -70,6 +72,7 @@ class SlotBlock(NamedTuple):
     meeting: Labels
     values: Floats
     shelf: Shelf
+    ahead: Ahead
     pins: Labels
 
 
@@ -195,10 +198,15 @@ def open_window(block, first, last, lo):
         shelf.made[group, t] = False
     own_diagonals(block.parts, block.own, first, last, lo, hi, block.diagonal)
     number, which, count = shelf.number[group], shelf.which[group], 0
+    helped = block.ahead.rows.shape[1] > 0
+    if helped:  # a single expert
+        at, places = lo // block.window, slots.place[first, : slots.filled[first, 0]]
+        take_over(block.ahead, at, places, number, block.values[first, : hi - lo])
+        hand_on(block.ahead, at + 1, places)
     for e in range(first, last):
         for s in range(slots.filled[e, 0]):
             place = slots.place[e, s]
-            if number[place] < 0:
+            if number[place] == -1:
                 number[place], which[count] = count, place
                 count += 1
     channels = shelf.own.shape[2]
@@ -212,6 +220,8 @@ def open_window(block, first, last, lo):
             slot_values(block.parts, e, places, number, start, pairs, rows, block.values[e])
     for i in range(count):
         number[which[i]] = -1
+    if helped:
+        number[places] = -1
 
 
 @njit(cache=True, nogil=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, shown
 from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.stores.ahead import Helper, ahead_of
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, met, summed
 from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, shelf_of
 from kernbrook.engine.stores.slot_union import united
@@ -40,6 +41,8 @@ from kernbrook.numerics.storage import renumber, spread_coefficients
 
 BUDGET_BLOCK = 1024  # examples processed together, of which each costs less Python
 WINDOW = 64  # of these, examples whose kernel values with the slots are computed together
+HELPED = 256  # slots of a single expert from which a second thread is worth while
+LATE = 5  # times that it was late in turn, beyond which it is tried as seldom as then
 CALLED_BLOCK = 128  # examples processed together with kernels that are called
 
 
@@ -113,6 +116,7 @@ class SlotStore(Store):
         called = bool(self.sums.layout.given)
         self.together = min(BUDGET_BLOCK, CALLED_BLOCK) if called else BUDGET_BLOCK
         self._last: tuple[Any, Any] = None, None  # a state, and its support vectors
+        self._late, self._alone = 0, 0  # blocks in turn whose helper was late, and without one
         self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
 
     def begin(self) -> Kept:
@@ -159,10 +163,18 @@ class SlotStore(Store):
         keys, known = met(self.setting.judges_stored, rows, stored.keys, inside=True)
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
         seen = np.concatenate([stored.keys, keys]), known
-        block, kept = self._block(slots, stored, rows, seen, -(-m // min(threads, m)))
+        self._alone -= 1
+        many = m == 1 < threads and slots.filled[0, 0] >= HELPED
+        helped = many and self._alone < 0 and not self.owns  # merged points change where they are
+        block, kept = self._block(slots, stored, rows, seen, -(-m // min(threads, m)), helped)
         member = Budgeted(self.link(), block)
+        what = block.ahead, block.meeting, block.parts, block.window, b
+        helper = Helper(what) if helped else None
 
         def finish(board: Board, asked: Flags) -> Kept:
+            if helper is not None:
+                self._late = min(self._late + 1, LATE) if helper.is_late() else 0
+                self._alone = 2**self._late - 1
             if not np.isfinite(slots.alpha).all():
                 worst = int(np.isfinite(slots.alpha).all(axis=(1, 2)).argmin())
                 raise self.overflow(worst)
@@ -170,14 +182,20 @@ class SlotStore(Store):
                 return Kept(slots, state.points)
             return Kept(slots, self._used(state.points, slots, rows, len(stored)))
 
-        return Pass((member,), threads, finish, pieces=1, outlives=kept)
+        return Pass((member,), threads, finish, pieces=1, outlives=kept, helper=helper)
 
     def link(self) -> Any:
         """To the rule."""
         return linked(link_budgeted, self.rule, self.compiled)
 
     def _block(
-        self, slots: Slots, stored: Rows, rows: Rows, seen: tuple[Labels, Flags], each: int
+        self,
+        slots: Slots,
+        stored: Rows,
+        rows: Rows,
+        seen: tuple[Labels, Flags],
+        each: int,
+        helped: bool,
     ) -> tuple[SlotBlock, Any]:
         """What the experts meet, and what must outlive it; seen : the block's `keys`, `known`."""
         (m, _, room), b, layout = slots.alpha.shape, len(rows), self.sums.layout
@@ -185,7 +203,7 @@ class SlotStore(Store):
         longer = 2 if isinstance(points, SparseRows) else 1  # a point's entries are found once
         window, groups = min(longer * WINDOW, b), -(-m // each)
         given = self._given(points, rows)
-        meeting = meeting_of(points, rows, layout, given, window, groups)
+        meeting = meeting_of(points, rows, layout, given, window, groups + helped)
         link, kept = new_link(link_meeting, meeting)
         nothing = np.zeros((0, self.setting.width)), np.zeros(0), np.zeros(0)
         if isinstance(meeting, DenseMeeting) and self.owns:
@@ -204,6 +222,7 @@ class SlotStore(Store):
         block = SlotBlock(
             self.experts, layout.parts, slots, *seen, own, np.empty((m, b)),
             Nearby(*nothing, layout.plan.reach), self.gammas, window, each, link, values, shelf,
+            ahead_of(helped * room, channels, window),
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         return block, (kept, meeting)
