@@ -39,7 +39,7 @@ from kernbrook.numerics.linking import ROOM, linked, new_link
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER
 from kernbrook.numerics.storage import renumber, spread_coefficients
 
-BUDGET_BLOCK = 1024  # examples processed together, of which each costs less Python
+BUDGET_BLOCK = 2048  # examples processed together, of which each costs less Python
 WINDOW = 64  # of these, examples whose kernel values with the slots are computed together
 HELPED = 256  # slots of a single expert from which a second thread is worth while
 LATE = 5  # times that it was late in turn, beyond which it is tried as seldom as then
