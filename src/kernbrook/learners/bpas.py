@@ -12,7 +12,7 @@ from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
 from kernbrook.numerics.classes import copies
 from kernbrook.numerics.compiling import njit
-from kernbrook.numerics.upkeep import least
+from kernbrook.numerics.upkeep import cheapest
 
 
 class BPAS(Budgeted):
@@ -63,8 +63,10 @@ def bpas_slot(alpha, own, born, filled, row, diagonal):
 
     own : (B,) k_rr
     """
-    costs = np.zeros(filled)
-    for c in range(alpha.shape[0]):
+    costs = np.empty(filled)
+    for s in range(filled):
+        costs[s] = alpha[0, s] * alpha[0, s]
+    for c in range(1, alpha.shape[0]):
         for s in range(filled):
             costs[s] += alpha[c, s] * alpha[c, s]
     if diagonal == 1.0:  # as for Gaussians: the same without a division
@@ -73,12 +75,7 @@ def bpas_slot(alpha, own, born, filled, row, diagonal):
     else:
         for s in range(filled):
             costs[s] *= own[s] - row[s] / diagonal * row[s]
-    cost = least(costs)
-    best = -1
-    for s in range(filled):
-        if costs[s] == cost and (best < 0 or born[s] < born[best]):
-            best = s
-    return max(best, 0)
+    return cheapest(costs, born)
 
 
 @njit(cache=True, nogil=True)

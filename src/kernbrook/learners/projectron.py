@@ -12,6 +12,7 @@ from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, errs, hinge_loss
 from kernbrook.numerics.classes import add_step, copies
+from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce
 from kernbrook.numerics.zero import zero_or
 
@@ -103,6 +104,15 @@ class ProjectronRule(NamedTuple):
     margins: bool
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_shares(alpha, change, shares, diagonal, diagonals):
+    """alpha += change shares; what is rounding beside |alpha| + |change| |x| / |x_s| becomes 0."""
+    for s in range(np.uintp(len(shares))):
+        old = alpha[s]
+        rounding = abs(change) * math.sqrt(diagonal / diagonals[s])
+        alpha[s] = zero_or(old + change * shares[s], abs(old) + rounding)
+
+
 @fit_in.of(ProjectronRule)
 def _fit_in(rule, slots, seen, rows):
     """Orabona, Keshet, Caputo (2009), algorithms 2 and 3.
@@ -138,9 +148,5 @@ def _fit_in(rule, slots, seen, rows):
     change = np.zeros(alphas.shape[0])
     add_step(change, seen.label, seen.rival, step)
     for c in range(len(change)):
-        alpha = alphas[c]
-        for s in range(filled):
-            old, new = alpha[s], change[c] * shares[s]
-            rounding = abs(change[c]) * math.sqrt(diagonal / slots.diagonal[s])
-            alpha[s] = zero_or(old + new, abs(old) + rounding)
+        add_shares(alphas[c], change[c], shares, diagonal, slots.diagonal)
     return Change(-1, 0.0, 0.0)

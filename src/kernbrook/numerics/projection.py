@@ -25,33 +25,60 @@ def reduce(factor, order, n, row, reduced):
     """
     for i in range(n):
         reduced[i] = row[order[i]]
-    square = 0.0
-    stop = np.uintp(n)
-    for i in range(n):
-        line = factor[i]
-        share = reduced[i] * line[i]
-        reduced[i] = share
-        square += share * share
+    whole, stop = n & ~3, np.uintp(n)
+    for i in range(0, whole, 4):  # four rows at a time: the others are read and written once
+        first, second, third, fourth = factor[i], factor[i + 1], factor[i + 2], factor[i + 3]
+        a = reduced[i] * first[i]
+        b = (reduced[i + 1] - a * first[i + 1]) * second[i + 1]
+        c = (reduced[i + 2] - a * first[i + 2] - b * second[i + 2]) * third[i + 2]
+        d = reduced[i + 3] - a * first[i + 3] - b * second[i + 3] - c * third[i + 3]
+        d *= fourth[i + 3]
+        reduced[i], reduced[i + 1], reduced[i + 2], reduced[i + 3] = a, b, c, d
+        for j in range(np.uintp(i + 4), stop):
+            rest = reduced[j] - a * first[j] - b * second[j]
+            reduced[j] = rest - c * third[j] - d * fourth[j]
+    for i in range(whole, n):
+        reduced[i] *= factor[i, i]
         for j in range(np.uintp(i + 1), stop):
-            reduced[j] -= share * line[j]
+            reduced[j] -= reduced[i] * factor[i, j]
+    square = 0.0
+    for i in range(n):
+        square += reduced[i] * reduced[i]
     return square
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def _dot_from(line, values, start, stop):
-    total = 0.0
+def _dots(factor, i, values, start, stop):
+    """Of the rows i..i+3 with the values from `start` on."""
+    first, second, third, fourth = factor[i], factor[i + 1], factor[i + 2], factor[i + 3]
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
     for j in range(start, stop):
-        total += line[j] * values[j]
-    return total
+        value = values[j]
+        a += first[j] * value
+        b += second[j] * value
+        c += third[j] * value
+        d += fourth[j] * value
+    return a, b, c, d
 
 
 @njit(cache=True, nogil=True)
 def project(factor, order, n, reduced, out):
     """out[slot] = the projection's coefficients; `reduced`, from `reduce`, is overwritten."""
-    stop = np.uintp(n)
-    for i in range(n - 1, -1, -1):
-        line = factor[i]
-        reduced[i] = (reduced[i] - _dot_from(line, reduced, np.uintp(i + 1), stop)) * line[i]
+    whole, stop = n & ~3, np.uintp(n)
+    for i in range(n - 1, whole - 1, -1):
+        for j in range(i + 1, n):
+            reduced[i] -= factor[i, j] * reduced[j]
+        reduced[i] *= factor[i, i]
+    for i in range(whole - 4, -1, -4):  # four rows at a time
+        first, second, third = factor[i], factor[i + 1], factor[i + 2]
+        a, b, c, d = _dots(factor, i, reduced, np.uintp(i + 4), stop)
+        d = (reduced[i + 3] - d) * factor[i + 3, i + 3]
+        c = (reduced[i + 2] - c - third[i + 3] * d) * third[i + 2]
+        b = (reduced[i + 1] - b - second[i + 3] * d - second[i + 2] * c) * second[i + 1]
+        a = reduced[i] - a - first[i + 3] * d - first[i + 2] * c - first[i + 1] * b
+        a *= first[i]
+        reduced[i], reduced[i + 1], reduced[i + 2], reduced[i + 3] = a, b, c, d
+    for i in range(n):
         out[order[i]] = reduced[i]
 
 

@@ -2,18 +2,43 @@
 
 import numpy as np
 
+from kernbrook.numerics.arithmetic import bits_float, float_bits
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.draws import DRAW_REMOVAL, PURPOSE, uniform
+
+GREATEST = np.iinfo(np.int64).max
+
+
+@njit(cache=True, nogil=True)
+def equal_ones(values, wanted, filled):
+    """(first, count) of the slots whose value is the one wanted; first = `filled` where none is."""
+    first, count = np.int64(filled), np.int64(0)
+    for s in range(np.int64(filled)):
+        same = np.int64(values[s] == wanted)
+        first = min(first, filled - same * (filled - s))
+        count += same
+    return first, count
 
 
 @njit(cache=True, nogil=True)
 def oldest(born, filled):
     """The slot that came first."""
-    found = 0
-    for s in range(1, filled):
-        if born[s] < born[found]:
-            found = s
-    return found
+    first = born[0]
+    for s in range(filled):
+        first = min(first, born[s])
+    return equal_ones(born, first, filled)[0]
+
+
+@njit(cache=True, nogil=True)
+def cheapest(costs, born):
+    """The slot of the least cost; of equal ones the oldest."""
+    n, cost = len(costs), least(costs)
+    found, count = equal_ones(costs, cost, n)
+    if count > 1:
+        for s in range(found + 1, n):
+            if costs[s] == cost and born[s] < born[found]:
+                found = s
+    return found if count > 0 else 0  # none where they are not finite
 
 
 @njit(cache=True, nogil=True)
@@ -69,10 +94,14 @@ def square_of(alpha, s):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+@njit(cache=True, nogil=True)
 def least(values):
-    """The least value; none is NaN."""
-    found = np.inf
+    """The least value; none is NaN.
+
+    By their bits, as integers in the same order, of which LLVM makes vector instructions.
+    """
+    found = np.int64(GREATEST)
     for i in range(len(values)):
-        found = min(found, values[i])
-    return found
+        bits = float_bits(values[i])
+        found = min(found, bits ^ ((bits >> 63) & GREATEST))
+    return bits_float(found ^ ((found >> 63) & GREATEST))
