@@ -41,7 +41,7 @@ from kernbrook.numerics.storage import renumber, spread_coefficients
 
 BUDGET_BLOCK = 2048  # examples processed together, of which each costs less Python
 WINDOW = 64  # of these, examples whose kernel values with the slots are computed together
-HELPED = 256  # slots of a single expert from which a second thread is worth while
+HELPED = 100_000  # numbers in a single expert's slots from which a second thread is worth while
 LATE = 5  # times that it was late in turn, beyond which it is tried as seldom as then
 CALLED_BLOCK = 128  # examples processed together with kernels that are called
 
@@ -55,6 +55,11 @@ class Kept(NamedTuple):
     slots: Slots
     points: SupportVectors
     changes: bool = False
+
+
+def numbers_in(rows: Rows) -> int:
+    """How many numbers a kernel reads of all rows."""
+    return rows.X.size if isinstance(rows, DenseRows) else len(rows.csr()[0])
 
 
 def still(state: Kept) -> Kept:
@@ -164,7 +169,7 @@ class SlotStore(Store):
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
         seen = np.concatenate([stored.keys, keys]), known
         self._alone -= 1
-        many = m == 1 < threads and slots.filled[0, 0] >= HELPED
+        many = m == 1 < threads and slots.filled[0, 0] * numbers_in(rows) >= HELPED * b
         helped = many and self._alone < 0 and not self.owns  # merged points change where they are
         block, kept = self._block(slots, stored, rows, seen, -(-m // min(threads, m)), helped)
         member = Budgeted(self.link(), block)
