@@ -55,11 +55,10 @@ def helped(monkeypatch):
     monkeypatch.setattr(kb.gram.sums, "WORTH_A_THREAD", 1)
     monkeypatch.setattr(slots, "HELPED", 1)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    told, is_late = [], ahead.Helper.is_late
+    told = []
 
     def noted(self):
         told.append(self.what[0].told.copy())
-        is_late(self)
         return False
 
     monkeypatch.setattr(ahead.Helper, "is_late", noted)
@@ -79,11 +78,6 @@ def test_the_same_bits(learner, kernel, classes, form, request):
     assert found[1] == expected[1]
     assert (len(told) > 0) == (learner != "merging")  # merged points change where they are
     assert all(opened == ahead.END and taken <= wanted for opened, taken, wanted in told)
-
-
-@njit()
-def _take_over(which, number, places, numbers, out):
-    ahead.take_over(which, number, places, numbers, out)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -113,6 +107,10 @@ def test_what_is_ready_is_taken(form):
     assert np.isnan(out[:, :200][:, ~same]).all()
     assert np.isnan(out[:, 200:]).all()
     assert_array_equal(shared.told, [1, same.sum(), 4 * len(now)])
+    helper = ahead.Helper((shared, link, layout.parts, window, 50))
+    assert helper.is_late()  # 198 of 800
+    shared.told[ahead.TAKEN] += 2
+    assert not helper.is_late()
     ahead.hand_on(shared, 4, places)  # rows 64 on: there are 50
     ahead.work_ahead(shared, link, layout.parts, window, 50)
     del kept

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,6 @@ from kernbrook.engine.progress import (
 )
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.same import same
-from kernbrook.engine.stores.ahead import Helper
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied, most_of, spread_of
 from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import Clock, expect, parts_of
@@ -193,25 +193,22 @@ class Model:
         """All parts of all stores go through a block, by several threads."""
         pairs = [(own, member) for own in passes for member in own.members]
         links, kept = self.passes.stores([member for _, member in pairs], board, True)
-        tasks: list[Any] = []
-        for (own, member), link in zip(pairs, links, strict=True):
-            parts = parts_of(member)
-            each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
-            tasks += [(link, i, min(i + each, parts)) for i in range(0, parts, each)]
-        helper = pairs[0][0].helper if len(tasks) == 1 else None
 
-        def work(task: Any, kept: Any = (kept, passes)) -> None:
-            if isinstance(task, Helper):
-                task.work()
-                return
-            try:
-                self.passes.learner_pass(*task, clock)  # even after Ctrl-C in the main thread
+        def learn(link: Any, first: int, last: int, kept: Any = (kept, passes)) -> None:
+            try:  # even after an interruption of the main thread
+                self.passes.learner_pass(link, first, last, clock)
             finally:
                 if helper is not None:
                     helper.end()
 
-        tasks += [] if helper is None else [helper]
-        share(max(own.threads for own in passes), work, tasks)
+        tasks: list[Callable[[], None]] = []
+        for (own, member), link in zip(pairs, links, strict=True):
+            parts = parts_of(member)
+            each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
+            tasks += [partial(learn, link, i, min(i + each, parts)) for i in range(0, parts, each)]
+        helper = pairs[0][0].helper if len(tasks) == 1 else None
+        tasks += [] if helper is None else [helper.work]
+        share(max(own.threads for own in passes), lambda task: task(), tasks)
 
     def check(self, board: Board) -> None:
         """Raise NonFiniteError, naming a kernel, where scores have overflowed."""
