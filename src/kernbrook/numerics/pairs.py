@@ -8,6 +8,7 @@ import numpy as np
 
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.lanes import sum_products
 
 ONE, TWO, THREE, FOUR = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
 NEAR = 1e-6  # below this share of the norms a squared distance is taken from the difference
@@ -67,23 +68,6 @@ def feature_major(data, indices, indptr, place, columns):
             columns[place[indices[k]], i] = data[k]
 
 
-@njit(inline="always")
-def _add_four(row, v, columns, w, out, first, b):
-    """out[row, first:b] += v[0] columns[w[0]] + ... + v[3] columns[w[3]], in that order."""
-    for j in range(first, b):
-        total = fma(v[0], columns[w[0], j], out[row, j])
-        total = fma(v[1], columns[w[1], j], total)
-        total = fma(v[2], columns[w[2], j], total)
-        out[row, j] = fma(v[3], columns[w[3], j], total)
-
-
-@njit(inline="always")
-def _add_one(row, v, columns, w, out, first, b):
-    """out[row, first:b] += v columns[w]."""
-    for j in range(first, b):
-        out[row, j] = fma(v, columns[w, j], out[row, j])
-
-
 @njit(cache=True, nogil=True)
 def sparse_inner(data, indices, indptr, first, columns, place, out):
     """out[s, :] = inner products of point first + s with the examples of the block.
@@ -93,55 +77,28 @@ def sparse_inner(data, indices, indptr, first, columns, place, out):
     columns, place : the block as `feature_major` gives it; place is -1 where the block is 0
     """
     room = columns.shape[0] + 1
-    where, value, none = np.empty(room, dtype=np.uintp), np.empty(room), np.uintp(0)
+    where, value = np.empty(room, dtype=np.uintp), np.empty(room)
     for s in range(np.uintp(out.shape[0])):
         here, end = indptr[first + s], indptr[first + s + 1]
         own, features = data[here:end], indices[here:end]
-        sparse_inner_row(own, features, columns, place, where, value, s, none, out)
+        sparse_inner_row(own, features, columns, place, where, value, s, 0, out)
 
 
 @njit(cache=True, nogil=True)
 def sparse_inner_row(data, indices, columns, place, where, value, s, lo, out):
     """out[s, lo:] = inner products of one point, these entries, with the examples from `lo` on.
 
+    Some before `lo` are written, too.
+
     where, value : (present + 1,) scratch
     """
-    lo, b = np.uintp(lo), np.uintp(columns.shape[1])
     n = np.uintp(0)
     for k in range(data.shape[0]):
         at = place[indices[k]]
         where[n] = np.uintp(at)
         value[n] = data[k]
         n += np.uintp(at >= 0)
-    for j in range(lo, b):
-        out[s, j] = 0.0
-    k = np.uintp(0)
-    while k + FOUR <= n:
-        v = (value[k], value[k + ONE], value[k + TWO], value[k + THREE])
-        w = (where[k], where[k + ONE], where[k + TWO], where[k + THREE])
-        _add_four(s, v, columns, w, out, lo, b)
-        k += FOUR
-    while k < n:
-        _add_one(s, value[k], columns, where[k], out, lo, b)
-        k += ONE
-
-
-@njit(cache=True, nogil=True)
-def dense_inner_row(x, columns, lo, out):
-    """out[0, lo:] = inner products of one point (d,) with the examples from `lo` on."""
-    lo, d, b = np.uintp(lo), np.uintp(x.shape[0]), np.uintp(columns.shape[1])
-    none = np.uintp(0)
-    for j in range(lo, b):
-        out[none, j] = 0.0
-    k = np.uintp(0)
-    while k + FOUR <= d:
-        w = (k, k + ONE, k + TWO, k + THREE)
-        v = (x[k], x[k + ONE], x[k + TWO], x[k + THREE])
-        _add_four(none, v, columns, w, out, lo, b)
-        k += FOUR
-    while k < d:
-        _add_one(none, x[k], columns, k, out, lo, b)
-        k += ONE
+    sum_products(value, where, n, columns, lo, out, s)
 
 
 @njit(cache=True, nogil=True)
@@ -178,7 +135,8 @@ def dense_inner(points, columns, out):
         s += FOUR
     for s in range(n):
         for k in range(whole_features if s < whole_points else np.uintp(0), d):
-            _add_one(s, points[s, k], columns, k, out, np.uintp(0), b)
+            for j in range(b):
+                out[s, j] = fma(points[s, k], columns[k, j], out[s, j])
 
 
 @njit(cache=True, nogil=True)

@@ -23,10 +23,10 @@ from kernbrook.gram.points import (
 )
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.compiling import Option, Verb, njit
+from kernbrook.numerics.lanes import sum_products
 from kernbrook.numerics.linking import Cube, Numbers, family, fill_in
 from kernbrook.numerics.pairs import (
     dense_inner,
-    dense_inner_row,
     dense_manhattan,
     dense_squared,
     feature_major,
@@ -111,7 +111,7 @@ def meet_points(meeting: Any, group: int, which: Numbers, lo: int, hi: int, out:
 def meet_row(meeting: Any, group: int, t: int, lo: int, hi: int, out: Cube) -> None:
     """out[:, 0, t + 1 - lo : hi - lo] = pair values of row t and later rows of the window.
 
-    out : (channels, 1, hi - lo or more)
+    out : (channels, 1, hi - lo or more); values of earlier rows are written, too
     """
     raise NotImplementedError
 
@@ -183,7 +183,7 @@ def _meet_row(meeting, group, t, lo, hi, out):
     for i in range(common.codes.shape[0]):
         code = common.codes[i]
         if code == INNER:
-            dense_inner_row(meeting.rows[t], columns, first, out[i])
+            sum_products(meeting.rows[t], None, d, columns, first, out[i], 0)
         elif code == SQUARED:
             row, norm = meeting.rows[t : t + 1], meeting.row_norms[t : t + 1]
             rows, norms = meeting.rows[t + 1 : hi], meeting.row_norms[t + 1 : hi]
