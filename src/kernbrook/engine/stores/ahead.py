@@ -24,7 +24,8 @@ from kernbrook.numerics.values import kernel_rows
 TILE = 128  # slots that are handed over together
 HELPER = 1  # the helper's group of a meeting; the learner's is 0
 PATIENCE = 1 << 22  # times that the helper looks for the next window: some milliseconds
-OPENED, TAKEN, WANTED = range(3)
+SOON, SELDOM = 4, 64  # blocks after which the slower way is tried again
+OPENED = 0
 END = -1
 OVER = -2
 
@@ -32,7 +33,7 @@ OVER = -2
 class Ahead(NamedTuple):
     """What the two threads share, for windows of w examples; no slots where nobody helps.
 
-    told : (3,) int, the window to be prepared, or END; values taken by the learner, and wanted
+    told : (1,) int, the window to be prepared, or END
     done : (2, tiles) int, the window that a tile is ready for; windows take turns in the rows
     held : (2, 1 + B) int, how many slots are in use as the window before begins; their places
     rows : (2, B, w) the slots' values with the window
@@ -49,7 +50,7 @@ class Ahead(NamedTuple):
 def ahead_of(slots: int, channels: int, window: int) -> Ahead:
     """For so many slots; 0 where nobody helps."""
     return Ahead(
-        np.zeros(3, dtype=np.int64), np.zeros((2, -(-slots // TILE)), dtype=np.int64),
+        np.zeros(1, dtype=np.int64), np.zeros((2, -(-slots // TILE)), dtype=np.int64),
         np.zeros((2, 1 + slots), dtype=np.int64), np.empty((2, slots, window)),
         np.empty(channels * min(TILE, slots) * window),
     )  # fmt: skip
@@ -92,17 +93,14 @@ def take_over(ahead, number, places, numbers, out):
 
     places : (filled,) of the slots; numbers[place] = OVER where values were taken; out : (w, B)
     """
-    turn, w, done, taken = number % 2, np.uintp(out.shape[0]), ahead.done, 0
+    turn, w, done = number % 2, np.uintp(out.shape[0]), ahead.done
     for start in range(0, places.shape[0], TILE):
         if number > 0 and heard(done, turn * done.shape[1] + start // TILE) == number:
             for s in range(start, min(start + TILE, places.shape[0], ahead.held[turn, 0])):
                 if ahead.held[turn, 1 + s] == places[s]:
                     numbers[places[s]] = OVER
-                    taken += 1
                     for j in range(w):
                         out[j, s] = ahead.rows[turn, s, j]
-    ahead.told[TAKEN] += taken
-    ahead.told[WANTED] += places.shape[0]
 
 
 @njit(cache=True, nogil=True)
@@ -131,7 +129,33 @@ class Helper(NamedTuple):
         """The learner has ended, whatever ended it."""
         self.what[0].told[OPENED] = END
 
-    def is_late(self) -> bool:
-        """Whether most was not there in time, as where the other core is busy."""
-        _, taken, wanted = self.what[0].told
-        return bool(4 * taken < wanted)
+
+class Paying:
+    """Whether a helper pays: blocks with one and without are timed, and the results are the same.
+
+    Of each way the shorter of the last two times counts: a machine is busy now and then. The slower
+    way is tried again after `SOON` blocks, then each time after twice as many.
+    """
+
+    def __init__(self) -> None:
+        self._times: dict[bool, list[float]] = {True: [], False: []}
+        self._blocks, self._wait = 0, SOON
+
+    @property
+    def _pays(self) -> bool:
+        return min(self._times[True], default=0.0) < min(self._times[False], default=0.0)
+
+    def choose(self) -> bool:
+        """Whether the next block has a helper."""
+        return self._pays != (self._blocks >= self._wait)
+
+    def note(self, helped: bool, seconds: float) -> None:
+        """What a block took, for its size."""
+        before = self._pays
+        self._times[helped] = [*self._times[helped][-1:], seconds]
+        if self._pays != before:
+            self._blocks, self._wait = 0, SOON
+        elif helped != before:
+            self._blocks, self._wait = 0, min(2 * self._wait, SELDOM)
+        else:
+            self._blocks += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, shown
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.ahead import Helper, ahead_of
+from kernbrook.engine.stores.ahead import Helper, Paying, ahead_of
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, met, summed
 from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, shelf_of
 from kernbrook.engine.stores.slot_union import united
@@ -41,8 +42,7 @@ from kernbrook.numerics.storage import renumber, spread_coefficients
 
 BUDGET_BLOCK = 2048  # examples processed together, of which each costs less Python
 WINDOW = 64  # of these, examples whose kernel values with the slots are computed together
-HELPED = 100_000  # numbers in a single expert's slots from which a second thread is worth while
-LATE = 5  # times that it was late in turn, beyond which it is tried as seldom as then
+HELPED = 50_000  # numbers in a single expert's slots from which a second thread is tried
 CALLED_BLOCK = 128  # examples processed together with kernels that are called
 
 
@@ -121,7 +121,7 @@ class SlotStore(Store):
         called = bool(self.sums.layout.given)
         self.together = min(BUDGET_BLOCK, CALLED_BLOCK) if called else BUDGET_BLOCK
         self._last: tuple[Any, Any] = None, None  # a state, and its support vectors
-        self._late, self._alone = 0, 0  # blocks in turn whose helper was late, and without one
+        self._paying = Paying()
         self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
 
     def begin(self) -> Kept:
@@ -168,18 +168,19 @@ class SlotStore(Store):
         keys, known = met(self.setting.judges_stored, rows, stored.keys, inside=True)
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
         seen = np.concatenate([stored.keys, keys]), known
-        self._alone -= 1
-        many = m == 1 < threads and slots.filled[0, 0] * numbers_in(rows) >= HELPED * b
-        helped = many and self._alone < 0 and not self.owns  # merged points change where they are
+        filled = int(slots.filled[0, 0])
+        alone = m == 1 < threads and not self.owns  # merged points change where they are
+        many = alone and filled * numbers_in(rows) >= HELPED * b
+        helped = many and self._paying.choose()
         block, kept = self._block(slots, stored, rows, seen, -(-m // min(threads, m)), helped)
         member = Budgeted(self.link(), block)
         what = block.ahead, block.meeting, block.parts, block.window, b
         helper = Helper(what) if helped else None
+        begin = perf_counter()
 
         def finish(board: Board, asked: Flags) -> Kept:
-            if helper is not None:
-                self._late = min(self._late + 1, LATE) if helper.is_late() else 0
-                self._alone = 2**self._late - 1
+            if many:
+                self._paying.note(helped, (perf_counter() - begin) / (b * filled))
             if not np.isfinite(slots.alpha).all():
                 worst = int(np.isfinite(slots.alpha).all(axis=(1, 2)).argmin())
                 raise self.overflow(worst)
