@@ -169,10 +169,12 @@ def _next(columns: Columns, y: Floats, found: Draft, use: Floats, sizes: Floats)
 
 def _unlike(rows: Floats) -> Indices:
     """One row after the other, but for those that are like an earlier one."""
-    lengths = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    alike = np.abs(lengths @ lengths.T) > ALIKE
+    directions = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    alike = np.abs(directions @ directions.T) > ALIKE
+    covered = np.zeros(len(rows), dtype=bool)
     chosen: list[int] = []
     for i in range(len(rows)):
-        if not alike[i, chosen].any():
+        if not covered[i]:
             chosen.append(i)
+            covered |= alike[i]
     return np.array(chosen, dtype=np.intp)

@@ -137,6 +137,5 @@ def _directions(
 
 
 def _longest(values: Floats, moves: Floats) -> float:
-    """The longest step, at most 1, that leaves all values from 0."""
-    down = moves < 0.0
-    return float(min(1.0, (values[down] / -moves[down]).min(initial=np.inf)))
+    """The longest step, at most 1, that leaves all values, above 0, from 0."""
+    return 1.0 / max(1.0, float((moves / -values).max()))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.lanes import WIDTH, add_powers_of_four
 
-FOUR, STRIP = np.uintp(4), np.uintp(64)  # rows and columns taken together: what stays near
+LANES = np.uintp(WIDTH)
 
 
 @njit(cache=True, nogil=True)
@@ -18,23 +19,24 @@ def add_powers(bases, rows, weights, sums):  # type: ignore[no-untyped-def]
     weights : (r,)
     sums : (top, b)
     """
-    top, width = np.uintp(sums.shape[0]), np.uintp(sums.shape[1])
-    base, term = np.empty((FOUR, STRIP)), np.empty((FOUR, STRIP))
-    lo = np.uintp(0)
-    while lo < width:
-        count = min(STRIP, width - lo)
-        for i in range(0, len(rows), 4):
-            for a in range(FOUR):
-                over = i + a >= len(rows)  # fewer than four are left
-                row, weight = np.uintp(rows[i if over else i + a]), 0.0 if over else weights[i + a]
-                for j in range(count):
-                    base[a, j] = bases[row, lo + j]
-                    term[a, j] = weight
+    top, width, last = np.uintp(sums.shape[0]), np.uintp(sums.shape[1]), len(rows) - 1
+    for i in range(0, len(rows), 4):
+        b, c, d = min(i + 1, last), min(i + 2, last), min(i + 3, last)
+        four = np.uintp(rows[i]), np.uintp(rows[b]), np.uintp(rows[c]), np.uintp(rows[d])
+        factors = (
+            weights[i], weights[b] if b > i else 0.0, weights[c] if c > b else 0.0,
+            weights[d] if d > c else 0.0,
+        )  # fmt: skip
+        j = np.uintp(0)
+        while j + LANES <= width:
+            add_powers_of_four(bases, four, factors, j, sums)
+            j += LANES
+        while j < width:
+            terms = factors
             for e in range(top):
-                for j in range(count):
-                    term[0, j] *= base[0, j]
-                    term[1, j] *= base[1, j]
-                    term[2, j] *= base[2, j]
-                    term[3, j] *= base[3, j]
-                    sums[e, lo + j] += (term[0, j] + term[1, j]) + (term[2, j] + term[3, j])
-        lo += STRIP
+                terms = (
+                    terms[0] * bases[four[0], j], terms[1] * bases[four[1], j],
+                    terms[2] * bases[four[2], j], terms[3] * bases[four[3], j],
+                )  # fmt: skip
+                sums[e, j] += (terms[0] + terms[1]) + (terms[2] + terms[3])
+            j += np.uintp(1)
