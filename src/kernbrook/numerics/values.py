@@ -120,26 +120,31 @@ def add_points(plan, pairs, first, last, lo, hi, coefficients, scores, sizes, va
 
 
 @njit(cache=True, nogil=True)
-def kernel_rows(parts, e, pairs, points, lo, hi, out):
+def kernel_rows(parts, e, pairs, points, lo, hi, values, out):
     """out[s, lo:hi] = expert e's kernel of points[s] and the examples lo..hi-1.
 
-    parts : see `Parts`; pairs : (channels, points, b); points : (n,) int; out : (n, b or more)
+    parts : see `Parts`; pairs : (channels, points, b); points : (n,) int
+    values : (2, b or more) scratch; out : (n, b or more)
     """
     parts, pairs = borrowed(parts), borrowed(pairs)
     n, lo, hi = np.uintp(points.shape[0]), np.uintp(lo), np.uintp(hi)
-    values = np.empty((2, pairs.shape[2]))
-    for s in range(n):
-        for j in range(lo, hi):
-            out[s, j] = 0.0
     for part in range(parts.first[e], parts.first[e + 1]):
         channel, factor = np.uintp(parts.channel[part]), parts.factor[part]
+        begins = part == parts.first[e]
         for s in range(n):
-            if through(
+            found = through(
                 fill, parts.links[part], pairs[channel, np.uintp(points[s])], values, lo, hi,
                 parts.parameter[part], parts.offset[part], parts.power[part],
-            ):  # fmt: skip
+            )  # fmt: skip
+            if found and begins:
+                for j in range(lo, hi):
+                    out[s, j] = factor * values[0, j]
+            elif found:
                 for j in range(lo, hi):
                     out[s, j] = fma(factor, values[0, j], out[s, j])
+            elif begins:
+                for j in range(lo, hi):
+                    out[s, j] = 0.0
 
 
 @njit(cache=True, nogil=True)

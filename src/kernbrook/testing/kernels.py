@@ -138,7 +138,7 @@ def _by_engine(pool: tuple[Kernel, ...], rows: Rows, points: Rows) -> tuple[Floa
     slots = []
     for e in range(len(pool)):
         slots.append(np.empty((n, b)))
-        kernel_rows(layout.parts, e, pairs, np.arange(n), 0, b, slots[e])
+        kernel_rows(layout.parts, e, pairs, np.arange(n), 0, b, np.empty((2, b)), slots[e])
     return scores, slots
 
 

@@ -61,7 +61,7 @@ def work_ahead(ahead, meeting, parts, window, b):
     """What the helper does for a block of b examples, until the learner ends or is too slow."""
     ahead, meeting, parts = borrowed(ahead), borrowed(meeting), borrowed(parts)
     told, done, patience, last = ahead.told, ahead.done, PATIENCE, 0
-    points = np.arange(TILE)
+    points, steps = np.arange(TILE), np.empty((2, window))
     while patience > 0:
         number = heard(told, OPENED)
         lo = number * window
@@ -83,7 +83,7 @@ def work_ahead(ahead, meeting, parts, window, b):
             pairs = room.reshape((-1, size, hi - lo))
             through(meet_points, meeting, HELPER, places, lo, hi, pairs)
             rows = ahead.rows[turn, start : start + size]
-            kernel_rows(parts, 0, pairs, points[:size], 0, hi - lo, rows)
+            kernel_rows(parts, 0, pairs, points[:size], 0, hi - lo, steps, rows)
             tell(done, turn * done.shape[1] + tile, number)
 
 

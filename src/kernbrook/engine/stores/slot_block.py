@@ -93,6 +93,7 @@ class Shelf(NamedTuple):
 
     number, which : (g, places) int, the number of each point in use, -1 for others; these points
     pairs, values : (g, channels TILE w) and (g, TILE, w), of a tile of points
+    steps : (g, 2, w) of the steps of a kernel
     own, made : (g, w, channels, 1, w), pair values of each example with later ones; (g, w) whether
         these are there
     first : (1,) int, 0
@@ -102,6 +103,7 @@ class Shelf(NamedTuple):
     which: Labels
     pairs: Floats
     values: Floats
+    steps: Floats
     own: Floats
     made: NDArray[np.bool_]
     first: Labels
@@ -112,6 +114,7 @@ def shelf_of(groups: int, places: int, channels: int, window: int) -> Shelf:
     return Shelf(
         np.full((groups, places), -1), np.empty((groups, places), dtype=np.int64),
         np.empty((groups, channels * TILE * window)), np.empty((groups, TILE, window)),
+        np.empty((groups, 2, window)),
         np.empty((groups, window, channels, 1, window)), np.zeros((groups, window), dtype=bool),
         np.zeros(1, dtype=np.int64),
     )  # fmt: skip
@@ -217,7 +220,8 @@ def open_window(block, first, last, lo):
         through(meet_points, block.meeting, group, which[start : start + size], lo, hi, pairs)
         for e in range(first, last):
             places, rows = slots.place[e, : slots.filled[e, 0]], shelf.values[group]
-            slot_values(block.parts, e, places, number, start, pairs, rows, block.values[e])
+            steps, out = shelf.steps[group], block.values[e]
+            slot_values(block.parts, e, places, number, start, pairs, steps, rows, out)
     for i in range(count):
         number[which[i]] = -1
     if helped:
@@ -225,12 +229,12 @@ def open_window(block, first, last, lo):
 
 
 @njit(cache=True, nogil=True)
-def slot_values(parts, e, places, number, start, pairs, rows, out):
+def slot_values(parts, e, places, number, start, pairs, steps, rows, out):
     """The values of an expert's slots whose points have the numbers from `start` on.
 
     places, number : (filled,) of the slots, and the number of the point at each place
     pairs : (channels, points, w) pair values of these points and the window
-    rows, out : (points, w) scratch; (w, B) out
+    steps, rows : (2, w) and (points, w) scratch; out : (w, B)
     """
     size, w = pairs.shape[1], pairs.shape[2]
     here, points, n = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64), 0
@@ -239,7 +243,7 @@ def slot_values(parts, e, places, number, start, pairs, rows, out):
         if 0 <= point < size:
             here[n], points[n] = s, point
             n += 1
-    kernel_rows(parts, e, pairs, points[:n], 0, w, rows)
+    kernel_rows(parts, e, pairs, points[:n], 0, w, steps, rows)
     for i in range(np.uintp(n)):
         s = np.uintp(here[i])
         for j in range(np.uintp(w)):
@@ -332,9 +336,11 @@ def put(seat, change, seen, t, lo, hi):
         if not made[t - lo]:
             through(meet_row, block.meeting, group, t, lo, hi, pairs)
             made[t - lo] = True
-        kernel_rows(block.parts, e, pairs, block.shelf.first, t + 1 - lo, hi - lo, column)
-        for j in range(t + 1 - lo, hi - lo):
-            rows[j, s] = column[0, j]
+        steps, first = block.shelf.steps[group], block.shelf.first
+        kernel_rows(block.parts, e, pairs, first, t + 1 - lo, hi - lo, steps, column)
+        slot = np.uintp(s)
+        for j in range(np.uintp(t + 1 - lo), np.uintp(hi - lo)):
+            rows[j, slot] = column[0, j]
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -353,6 +359,6 @@ def own_diagonals(parts, own, first, last, lo, hi, out):
 
     own : (channels, 1, b) pair values with themselves
     """
-    here = np.zeros(1, dtype=np.int64)
+    here, steps = np.zeros(1, dtype=np.int64), np.empty((2, own.shape[2]))
     for e in range(first, last):
-        kernel_rows(parts, e, own, here, lo, hi, out[e : e + 1])
+        kernel_rows(parts, e, own, here, lo, hi, steps, out[e : e + 1])
