@@ -259,9 +259,10 @@ def interruptions(rng: np.random.Generator, folder: Path) -> str:
         told = REFUSED
         before = signal.signal(signal.SIGALRM, signal.default_int_handler)
         try:
-            signal.setitimer(signal.ITIMER_REAL, max(1e-6, rng.uniform(0, 2 * seconds)))
-            learn(model, rows, labels)
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            with np.errstate():  # NumPy's own can stay half set
+                signal.setitimer(signal.ITIMER_REAL, max(1e-6, rng.uniform(0, 2 * seconds)))
+                learn(model, rows, labels)
+                signal.setitimer(signal.ITIMER_REAL, 0)
             told = ACCEPTED
         except KeyboardInterrupt:
             pass
