@@ -8,22 +8,28 @@ from numba import njit
 from numba.core.errors import TypingError
 
 from kernbrook.numerics.arithmetic import fma
-from kernbrook.numerics.lanes import sum_products
+from kernbrook.numerics.lanes import CHAINS, POINTS, dense_inner, sum_products
+
+NUMBERS = [np.float64, np.float32]
 
 
 @njit
 def one_by_one(values, where, columns):
+    number = columns.dtype.type
     out = np.zeros(columns.shape[1])
     for j in range(len(out)):
+        total = number(0.0)
         for k in range(len(values)):
-            out[j] = fma(values[k], columns[where[k], j], out[j])
+            total = fma(number(values[k]), columns[where[k], j], total)
+        out[j] = total
     return out
 
 
+@pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("b", [1, 7, 8, 9, 64, 100, 127, 260])
-def test_any_number_of_examples_from_any_on(b):
+def test_any_number_of_examples_from_any_on(b, number):
     rng = np.random.default_rng(b)
-    columns, values = rng.normal(size=(20, b)), rng.normal(size=20)
+    columns, values = rng.normal(size=(20, b)).astype(number), rng.normal(size=20)
     where = rng.permutation(20)[:11].astype(np.uintp)
     for lo in sorted({0, 1, b // 2, b - 1}):
         for n, chosen in ((11, where), (0, where), (20, None)):
@@ -33,7 +39,28 @@ def test_any_number_of_examples_from_any_on(b):
             sum_products(values, chosen, n, columns, lo, out, 1)
             assert np.array_equal(out[1, lo:], right[lo:])
             assert np.isnan(out[[0, 2]]).all()
-            assert np.isnan(out[1, : lo - lo % 8]).all()
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("d", [0, 1, 11])
+@pytest.mark.parametrize("b", [1, 7, 9, 31, 33, 64, 100, 260])
+def test_any_number_of_points(b, d, number):
+    rng = np.random.default_rng(b)
+    columns = rng.normal(size=(d, b)).astype(number)
+    for n in (0, 1, POINTS - 1, POINTS, POINTS + 1, CHAINS, CHAINS + 1, 5 * POINTS + 2):
+        points, out = rng.normal(size=(n, d)), np.full((n, b), np.nan)
+        dense_inner(points, columns, out)
+        right = [one_by_one(point, np.arange(d), columns) for point in points]
+        assert np.array_equal(out, np.reshape(right, (n, b)))
+
+
+def test_the_type_of_the_examples_is_that_of_the_sums():
+    points, columns = np.array([[1.0, 1e-9]]), np.ones((2, 8))
+    double, single = np.empty((1, 8)), np.empty((1, 8))
+    dense_inner(points, columns, double)
+    dense_inner(points, columns.astype(np.float32), single)
+    assert double[0, 0] == 1.0 + 1e-9
+    assert single[0, 0] == 1.0
 
 
 def test_rows_lie_one_after_the_other():

@@ -53,8 +53,9 @@ from kernbrook.gram.points import DenseRows, Floats, Labels, SupportVectors
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.linking import LINK, RAISED_AN_ERROR, ROOM, new_link, through
-from kernbrook.numerics.pairs import dense_inner, dense_manhattan, dense_squared
+from kernbrook.numerics.pairs import dense_manhattan, dense_squared
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Plan
 from kernbrook.numerics.scaling import METHODS, RANKS
 from kernbrook.numerics.storage import renumber, spread_coefficients

@@ -11,7 +11,7 @@ from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, Shapes
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.planning import Layout
-from kernbrook.numerics.pairs import dense_inner
+from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.values import kernel_values
 from kernbrook.sparse import as_csr
 

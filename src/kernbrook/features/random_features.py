@@ -15,7 +15,7 @@ from kernbrook.features.base import TILE, Arrays, Features, Floats, Map, Rows, S
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.spectra import WAYS, ShiftInvariant, over_subsets
 from kernbrook.numerics.compiling import njit
-from kernbrook.numerics.pairs import dense_inner
+from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.trigonometry import LARGEST, sine_cosine
 
 

@@ -19,6 +19,7 @@ from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics import pairs as compiled
 from kernbrook.numerics.keys import dense_keys, sparse_keys
+from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, MANHATTAN, SQUARED
 from kernbrook.numerics.storage import count_entries, move_dense, move_sparse
 from kernbrook.sparse import as_csr
@@ -126,7 +127,7 @@ class DenseRows:
 
     def inner(self, columns: Floats, place: NDArray[np.int64], out: Floats) -> None:
         """Inner products with the columns (d, f), in `out`, (n, f)."""
-        compiled.dense_inner(self.X, columns, out)
+        dense_inner(self.X, columns, out)
 
     def like(self, X: Floats) -> DenseRows:
         """The rows of an array, stored as these are."""
@@ -257,7 +258,7 @@ class Block:
         rows, reach = self.rows, self.layout.plan.reach
         assert isinstance(rows, DenseRows)
         if channel == INNER:
-            compiled.dense_inner(points.X, self.columns, out)
+            dense_inner(points.X, self.columns, out)
         elif channel == SQUARED:
             compiled.dense_squared(points.X, points.norms, rows.X, rows.norms, inner, reach, out)
         elif channel == MANHATTAN:

@@ -17,8 +17,9 @@ from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL
 from kernbrook.numerics.arithmetic import exp_negative, fma
 from kernbrook.numerics.compiling import Verb, njit
+from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.merging import choose_partner, lost, smallest
-from kernbrook.numerics.pairs import dense_inner, dense_squared
+from kernbrook.numerics.pairs import dense_squared
 from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce, remove
 from kernbrook.numerics.upkeep import copy, random_slot, scale, square_of
 from kernbrook.numerics.zero import ZERO, zero_or

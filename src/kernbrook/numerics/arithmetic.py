@@ -13,8 +13,9 @@ from kernbrook.numerics.compiling import njit
 
 @intrinsic
 def fma(typing_context, a, b, c):
-    """a * b + c, rounded once."""
-    signature = types.float64(types.float64, types.float64, types.float64)
+    """a * b + c, rounded once; of three numbers of 32 bits, to as many."""
+    kind = types.float32 if a == b == c == types.float32 else types.float64
+    signature = kind(kind, kind, kind)
 
     def generate(context, builder, signature, arguments):
         return builder.fma(*arguments)

@@ -4,21 +4,33 @@ What numba makes of such a loop keeps the sums in memory, and asks before each f
 arrays overlap: twice the time where a point has few features, or a block few examples.
 """
 
+import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.compiling import njit
 
-WIDTH = 8  # numbers of a vector; where a machine's are shorter, it takes several
+
+def _vector_bytes():
+    """Of the machine that numba compiles for; where vectors are shorter, it takes several."""
+    features = config.CPU_FEATURES or llvm.get_host_cpu_features().flatten()
+    return 64 if "+avx512f" in features else 32
+
+
+BYTES = _vector_bytes()
+WIDTH = BYTES // 8  # float64 numbers of a vector
+POINTS = 6  # that are summed up together, ...
+VECTORS = 4 if BYTES == 64 else 2  # ... each for so many vectors of examples: all the registers
+CHAINS = 8  # points that are summed up together for one example: a sum waits for its last term
 
 _INT, _PLACE = ir.IntType(64), ir.IntType(32)
-_VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
-_ONE, _EIGHT, _SIXTEEN, _THIRTY_TWO, _SIXTY_FOUR = map(np.uintp, (1, 8, 16, 32, 64))
+_NUMBERS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
+_ONE, _TWO, _FOUR, _EIGHT = map(np.uintp, (1, 2, 4, 8))
 
 
 def _arrays(context, builder, signature, arguments, *which):
@@ -31,21 +43,26 @@ def _check_order(*arrays):
         raise TypingError("expected arrays whose rows follow each other in memory")
 
 
-def _place(builder, array, row, first, i=0):
-    """Where vector i from column `first` on lies in a row of an array."""
+def _place(builder, array, row, first, width=WIDTH):
+    """Where a vector from column `first` on lies in a row of an array."""
     columns = builder.extract_value(array.shape, 1)
-    at = builder.add(builder.mul(row, columns), builder.add(first, _INT(i * WIDTH)))
-    return builder.bitcast(builder.gep(array.data, [at]), _VECTOR.as_pointer())
+    where = builder.gep(array.data, [builder.add(builder.mul(row, columns), first)])
+    return builder.bitcast(where, ir.VectorType(where.type.pointee, width).as_pointer())
 
 
-def _spread(builder, value):
+def _spread(builder, value, width=WIDTH):
     """A vector of one number."""
-    none, every = _VECTOR(ir.Undefined), ir.VectorType(_PLACE, WIDTH)([0] * WIDTH)
-    return builder.shuffle_vector(builder.insert_element(none, value, _PLACE(0)), none, every)
+    none, every = ir.VectorType(value.type, width)(ir.Undefined), ir.VectorType(_PLACE, width)
+    first = builder.insert_element(none, value, _PLACE(0))
+    return builder.shuffle_vector(first, none, every([0] * width))
 
 
-def _products_of(lanes):
-    """`sum_products` for the examples first .. first + lanes - 1."""
+def _products_of(points, vectors):
+    """Inner products of so many points from s on and the examples from `first` on: `vectors`
+    vectors of them, or with 0 one example.
+
+    values : (rows, n or more); of one point (n or more,), then s is only a row of `out`
+    """
 
     @intrinsic
     def products(typing_context, values, where, n, columns, first, out, s):
@@ -56,27 +73,47 @@ def _products_of(lanes):
     def generate(context, builder, signature, arguments):
         values, columns, out = _arrays(context, builder, signature, arguments, 0, 3, 5)
         n, first, s = (arguments[i] for i in (2, 4, 6))
-        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-        fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{WIDTH}f64")
-        zero = _VECTOR([0.0] * WIDTH)
-        totals = [cgutils.alloca_once_value(builder, zero) for _ in range(lanes // WIDTH)]
+        kind = signature.args[3].dtype
+        number, width = _NUMBERS[kind], 8 * BYTES // kind.bitwidth if vectors else 1
+        vector = ir.VectorType(number, width)
+        name, took = f"llvm.fma.v{width}f{kind.bitwidth}", ir.FunctionType(vector, [vector] * 3)
+        fma = cgutils.get_or_insert_function(builder.module, took, name)
+        firsts = [builder.add(first, _INT(i * width)) for i in range(max(vectors, 1))]
+        rows = [builder.add(s, _INT(i)) for i in range(points)]
+        begins = [_INT(0)]
+        if signature.args[0].ndim == 2:
+            long = builder.extract_value(values.shape, 1)
+            begins = [builder.mul(row, long) for row in rows]
+        zero = vector([0.0] * width)
+        totals = [[cgutils.alloca_once_value(builder, zero) for _ in firsts] for _ in rows]
         with cgutils.for_range(builder, n, intp=_INT) as loop:
-            row = loop.index
-            value = _spread(builder, builder.load(builder.gep(values.data, [row])))
+            feature = loop.index
             if signature.args[1] != types.none:
                 (where,) = _arrays(context, builder, signature, arguments, 1)
-                row = builder.load(builder.gep(where.data, [row]))
-            for i, total in enumerate(totals):
-                other = builder.load(_place(builder, columns, row, first, i), align=WIDTH)
-                builder.store(builder.call(fma, [value, other, builder.load(total)]), total)
-        for i, total in enumerate(totals):
-            builder.store(builder.load(total), _place(builder, out, s, first, i), align=WIDTH)
+                feature = builder.load(builder.gep(where.data, [feature]))
+            places = [_place(builder, columns, feature, one, width) for one in firsts]
+            others = [builder.load(place, align=kind.bitwidth // 8) for place in places]
+            for begin, sums in zip(begins, totals, strict=True):
+                value = builder.load(builder.gep(values.data, [builder.add(begin, loop.index)]))
+                if value.type != number:
+                    value = builder.fptrunc(value, number)
+                value = _spread(builder, value, width)
+                for other, total in zip(others, sums, strict=True):
+                    builder.store(builder.call(fma, [value, other, builder.load(total)]), total)
+        for row, sums in zip(rows, totals, strict=True):
+            for one, total in zip(firsts, sums, strict=True):
+                place, value = _place(builder, out, row, one, width), builder.load(total)
+                if value.type != place.type.pointee:
+                    value = builder.fpext(value, place.type.pointee)
+                builder.store(value, place, align=8)
         return context.get_dummy_value()
 
     return products
 
 
-_eight, _sixteen, _thirty_two, _sixty_four = map(_products_of, (8, 16, 32, 64))
+_one, _two, _four, _eight = (_products_of(1, vectors) for vectors in (1, 2, 4, 8))
+_wide, _slim = (_products_of(POINTS, vectors) for vectors in (VECTORS, 1))
+_single = _products_of(CHAINS, 0)
 
 
 @njit(cache=True, nogil=True)
@@ -84,29 +121,66 @@ def sum_products(values, where, n, columns, lo, out, s):
     """out[s, j] = sum over k < n of values[k] * columns[where[k], j], one after the other.
 
     values, where : (n or more,) float and unsigned int; where may be None: it is k
-    columns : (features, b); lo : from which example on; some before it are written, too
+    columns : (features, b), float64 or float32: what is multiplied and summed up is of that type
+    lo : from which example on; others before it may be written, too
     out : (rows, b)
     """
     n, s, b = np.uintp(n), np.uintp(s), np.uintp(columns.shape[1])
-    j = np.uintp(lo) & ~(_EIGHT - _ONE)
-    while j + _SIXTY_FOUR <= b:
-        _sixty_four(values, where, n, columns, j, out, s)
-        j += _SIXTY_FOUR
-    if j + _THIRTY_TWO <= b:
-        _thirty_two(values, where, n, columns, j, out, s)
-        j += _THIRTY_TWO
-    if j + _SIXTEEN <= b:
-        _sixteen(values, where, n, columns, j, out, s)
-        j += _SIXTEEN
-    if j + _EIGHT <= b:
+    lanes, number = np.uintp(BYTES // columns.itemsize), columns.dtype.type
+    j = np.uintp(lo) & ~(lanes - _ONE)
+    while j + _EIGHT * lanes <= b:
         _eight(values, where, n, columns, j, out, s)
-        j += _EIGHT
+        j += _EIGHT * lanes
+    if j + _FOUR * lanes <= b:
+        _four(values, where, n, columns, j, out, s)
+        j += _FOUR * lanes
+    if j + _TWO * lanes <= b:
+        _two(values, where, n, columns, j, out, s)
+        j += _TWO * lanes
+    if j + lanes <= b:
+        _one(values, where, n, columns, j, out, s)
+        j += lanes
+    if j < b and lanes <= b:  # some are summed up once more
+        _one(values, where, n, columns, b - lanes, out, s)
+        j = b
     while j < b:
-        total = 0.0
+        total = number(0.0)
         for k in range(n):
-            total = fma(values[k], columns[k if where is None else where[k], j], total)
+            total = fma(number(values[k]), columns[k if where is None else where[k], j], total)
         out[s, j] = total
         j += _ONE
+
+
+@njit(cache=True, nogil=True)
+def dense_inner(points, columns, out):
+    """out[s, j] = sum over k of points[s, k] * columns[k, j], in the order of the features.
+
+    Not BLAS, which sums in an order that depends on the shapes, and so on the size of a chunk; as
+    fast as that, measured.
+
+    points : (n, d); columns : (d, b), as for `sum_products`; out : (n, b)
+    """
+    n, d = np.uintp(points.shape[0]), np.uintp(points.shape[1])
+    b, lanes = np.uintp(columns.shape[1]), np.uintp(BYTES // columns.itemsize)
+    wide, slim = b >= np.uintp(VECTORS) * lanes, b >= lanes
+    tall = np.uintp(POINTS if slim else CHAINS)
+    across = np.uintp(VECTORS) * lanes if wide else lanes if slim else _ONE
+    s = np.uintp(0)
+    while n >= tall and s < n:
+        s, j = min(s, n - tall), np.uintp(0)  # the last ones may be summed up once more, ...
+        while j < b:
+            first = min(j, b - across)  # ... both points and examples
+            if wide:
+                _wide(points, None, d, columns, first, out, s)
+            elif slim:
+                _slim(points, None, d, columns, first, out, s)
+            else:
+                _single(points, None, d, columns, first, out, s)
+            j += across
+        s += tall
+    while s < n:
+        sum_products(points[s], None, d, columns, 0, out, s)
+        s += _ONE
 
 
 @intrinsic

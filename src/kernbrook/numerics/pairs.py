@@ -10,7 +10,6 @@ from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.lanes import sum_products
 
-ONE, TWO, THREE, FOUR = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
 NEAR = 1e-6  # below this share of the norms a squared distance is taken from the difference
 
 
@@ -99,44 +98,6 @@ def sparse_inner_row(data, indices, columns, place, where, value, s, lo, out):
         value[n] = data[k]
         n += np.uintp(at >= 0)
     sum_products(value, where, n, columns, lo, out, s)
-
-
-@njit(cache=True, nogil=True)
-def dense_inner(points, columns, out):
-    """out[s, j] = sum over k of points[s, k] * columns[k, j], in the order of the features.
-
-    Four points and four features at a time: what the registers hold. Not BLAS, which sums in an
-    order that depends on the shapes, and so on the size of a chunk; as fast as that, measured.
-    """
-    n = np.uintp(points.shape[0])
-    d = np.uintp(points.shape[1])
-    b = np.uintp(columns.shape[1])
-    whole_points, whole_features = n & ~THREE, d & ~THREE
-    for s in range(n):
-        for j in range(b):
-            out[s, j] = 0.0
-    s = np.uintp(0)
-    while s < whole_points:
-        s1, s2, s3 = s + ONE, s + TWO, s + THREE
-        k = np.uintp(0)
-        while k < whole_features:
-            k1, k2, k3 = k + ONE, k + TWO, k + THREE
-            p0, p1, p2, p3 = points[s, k], points[s, k1], points[s, k2], points[s, k3]
-            q0, q1, q2, q3 = points[s1, k], points[s1, k1], points[s1, k2], points[s1, k3]
-            r0, r1, r2, r3 = points[s2, k], points[s2, k1], points[s2, k2], points[s2, k3]
-            t0, t1, t2, t3 = points[s3, k], points[s3, k1], points[s3, k2], points[s3, k3]
-            for j in range(b):
-                x0, x1, x2, x3 = columns[k, j], columns[k1, j], columns[k2, j], columns[k3, j]
-                out[s, j] = fma(p3, x3, fma(p2, x2, fma(p1, x1, fma(p0, x0, out[s, j]))))
-                out[s1, j] = fma(q3, x3, fma(q2, x2, fma(q1, x1, fma(q0, x0, out[s1, j]))))
-                out[s2, j] = fma(r3, x3, fma(r2, x2, fma(r1, x1, fma(r0, x0, out[s2, j]))))
-                out[s3, j] = fma(t3, x3, fma(t2, x2, fma(t1, x1, fma(t0, x0, out[s3, j]))))
-            k += FOUR
-        s += FOUR
-    for s in range(n):
-        for k in range(whole_features if s < whole_points else np.uintp(0), d):
-            for j in range(b):
-                out[s, j] = fma(points[s, k], columns[k, j], out[s, j])
 
 
 @njit(cache=True, nogil=True)

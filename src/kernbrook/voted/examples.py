@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Callable, Cauchy, Gaussian, Kernel, NormalizedPolynomial, Polynomial
+from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.pairs import (
-    dense_inner,
     dense_norms,
     dense_squared,
     sparse_norms,

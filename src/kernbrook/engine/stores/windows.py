@@ -23,10 +23,9 @@ from kernbrook.gram.points import (
 )
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.compiling import Option, Verb, njit
-from kernbrook.numerics.lanes import sum_products
+from kernbrook.numerics.lanes import dense_inner, sum_products
 from kernbrook.numerics.linking import Cube, Numbers, family, fill_in
 from kernbrook.numerics.pairs import (
-    dense_inner,
     dense_manhattan,
     dense_squared,
     feature_major,
