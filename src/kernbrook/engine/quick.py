@@ -272,7 +272,7 @@ class RowOfSlots(NamedTuple):
     stored, saved : the points, and a copy of some rows before
     row : see `Row`
     before : (m,) slots in use before the row
-    pairs : (channels * places,) scratch
+    column, pairs : (d, 1), of the type that is multiplied in, and (channels * places,) scratch
     """
 
     block: SlotBlock
@@ -283,6 +283,7 @@ class RowOfSlots(NamedTuple):
     saved: Stored
     row: Row
     before: Labels
+    column: Floats
     pairs: Floats
 
 
@@ -319,7 +320,7 @@ class SlotsInRows(InRows):
         )  # fmt: skip
         of_row = RowOfSlots(
             block, layout.plan, codes, n, self.stored, saved, self.row, np.empty(m, np.int64),
-            np.empty(len(codes) * most),
+            np.empty((self.width, 1), dtype=layout.dtype), np.empty(len(codes) * most),
         )  # fmt: skip
         return Budgeted(store.link(), block), of_row
 
@@ -349,7 +350,7 @@ def _meet_slots(store):
         for s in range(n):
             known |= stored.keys[s] == key
     block.known[0], stored.keys[stored.keys.shape[0] - 1] = known, key
-    meet_pairs(store.codes, store.plan.reach, stored, n, row, store.pairs, block.own)
+    meet_pairs(store.codes, store.plan, stored, n, row, store.column, store.pairs, block.own)
     met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
     scratch = np.empty((2, block.values.shape[2]))
     source = np.empty(block.values.shape[2])
@@ -361,22 +362,24 @@ def _meet_slots(store):
 
 
 @njit(cache=True)
-def meet_pairs(codes, reach, stored, n, row, pairs, own):
+def meet_pairs(codes, plan, stored, n, row, column, pairs, own):
     """Pair values of n points and a row, one channel after the other, and of the row with itself.
 
-    codes : of the channels; pairs, own : (channels * n or more,) and (channels, 1, 1) out
+    codes : of the channels; column : (d, 1) scratch
+    pairs, own : (channels * n or more,) and (channels, 1, 1) out
     """
     x, norm = row.x, row.norm
     X, norms = stored.X[:n], stored.norms[:n]
-    column = x.reshape((x.shape[1], 1))
+    for k in range(x.shape[1]):
+        column[k, 0] = x[0, k]
     met = pairs[: len(codes) * n].reshape((len(codes), n, 1))
     for i in range(len(codes)):
         if codes[i] == INNER:
             dense_inner(X, column, met[i])
-            dense_inner(x, column, own[i])
+            own[i, 0, 0] = norm[0]
         elif codes[i] == SQUARED:
-            dense_squared(X, norms, x, norm, met[0], reach, met[i])
-            dense_squared(x, norm, x, norm, own[0], reach, own[i])
+            dense_squared(X, norms, x, norm, met[0], plan.reach, plan.near, met[i])
+            dense_squared(x, norm, x, norm, own[0], plan.reach, plan.near, own[i])
         else:
             dense_manhattan(X, column, met[i])
             dense_manhattan(x, column, own[i])
@@ -459,7 +462,7 @@ def _read_slots(store, board):
     """As `add_points` for each point in turn, but with points along the lanes."""
     block, plan, n = store.block, store.plan, store.n[0]
     slots, classes = block.slots, board.scores.shape[2]
-    meet_pairs(store.codes, plan.reach, store.stored, n, store.row, store.pairs, block.own)
+    meet_pairs(store.codes, plan, store.stored, n, store.row, store.column, store.pairs, block.own)
     met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
     coefficients = np.empty((n, slots.alpha.shape[0] * classes))
     spread_coefficients(

@@ -82,6 +82,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         Rows to learn from with NaN, infinity, or what is no number: an error, or they are left out
         and counted. `learn` says of such a row the most frequent label so far. `predict` refuses
         them all the same.
+    dtype : "float64" or "float32"
+        Of the numbers that inner products between rows, and distances, are made of. Sums, kernels
+        and all that is learned stay in double precision. "float32" saves up to a third of the time
+        where rows are long and budgets large; decisions differ by about 1e-6 of the largest. Random
+        features, and learners that merge support vectors, take double precision all the same.
 
     Attributes
     ----------
@@ -141,10 +146,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         threshold: Any = None,
         missing_label: Any = None,
         on_bad_rows: str = "raise",
+        dtype: str = "float64",
     ):
         super().__init__(
             kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored,
-            missing_label, on_bad_rows,
+            missing_label, on_bad_rows, dtype,
         )  # fmt: skip
         self.class_weight = class_weight
         self.threshold = threshold

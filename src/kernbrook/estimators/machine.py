@@ -38,6 +38,7 @@ from kernbrook.gram.points import (
     sound,
 )
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
+from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.scaling import METHODS
 from kernbrook.streams.scaling import LARGEST_FILLED, Scalers
 
@@ -62,6 +63,7 @@ class OnlineMachine(BaseEstimator):
         "random_state": Seed(),
         "scaling": Or(("auto", None), OneOf(tuple(METHODS))),
         "judge_stored": Flag(),
+        "dtype": OneOf(tuple(NEAR)),
         "missing_label": Other("None, a number or text"),
         "on_bad_rows": OneOf(("raise", "skip")),
     }
@@ -83,6 +85,7 @@ class OnlineMachine(BaseEstimator):
         judge_stored: bool = False,
         missing_label: Any = None,
         on_bad_rows: str = "raise",
+        dtype: str = "float64",
     ):
         self.kernels = kernels
         self.learner = learner
@@ -94,6 +97,7 @@ class OnlineMachine(BaseEstimator):
         self.judge_stored = judge_stored
         self.missing_label = missing_label
         self.on_bad_rows = on_bad_rows
+        self.dtype = dtype
 
     def set_params(self, **parameters: Any) -> Any:
         """As in scikit-learn; a part must be an object before its parameters can be set."""
@@ -524,7 +528,9 @@ class OnlineMachine(BaseEstimator):
         return run
 
     def _setting(self, width: int, sparse: bool, seed: int) -> Setting:
-        return Setting(width, sparse, self._scores, seed, self._of_numbers, self.judge_stored)
+        return Setting(
+            width, sparse, self._scores, seed, self._of_numbers, self.judge_stored, self.dtype
+        )
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Features and labels, with all of scikit-learn's checks."""

@@ -49,6 +49,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     missing_label : number or None; see `OnlineMKClassifier`
     on_bad_rows : "raise" or "skip"; see `OnlineMKClassifier`
         `learn` says `offset_` of a row that is skipped, 0 without one.
+    dtype : "float64" or "float32"; see `OnlineMKClassifier`
 
     Attributes
     ----------
@@ -100,10 +101,11 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         judge_stored: bool = False,
         missing_label: Any = None,
         on_bad_rows: str = "raise",
+        dtype: str = "float64",
     ):
         super().__init__(
             kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored,
-            missing_label, on_bad_rows,
+            missing_label, on_bad_rows, dtype,
         )  # fmt: skip
         self.center = center
 

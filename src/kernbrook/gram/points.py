@@ -232,10 +232,10 @@ class Block:
                 present = len(self.features)
                 self.place = np.append(np.arange(present), -1)
                 indices = numbers_among(self.features, indices)
-            self.columns = np.empty((present, len(rows)))
+            self.columns = np.empty((present, len(rows)), dtype=layout.dtype)
             compiled.feature_major(data, indices, indptr, self.place, self.columns)
         else:
-            self.columns = np.ascontiguousarray(rows.X.T)
+            self.columns = np.ascontiguousarray(rows.X.T, dtype=layout.dtype)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -255,17 +255,19 @@ class Block:
                 self._dense_channel(channel, points, out[0], out[i])
 
     def _dense_channel(self, channel: int, points: DenseRows, inner: Floats, out: Floats) -> None:
-        rows, reach = self.rows, self.layout.plan.reach
+        rows, plan = self.rows, self.layout.plan
         assert isinstance(rows, DenseRows)
         if channel == INNER:
             dense_inner(points.X, self.columns, out)
         elif channel == SQUARED:
-            compiled.dense_squared(points.X, points.norms, rows.X, rows.norms, inner, reach, out)
+            compiled.dense_squared(
+                points.X, points.norms, rows.X, rows.norms, inner, plan.reach, plan.near, out
+            )
         elif channel == MANHATTAN:
             compiled.dense_manhattan(points.X, self.columns, out)
 
     def _sparse_channel(self, channel: int, points: SparseRows, inner: Floats, out: Floats) -> None:
-        csr = points.data, points.indices, points.indptr, points.start
+        csr, plan = (points.data, points.indices, points.indptr, points.start), self.layout.plan
         if channel == INNER and self.features is None:
             compiled.sparse_inner(*csr, self.columns, self.place, out)
         elif channel == INNER:
@@ -275,7 +277,7 @@ class Block:
             compiled.sparse_inner(data, numbers, indptr, 0, self.columns, self.place, out)
         elif channel == SQUARED:
             compiled.sparse_squared(
-                *csr, points.norms, self.csr, self.rows.norms, inner, self.layout.plan.reach, out
+                *csr, points.norms, self.csr, self.rows.norms, inner, plan.reach, plan.near, out
             )
         elif channel == MANHATTAN:
             compiled.sparse_manhattan(*csr, self.csr, out)

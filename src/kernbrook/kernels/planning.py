@@ -17,6 +17,7 @@ import numpy as np
 from kernbrook.kernels.base import Kernel, Step
 from kernbrook.kernels.exponential import ExponentialStep
 from kernbrook.numerics.linking import linked
+from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Parts, Plan
 from kernbrook.numerics.values import fill, link_step
 
@@ -45,6 +46,7 @@ class Layout:
     kernels : m; outputs i c ... i c + c - 1 are the scores of kernel i, for c classes
     classes : scores of each kernel
     shared : whether all kernels have the same c columns of coefficients; else c columns each
+    dtype : "float64" or "float32", of inner products
 
     Attributes
     ----------
@@ -54,8 +56,15 @@ class Layout:
     given : the kernels whose values the host computes, for the channels from FIRST_GIVEN on
     """
 
-    def __init__(self, kernels: Sequence[Kernel], classes: int = 1, shared: bool = False):
-        self._made_from = tuple(kernels), classes, shared
+    def __init__(
+        self,
+        kernels: Sequence[Kernel],
+        classes: int = 1,
+        shared: bool = False,
+        dtype: str = "float64",
+    ):
+        self._made_from = tuple(kernels), classes, shared, dtype
+        self.dtype = np.dtype(dtype)
         terms: dict[Kernel, list[tuple[int, int, float]]] = {}
         for i, kernel in enumerate(kernels):
             for weight, part in kernel.parts():
@@ -79,6 +88,7 @@ class Layout:
             factor=np.array([factor for of_step in ordered for _, _, factor in of_step]),
             # Of the kernels of the squared distance: from here on all are exactly 0.
             reach=max((s.reach for s in steps if s.channel == SQUARED), default=np.inf),
+            near=NEAR[dtype],
         )
 
     def __reduce__(self) -> Any:

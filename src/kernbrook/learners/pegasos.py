@@ -19,7 +19,7 @@ from kernbrook.numerics.arithmetic import exp_negative, fma
 from kernbrook.numerics.compiling import Verb, njit
 from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.merging import choose_partner, lost, smallest
-from kernbrook.numerics.pairs import dense_squared
+from kernbrook.numerics.pairs import NEAR_DOUBLE, dense_squared
 from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce, remove
 from kernbrook.numerics.upkeep import copy, random_slot, scale, square_of
 from kernbrook.numerics.zero import ZERO, zero_or
@@ -395,6 +395,7 @@ def _merge_smallest(upkeep, slots, seen, rows, points, t):
             points.norms,
             inner,
             points.reach,
+            NEAR_DOUBLE,
             square,
         )
         for j in range(rows.shape[0]):

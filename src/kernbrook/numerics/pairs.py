@@ -10,7 +10,10 @@ from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.lanes import sum_products
 
-NEAR = 1e-6  # below this share of the norms a squared distance is taken from the difference
+# Below this share of the norms a squared distance is taken from the difference, by the type that
+# inner products are summed up in.
+NEAR = {"float64": 1e-6, "float32": 1e-3}
+NEAR_DOUBLE = NEAR["float64"]
 
 
 @njit(cache=True, nogil=True)
@@ -123,29 +126,31 @@ def _sparse_difference(data_a, indices_a, a, end_a, data_b, indices_b, b, end_b,
 
 
 @njit(cache=True, nogil=True)
-def _squared_row(inner, norm, norms, reach, out):
+def _squared_row(inner, norm, norms, reach, near, out):
     """out = norm + norms - 2 inner; True if some of them are too close to be trusted."""
     close = 0
     for j in range(np.uintp(out.shape[0])):
         both = norm + norms[j]
         value = max(fma(-2.0, inner[j], both), 0.0)
         out[j] = value
-        close += (value < NEAR * both) & (value <= reach + 1e-9 * both)
+        close += (value < near * both) & (value <= reach + 1e-9 * both)
     return close > 0
 
 
 @njit(cache=True, nogil=True)
-def dense_squared(points, norms_points, block, norms_block, inner, reach, out):
+def dense_squared(points, norms_points, block, norms_block, inner, reach, near, out):
     """out = squared distances; those of near-equal pairs from the difference.
 
     ||x||^2 + ||z||^2 - 2 x.z loses its digits where the distance is small beside the norms.
+
+    near : see `NEAR`
     """
     n, d = points.shape
     for s in range(n):
-        if _squared_row(inner[s], norms_points[s], norms_block, reach, out[s]):
+        if _squared_row(inner[s], norms_points[s], norms_block, reach, near, out[s]):
             for j in range(out.shape[1]):
                 both = norms_points[s] + norms_block[j]
-                if out[s, j] < NEAR * both and out[s, j] <= reach + 1e-9 * both:
+                if out[s, j] < near * both and out[s, j] <= reach + 1e-9 * both:
                     total = 0.0
                     for k in range(d):
                         difference = points[s, k] - block[j, k]
@@ -155,26 +160,26 @@ def dense_squared(points, norms_points, block, norms_block, inner, reach, out):
 
 @njit(cache=True, nogil=True)
 def sparse_squared(
-    data, indices, indptr, first, norms_points, block, norms_block, inner, reach, out
+    data, indices, indptr, first, norms_points, block, norms_block, inner, reach, near, out
 ):
     """As `dense_squared`, the points first.. and the block (data, indices, indptr) in CSR."""
     for s in range(out.shape[0]):
         point = data, indices, indptr[first + s], indptr[first + s + 1], norms_points[s]
-        sparse_squared_row(point, block, 0, norms_block, inner[s], reach, out[s])
+        sparse_squared_row(point, block, 0, norms_block, inner[s], reach, near, out[s])
 
 
 @njit(cache=True, nogil=True)
-def sparse_squared_row(point, block, begin, norms_block, inner, reach, out):
+def sparse_squared_row(point, block, begin, norms_block, inner, reach, near, out):
     """out = squared distances of one point from the rows from `begin` on of a CSR matrix.
 
     point : data, indices, the ends of the point's entries, and its squared norm
     """
     data, indices, here, end, norm = point
     data_b, indices_b, indptr_b = block
-    if _squared_row(inner, norm, norms_block, reach, out):
+    if _squared_row(inner, norm, norms_block, reach, near, out):
         for j in range(out.shape[0]):
             both = norm + norms_block[j]
-            if out[j] < NEAR * both and out[j] <= reach + 1e-9 * both:
+            if out[j] < near * both and out[j] <= reach + 1e-9 * both:
                 out[j] = _sparse_difference(
                     data, indices, here, end,
                     data_b, indices_b, indptr_b[begin + j], indptr_b[begin + j + 1], False,
@@ -189,7 +194,7 @@ def dense_manhattan(points, columns, out):
         for j in range(b):
             out[s, j] = 0.0
         for k in range(points.shape[1]):
-            value = points[s, k]
+            value = columns.dtype.type(points[s, k])
             for j in range(b):
                 out[s, j] += abs(value - columns[k, j])
 

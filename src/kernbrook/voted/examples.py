@@ -13,6 +13,7 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Callable, Cauchy, Gaussian, Kernel, NormalizedPolynomial, Polynomial
 from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.pairs import (
+    NEAR_DOUBLE,
     dense_norms,
     dense_squared,
     sparse_norms,
@@ -199,8 +200,11 @@ class _Pairs:
             if sp.issparse(A.items):
                 points, block = ((Z.items.data, Z.items.indices, Z.items.indptr) for Z in (A, B))
                 sparse_squared(
-                    *points, 0, A.norms, block, B.norms, inner, np.inf, self._squared
+                    *points, 0, A.norms, block, B.norms, inner, np.inf, NEAR_DOUBLE,
+                    self._squared,
                 )  # fmt: skip
             else:
-                dense_squared(A.items, A.norms, B.items, B.norms, inner, np.inf, self._squared)
+                dense_squared(
+                    A.items, A.norms, B.items, B.norms, inner, np.inf, NEAR_DOUBLE, self._squared
+                )
         return self._squared

@@ -30,6 +30,7 @@ class Setting(NamedTuple):
     seed : of the draws
     regression : whether labels are numbers
     judges_stored : whether the combiner learns from a row that is stored like from others
+    dtype : "float64" or "float32", of inner products between rows
     """
 
     width: int
@@ -38,6 +39,7 @@ class Setting(NamedTuple):
     seed: int
     regression: bool = False
     judges_stored: bool = True
+    dtype: str = "float64"
 
 
 class Pass(NamedTuple):

@@ -248,7 +248,7 @@ class Expansion(Store):
         self.firsts = np.arange(0, len(kernels) + 1, len(parts[0].kernels))
         self.experts = np.concatenate([part.experts for part in parts])
         self.needs_diagonal = any(part.learner.needs_diagonal for part in parts)
-        self.sums = KernelSums(kernels, Layout(kernels, setting.scores))
+        self.sums = KernelSums(kernels, Layout(kernels, setting.scores, dtype=setting.dtype))
 
     def begin(self) -> Held:
         m, columns = len(self.experts), len(self.experts) * self.setting.scores

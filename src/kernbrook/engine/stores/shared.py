@@ -115,7 +115,9 @@ class SharedExpansion(Store):
     def __init__(self, kernels: tuple[Kernel, ...], combiner: Any, setting: Setting):
         self.setting, self.combiner, self.together = setting, combiner, BLOCK
         self.experts = np.arange(len(kernels))
-        self.sums = KernelSums(kernels, Layout(kernels, setting.scores, shared=True))
+        self.sums = KernelSums(
+            kernels, Layout(kernels, setting.scores, shared=True, dtype=setting.dtype)
+        )
 
     def begin(self) -> SupportVectors:
         return SupportVectors(self.setting.scores, self.setting.width, self.setting.sparse)

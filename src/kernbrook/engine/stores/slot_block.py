@@ -79,7 +79,7 @@ class SlotBlock(NamedTuple):
 class Nearby(NamedTuple):
     """The block's own features, where points are merged; else of no rows.
 
-    features, norms : (b, d) and (b,); columns : (b d,), see `turned`; reach : as in `Points`
+    features, norms : (b, d) and (b,); columns : (b d,), see `turn`; reach : as in `Points`
     """
 
     features: Floats

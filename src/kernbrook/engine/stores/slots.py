@@ -110,10 +110,11 @@ class SlotStore(Store):
         self.setting = setting._replace(
             sparse=setting.sparse and not self.owns,
             judges_stored=setting.judges_stored or self.owns,
+            dtype="float64" if self.owns else setting.dtype,  # they change between two windows
         )
         self.budget = learner.slots()
         self.grows = self.budget is None
-        self.sums = KernelSums(kernels, Layout(kernels, setting.scores))
+        self.sums = KernelSums(kernels, Layout(kernels, setting.scores, dtype=self.setting.dtype))
         self._polynomials = [
             (kernel, step) for kernel in kernels for _, part in kernel.parts()
             if (step := part.step()) is not None and step.kind is PolynomialStep

@@ -41,12 +41,13 @@ TILE = 256  # points that meet a window together: what a second-level cache hold
 class Given(NamedTuple):
     """What both forms of a meeting have.
 
-    codes : (channels,) int; reach : squared distances beyond it give 0
+    codes : (channels,) int; reach, near : as in `Plan`
     given : (kernels, points, b) values of kernels that are called; the block's rows are the last
     """
 
     codes: Labels
     reach: float
+    near: float
     given: Floats
 
 
@@ -55,7 +56,7 @@ class DenseMeeting(NamedTuple):
 
     points, norms : (n, d) and (n,) squared norms
     rows, row_norms : the same of the block, (b, d) and (b,)
-    columns : (b d,) the rows of each window transposed
+    columns : (b d,) the rows of each window transposed, of the type that is multiplied in
     tile, tile_norms : (groups, TILE, d) and (groups, TILE) scratch
     """
 
@@ -76,7 +77,7 @@ class SparseMeeting(NamedTuple):
     first : the block's first row
     numbers : (entries,) int, the features' numbers among those that have a place
     place : (groups, features) int, of each the row of `columns`; -1: none
-    columns : (groups, size) the window's rows, feature-major
+    columns : (groups, size) the window's rows, feature-major, of the type as for `DenseMeeting`
     entries : (groups, 3) int, the window's first, its last, and how many features are in it
     where, value : (groups, size) scratch
     """
@@ -131,17 +132,15 @@ def window_columns(columns, lo, hi, d):
 
 
 @njit(cache=True, nogil=True)
-def turned(rows, window):
-    """(b d,) the rows, (b, d), of each window transposed."""
+def turn(rows, window, out):
+    """out = (b d,) the rows, (b, d), of each window transposed."""
     b, d = rows.shape
-    out = np.empty(b * d)
     for lo in range(0, b, window):
         hi = min(lo + window, b)
         columns = window_columns(out, lo, hi, d)
         for t in range(lo, hi):
             for k in range(d):
                 columns[k, t - lo] = rows[t, k]
-    return out
 
 
 @meet_points.of(DenseMeeting)
@@ -160,7 +159,7 @@ def _meet_points(meeting, group, which, lo, hi, out):
             dense_inner(tile, columns, out[i])
         elif code == SQUARED:
             rows, own = meeting.rows[lo:hi], meeting.row_norms[lo:hi]
-            dense_squared(tile, norms, rows, own, out[0], common.reach, out[i])
+            dense_squared(tile, norms, rows, own, out[0], common.reach, common.near, out[i])
         elif code == MANHATTAN:
             dense_manhattan(tile, columns, out[i])
         else:
@@ -189,7 +188,7 @@ def _meet_row(meeting, group, t, lo, hi, out):
             later = hi - t - 1
             inner = out[0, 0, first : hi - lo].reshape((1, later))
             square = out[i, 0, first : hi - lo].reshape((1, later))
-            dense_squared(row, norm, rows, norms, inner, common.reach, square)
+            dense_squared(row, norm, rows, norms, inner, common.reach, common.near, square)
         elif code == MANHATTAN:
             dense_manhattan(meeting.rows[t : t + 1], columns, out[i])
         else:
@@ -249,7 +248,14 @@ def meet_sparse(meeting, group, point, lo, hi, start, s, out):
         elif code == SQUARED:
             norms = meeting.norms[first + start : first + hi]
             sparse_squared_row(
-                entries, own, first + start, norms, out[0, s, skip:w], common.reach, later
+                entries,
+                own,
+                first + start,
+                norms,
+                out[0, s, skip:w],
+                common.reach,
+                common.near,
+                later,
             )
         elif code == MANHATTAN:
             sparse_manhattan_row(entries, own, first + start, later)
@@ -264,12 +270,14 @@ def meeting_of(
 
     given : see `Given`; groups : of experts, which go through the block apart from each other
     """
-    common = Given(np.array(layout.channels), layout.plan.reach, given)
+    plan, kind = layout.plan, layout.dtype
+    common = Given(np.array(layout.channels), plan.reach, plan.near, given)
     if isinstance(points, DenseRows):
         assert isinstance(rows, DenseRows)
-        d = rows.X.shape[1]
+        d, columns = rows.X.shape[1], np.empty(rows.X.size, dtype=kind)
+        turn(rows.X, window, columns)
         return DenseMeeting(
-            common, points.X, points.norms, rows.X, rows.norms, turned(rows.X, window),
+            common, points.X, points.norms, rows.X, rows.norms, columns,
             np.empty((groups, TILE, d)), np.empty((groups, TILE)),
         )  # fmt: skip
     assert isinstance(rows, SparseRows)
@@ -283,7 +291,7 @@ def meeting_of(
     most = min(int(np.diff(np.append(ends, indptr[-1])).max(initial=0)), width)
     return SparseMeeting(
         common, data, indices, indptr, points.norms, first, numbers,
-        np.full((groups, width), -1), np.empty((groups, most * min(window, len(rows)))),
+        np.full((groups, width), -1), np.empty((groups, most * min(window, len(rows))), dtype=kind),
         np.zeros((groups, 3), dtype=np.int64), np.empty((groups, most + 1), dtype=np.uintp),
         np.empty((groups, most + 1)),
     )  # fmt: skip
