@@ -124,7 +124,8 @@ def run(
             square = float(values[i][t][t])
             if unit_diagonal:
                 square = 1.0
-            if c[i] and l > 0 and square > 1e-12:
+            loud = l > 1e-12 * (1.0 + sizes[i])  # or it is the rounding of the score
+            if c[i] and loud and square > 1e-12:
                 drawn = draws.uniform(seed, t, ADMISSION * 2**20 + i)
                 coefficients[t, i] = importance[t] * y[t] * component(l, square, drawn)
             # w_i <- w_i gamma^l, all i, with the loss before the update; a mistake of Hoi et al.
