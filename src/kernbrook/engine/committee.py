@@ -16,7 +16,7 @@ from kernbrook.engine.verbs import (
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.classes import winner
 from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import through
+from kernbrook.numerics.linking import ROOM, pin, through
 from kernbrook.numerics.zero import zero_or
 
 
@@ -162,13 +162,14 @@ def decide(committee, terms, progress, board, decisions):
     combiner, selection, _ = borrowed(committee)
     n_experts = board.scores.shape[1]
     weights, votes = np.empty(n_experts), np.empty(n_experts)
-    everybody = np.ones(n_experts, dtype=np.bool_)
-    relative_weights(combiner, selection, progress, weights)
-    alone = through(expect, selection, progress, weights, votes)
+    everybody, room = np.ones(n_experts, dtype=np.bool_), np.empty(ROOM, dtype=np.int64)
+    pinned = pin(progress, room)
+    relative_weights(combiner, selection, pinned, weights)
+    alone = through(expect, selection, pinned, weights, votes)
     on_mistakes = terms.loss == MISTAKES and not alone
     for t in range(board.labels.shape[0]):
         combine(
-            combiner, terms, progress, board, t, on_mistakes, everybody, votes, votes, decisions[t]
+            combiner, terms, pinned, board, t, on_mistakes, everybody, votes, votes, decisions[t]
         )
 
 
@@ -179,9 +180,10 @@ def would_ask(committee, terms, progress, board, out):
     combiner, selection, policy = borrowed(committee)
     n_experts = board.scores.shape[1]
     weights, votes = np.empty(n_experts), np.empty(n_experts)
-    updates = np.empty(n_experts, dtype=np.bool_)
-    relative_weights(combiner, selection, progress, weights)
-    through(select, selection, progress, weights, votes, updates)
+    updates, room = np.empty(n_experts, dtype=np.bool_), np.empty(ROOM, dtype=np.int64)
+    pinned = pin(progress, room)
+    relative_weights(combiner, selection, pinned, weights)
+    through(select, selection, pinned, weights, votes, updates)
     for t in range(board.labels.shape[0]):
         opinions = Opinions(votes, board.scores[t], board.sizes[t], board.variances[t], terms.loss)
-        out[t] = through(wants, policy, progress, opinions)[0]
+        out[t] = through(wants, policy, pinned, opinions)[0]

@@ -27,10 +27,10 @@ from kernbrook.engine.verbs import (
     update,
     wants,
 )
-from kernbrook.gram.points import Floats
+from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import family, fill_in, through
+from kernbrook.numerics.linking import ROOM, family, fill_in, pin, through
 
 EVERY = 1 << 30  # no store has so many parts
 
@@ -116,18 +116,20 @@ def learner_pass(link, first, last, clock):
 
 class Scratch(NamedTuple):
     """(e,) of experts: their weights by the combiner, in the vote, and there in expectation; their
-    losses, and which of these count."""
+    losses, and which of these count. room : (ROOM,) for what is pinned."""
 
     weights: Floats
     votes: Floats
     shares: Floats
     losses: Floats
     counted: NDArray[np.bool_]
+    room: Labels
 
 
 def scratch_of(e: int) -> Scratch:
     """For e experts."""
-    return Scratch(np.empty(e), np.empty(e), np.empty(e), np.empty(e), np.empty(e, dtype=bool))
+    every = np.empty(e), np.empty(e), np.empty(e), np.empty(e), np.empty(e, dtype=bool)
+    return Scratch(*every, np.empty(ROOM, dtype=np.int64))
 
 
 @njit(cache=True, nogil=True)
@@ -152,20 +154,21 @@ def rounds(committee, terms, progress, stores, board, decisions, asked, scratch)
     weights, votes, shares = scratch.weights, scratch.votes, scratch.shares
     losses, counted = scratch.losses, scratch.counted
     counters, labels, loss = progress.counters, board.labels, terms.loss
+    pinned = pin(progress, scratch.room)
     for t in range(labels.shape[0]):
-        relative_weights(combiner, selection, progress, weights)
-        through(expect, selection, progress, weights, shares)
-        through(select, selection, progress, weights, votes, board.updates[t])
+        relative_weights(combiner, selection, pinned, weights)
+        through(expect, selection, pinned, weights, shares)
+        through(select, selection, pinned, weights, votes, board.updates[t])
         for k in range(len(stores)):
             through(score_some, stores[k], 0, EVERY, t)
         scores, sizes, decision = board.scores[t], board.sizes[t], decisions[t]
         combine(
-            combiner, terms, progress, board, t, loss == MISTAKES, progress.used, votes, shares,
+            combiner, terms, pinned, board, t, loss == MISTAKES, progress.used, votes, shares,
             decision,
         )  # fmt: skip
         opinions = Opinions(votes, scores, sizes, board.variances[t], loss)
-        wanted, variance = through(wants, policy, progress, opinions)
-        through(note_round, policy, progress, variance)
+        wanted, variance = through(wants, policy, pinned, opinions)
+        through(note_round, policy, pinned, variance)
         asked[t] = labels[t] == labels[t] and (wanted or terms.given)
         board.judged[t] = False
         if not asked[t]:
@@ -184,10 +187,10 @@ def rounds(committee, terms, progress, stores, board, decisions, asked, scratch)
                 losses, counted, scores, sizes, decision, labels[t], board.importance[t], number,
                 loss,
             )  # fmt: skip
-            through(update, combiner, told, progress)
+            through(update, combiner, told, pinned)
         if board.importance[t] > 0.0:
-            through(note_error, policy, progress, squared_error(decision, labels[t], loss))
+            through(note_error, policy, pinned, squared_error(decision, labels[t], loss))
         counters[ASKED] = number
         counters[SKIPPED] = 0
-        through(choose_next, selection, progress)
+        through(choose_next, selection, pinned)
         counters[ROUND] += 1

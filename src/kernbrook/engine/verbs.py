@@ -249,20 +249,22 @@ def after_label(rule: Any, held: Pinned[Coefficients], number: int) -> None:
 
 
 @Verb
-def weigh_all(combiner: Any, progress: Progress, weights: Vector) -> None:
+def weigh_all(combiner: Any, progress: Pinned[Progress], weights: Vector) -> None:
     """Weights of the experts, (e,) out, the greatest 1 by default."""
     for e in range(weights.shape[0]):
         weights[e] = math.exp(progress.log_weights[e])
 
 
 @Verb
-def update(combiner: Any, told: Told, progress: Progress) -> None:
+def update(combiner: Any, told: Told, progress: Pinned[Progress]) -> None:
     """Learn from one round: `progress.log_weights` and `progress.state`."""
     raise NotImplementedError
 
 
 @Option
-def correct(combiner: Any, progress: Progress, loss: int, scores: Matrix, decision: Vector) -> None:
+def correct(
+    combiner: Any, progress: Pinned[Progress], loss: int, scores: Matrix, decision: Vector
+) -> None:
     """Change the vote on an example, `decision`, (c,), by the experts' scores, (e, c).
 
     By default nothing changes. loss : what the combiner looks at
@@ -271,7 +273,7 @@ def correct(combiner: Any, progress: Progress, loss: int, scores: Matrix, decisi
 
 @Verb
 def select(
-    selection: Any, progress: Progress, weights: Vector, votes: Vector, updates: Marks
+    selection: Any, progress: Pinned[Progress], weights: Vector, votes: Vector, updates: Marks
 ) -> None:
     """The experts of a round: `progress.used`, and what follows.
 
@@ -283,7 +285,7 @@ def select(
 
 
 @Verb
-def expect(selection: Any, progress: Progress, weights: Vector, votes: Vector) -> bool:
+def expect(selection: Any, progress: Pinned[Progress], weights: Vector, votes: Vector) -> bool:
     """votes : (e,) out, weight of each expert in the vote, in expectation over the draws.
 
     Returns whether one votes alone.
@@ -292,28 +294,28 @@ def expect(selection: Any, progress: Progress, weights: Vector, votes: Vector) -
 
 
 @Option
-def lead_on(selection: Any, progress: Progress, weights: Vector) -> None:
+def lead_on(selection: Any, progress: Pinned[Progress], weights: Vector) -> None:
     """weights : (e,) changed to what counts of them; nothing by default."""
 
 
 @Option
-def choose_next(selection: Any, progress: Progress) -> None:
+def choose_next(selection: Any, progress: Pinned[Progress]) -> None:
     """After a label: choose experts for the rounds to come; nothing by default."""
 
 
 @Verb
-def wants(policy: Any, progress: Progress, opinions: Opinions) -> tuple[bool, float]:
+def wants(policy: Any, progress: Pinned[Progress], opinions: Opinions) -> tuple[bool, float]:
     """(is the label asked for, variance of the opinions). From what is known; nothing changes."""
     raise NotImplementedError
 
 
 @Option
-def note_round(policy: Any, progress: Progress, variance: float) -> None:
+def note_round(policy: Any, progress: Pinned[Progress], variance: float) -> None:
     """A round begins, whether its label will be seen or not; nothing by default."""
 
 
 @Option
-def note_error(policy: Any, progress: Progress, error: float) -> None:
+def note_error(policy: Any, progress: Pinned[Progress], error: float) -> None:
     """The combination's squared error on a label, for classes 1 or 0; nothing by default."""
 
 

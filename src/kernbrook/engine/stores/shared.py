@@ -17,7 +17,7 @@ from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.classes import add_step, margin_of
-from kernbrook.numerics.linking import linked, through
+from kernbrook.numerics.linking import ROOM, linked, pin, through
 from kernbrook.numerics.plan import Plan
 from kernbrook.numerics.values import add_points
 from kernbrook.numerics.zero import zero_or
@@ -32,6 +32,7 @@ class Shared(NamedTuple):
     plan, pairs, totals, sizes : as for `Sums`
     coefficients : (b, c) out, zeros on entry: what each example was added with
     diagonal, spare : (m c, b) zeros; values : (2, b) scratch; ones : (b, c), the first column 1
+    room : (ROOM,) for what is pinned
     """
 
     combiner: Any
@@ -47,6 +48,7 @@ class Shared(NamedTuple):
     spare: Floats
     values: Floats
     ones: Floats
+    room: Labels
 
 
 @score.of(Shared)
@@ -68,7 +70,7 @@ def _learn(part, t, updates, clock, board):
         return
     weights, total, size = part.weights, np.zeros(classes), np.zeros(classes)
     if part.stale[0]:
-        through(weigh_all, part.combiner, part.progress, weights)
+        through(weigh_all, part.combiner, pin(part.progress, part.room), weights)
         part.stale[0] = False
     for j in range(m):
         for c in range(classes):
@@ -133,7 +135,7 @@ class SharedExpansion(Store):
             linked(link_combiner, self.combiner, self.compiled),
             progress, np.empty(len(self.experts)), np.ones(1, dtype=bool), self.sums.layout.plan,
             pairs, totals, sizes, np.zeros((b, c)), np.zeros_like(totals), np.zeros_like(totals),
-            np.empty((2, b)), ones,
+            np.empty((2, b)), ones, np.empty(ROOM, dtype=np.int64),
         )  # fmt: skip
 
         def finish(board: Board, asked: Flags) -> SupportVectors:
