@@ -128,21 +128,24 @@ def sum_products(values, where, n, columns, lo, out, s):
     n, s, b = np.uintp(n), np.uintp(s), np.uintp(columns.shape[1])
     lanes, number = np.uintp(BYTES // columns.itemsize), columns.dtype.type
     j = np.uintp(lo) & ~(lanes - _ONE)
-    while j + _EIGHT * lanes <= b:
-        _eight(values, where, n, columns, j, out, s)
-        j += _EIGHT * lanes
-    if j + _FOUR * lanes <= b:
-        _four(values, where, n, columns, j, out, s)
-        j += _FOUR * lanes
-    if j + _TWO * lanes <= b:
-        _two(values, where, n, columns, j, out, s)
-        j += _TWO * lanes
-    if j + lanes <= b:
-        _one(values, where, n, columns, j, out, s)
-        j += lanes
-    if j < b and lanes <= b:  # some are summed up once more
-        _one(values, where, n, columns, b - lanes, out, s)
-        j = b
+    while j < b and lanes <= b:  # the fewest vectors that hold the rest: each takes as long
+        rest = b - j
+        if rest > _FOUR * lanes and b >= _EIGHT * lanes:
+            j = min(j, b - _EIGHT * lanes)  # some are summed up once more
+            _eight(values, where, n, columns, j, out, s)
+            j += _EIGHT * lanes
+        elif rest > _TWO * lanes and b >= _FOUR * lanes:
+            j = min(j, b - _FOUR * lanes)
+            _four(values, where, n, columns, j, out, s)
+            j += _FOUR * lanes
+        elif rest > lanes and b >= _TWO * lanes:
+            j = min(j, b - _TWO * lanes)
+            _two(values, where, n, columns, j, out, s)
+            j += _TWO * lanes
+        else:
+            j = min(j, b - lanes)
+            _one(values, where, n, columns, j, out, s)
+            j += lanes
     while j < b:
         total = number(0.0)
         for k in range(n):
