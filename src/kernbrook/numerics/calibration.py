@@ -154,12 +154,18 @@ def learn_scores(known, scores, labels, weights, judged, probabilities, cuts):
     judged : (n,) bool, which labels tell how good the scores are
     probabilities, cuts : (n, k) and (n,) out, each before the label was seen; no cuts where (0,)
     """
+    rooms = np.empty((3, scores.shape[1])), np.empty(probabilities.shape[1])
+    _learn_rows(known, scores, labels, weights, judged, probabilities, cuts, rooms)
+
+
+@njit(cache=True, nogil=True)
+def _learn_rows(known, scores, labels, weights, judged, probabilities, cuts, rooms):
+    """See `learn_scores`; rooms : (3, c) and (k,) scratch."""
     known, scores, labels = borrowed(known), borrowed(scores), borrowed(labels)
     weights, judged = borrowed(weights), borrowed(judged)
     probabilities, cuts = borrowed(probabilities), borrowed(cuts)
-    c = scores.shape[1]
-    scaled, steps, curves = np.empty(c), np.empty(c), np.empty(c)
-    p = np.empty(probabilities.shape[1])
+    each, p = borrowed(rooms)
+    scaled, steps, curves, c = each[0], each[1], each[2], scores.shape[1]
     for t in range(scores.shape[0]):
         probabilities_of(known, scores[t], p)
         said = probabilities[t]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from kernbrook.numerics.arithmetic import bits_float, float_bits
+from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.draws import DRAW_REMOVAL, PURPOSE, uniform
 
@@ -32,6 +33,7 @@ def oldest(born, filled):
 @njit(cache=True, nogil=True)
 def cheapest(costs, born):
     """The slot of the least cost; of equal ones the oldest."""
+    costs, born = borrowed(costs), borrowed(born)
     n, cost = len(costs), least(costs)
     found, count = equal_ones(costs, cost, n)
     if count > 1:
