@@ -1,8 +1,27 @@
-"""Stored points that come and go: which are in use, and where they lie."""
+"""Where numbers lie: stored points that come and go, and arrays that begin with a cache line."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernbrook.numerics.compiling import njit
+
+LINE = 64  # bytes
+
+
+def aligned(shape: tuple[int, ...], kind: Any = np.float64) -> NDArray[Any]:
+    """An array, not filled in, that begins with a cache line.
+
+    So do its rows, if their length allows it. A vector that lies in two lines takes twice the time.
+    """
+    size = math.prod(shape) * np.dtype(kind).itemsize
+    room = np.empty(size + LINE, dtype=np.uint8)
+    first = -room.ctypes.data % LINE
+    return room[first : first + size].view(kind).reshape(shape)
 
 
 @njit(cache=True, nogil=True)

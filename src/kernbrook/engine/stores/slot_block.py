@@ -33,6 +33,7 @@ from kernbrook.numerics.classes import add_step
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import pin, through
 from kernbrook.numerics.plan import Parts
+from kernbrook.numerics.storage import aligned
 from kernbrook.numerics.values import kernel_rows
 from kernbrook.numerics.zero import zero_or
 
@@ -113,9 +114,9 @@ def shelf_of(groups: int, places: int, channels: int, window: int) -> Shelf:
     """Scratch of so many groups."""
     return Shelf(
         np.full((groups, places), -1), np.empty((groups, places), dtype=np.int64),
-        np.empty((groups, channels * TILE * window)), np.empty((groups, TILE, window)),
-        np.empty((groups, 2, window)),
-        np.empty((groups, window, channels, 1, window)), np.zeros((groups, window), dtype=bool),
+        aligned((groups, channels * TILE * window)), aligned((groups, TILE, window)),
+        aligned((groups, 2, window)),
+        aligned((groups, window, channels, 1, window)), np.zeros((groups, window), dtype=bool),
         np.zeros(1, dtype=np.int64),
     )  # fmt: skip
 

@@ -34,6 +34,7 @@ from kernbrook.numerics.pairs import (
     sparse_squared_row,
 )
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, MANHATTAN, SQUARED
+from kernbrook.numerics.storage import aligned
 
 TILE = 256  # points that meet a window together: what a second-level cache holds
 
@@ -274,7 +275,7 @@ def meeting_of(
     common = Given(np.array(layout.channels), plan.reach, plan.near, given)
     if isinstance(points, DenseRows):
         assert isinstance(rows, DenseRows)
-        d, columns = rows.X.shape[1], np.empty(rows.X.size, dtype=kind)
+        d, columns = rows.X.shape[1], aligned((rows.X.size,), kind)
         turn(rows.X, window, columns)
         return DenseMeeting(
             common, points.X, points.norms, rows.X, rows.norms, columns,
@@ -291,7 +292,7 @@ def meeting_of(
     most = min(int(np.diff(np.append(ends, indptr[-1])).max(initial=0)), width)
     return SparseMeeting(
         common, data, indices, indptr, points.norms, first, numbers,
-        np.full((groups, width), -1), np.empty((groups, most * min(window, len(rows))), dtype=kind),
+        np.full((groups, width), -1), aligned((groups, most * min(window, len(rows))), kind),
         np.zeros((groups, 3), dtype=np.int64), np.empty((groups, most + 1), dtype=np.uintp),
         np.empty((groups, most + 1)),
     )  # fmt: skip
