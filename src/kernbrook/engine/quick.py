@@ -272,7 +272,7 @@ class RowOfSlots(NamedTuple):
     stored, saved : the points, and a copy of some rows before
     row : see `Row`
     before : (m,) slots in use before the row
-    column, pairs : (d, 1), of the type that is multiplied in, and (channels * places,) scratch
+    column, pairs : (d, 1) and (channels * places,) scratch, of the type of pair values
     """
 
     block: SlotBlock
@@ -314,13 +314,13 @@ class SlotsInRows(InRows):
         nowhere = Nearby(nothing, np.zeros(1), np.zeros(0), np.inf)
         block = SlotBlock(
             store.experts, layout.parts, own, self.stored.keys, np.zeros(1, dtype=bool),
-            np.empty((len(codes), 1, 1)), np.empty((m, 1)), nowhere, store.gammas, 0, m,
-            np.zeros(LINK, dtype=np.int64), np.empty((m, 1, room)), shelf_of(0, 0, 0, 0),
-            ahead_of(0, 0, 0), np.empty((m, ROOM), dtype=np.int64),
+            np.empty((len(codes), 1, 1), layout.dtype), np.empty((m, 1)), nowhere, store.gammas, 0, m,
+            np.zeros(LINK, dtype=np.int64), np.empty((m, 1, room)), shelf_of(0, 0, 0, 0, layout.dtype),
+            ahead_of(0, 0, 0, layout.dtype), np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         of_row = RowOfSlots(
             block, layout.plan, codes, n, self.stored, saved, self.row, np.empty(m, np.int64),
-            np.empty((self.width, 1), dtype=layout.dtype), np.empty(len(codes) * most),
+            np.empty((self.width, 1), dtype=layout.dtype), np.empty(len(codes) * most, layout.dtype),
         )  # fmt: skip
         return Budgeted(store.link(), block), of_row
 
@@ -352,8 +352,8 @@ def _meet_slots(store):
     block.known[0], stored.keys[stored.keys.shape[0] - 1] = known, key
     meet_pairs(store.codes, store.plan, stored, n, row, store.column, store.pairs, block.own)
     met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
-    scratch = np.empty((2, block.values.shape[2]))
-    source = np.empty(block.values.shape[2])
+    scratch = np.empty((2, block.values.shape[2]), store.pairs.dtype)
+    source = np.empty(block.values.shape[2], store.pairs.dtype)
     for e in range(block.values.shape[0]):
         store.before[e] = slots.filled[e, 0]
         places = slots.place[e, : slots.filled[e, 0]]
@@ -389,7 +389,7 @@ def meet_pairs(codes, plan, stored, n, row, column, pairs, own):
 def along_slots(parts, e, pairs, places, source, scratch, out):
     """out[s] = expert e's kernel of the point places[s] and the row; as `kernel_rows`.
 
-    pairs : (channels, n); source, scratch : (B,) and (2, B)
+    pairs : (channels, n); source, scratch : (B,) and (2, B), of the type of `pairs`
     """
     parts = borrowed(parts)
     n = np.uintp(places.shape[0])
@@ -468,7 +468,7 @@ def _read_slots(store, board):
     spread_coefficients(
         slots.alpha, slots.scale.reshape(-1), slots.place, slots.filled.reshape(-1), coefficients
     )
-    values = np.empty((2, n))
+    values = np.empty((2, n), met.dtype)
     for o in range(coefficients.shape[1]):
         expert, c = block.experts[o // classes], o % classes
         board.scores[0, expert, c], board.sizes[0, expert, c] = 0.0, 0.0

@@ -194,8 +194,14 @@ Rows = DenseRows | SparseRows
 
 
 def call(kernel: Kernel, points: Rows, rows: Rows, out: Floats) -> None:
-    """Values of a kernel that is not compiled between points and rows, (n, b) out."""
-    kernel.between(points, rows, out)
+    """Values of a kernel that is not compiled between points and rows, (n, b) out.
+
+    The kernel writes numbers of 64 bits, whatever type is wanted.
+    """
+    values = out if out.dtype == np.float64 else np.empty(out.shape)
+    kernel.between(points, rows, values)
+    if values is not out:
+        out[:] = values
     if not np.isfinite(out).all():
         raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
 
@@ -288,7 +294,8 @@ class Block:
 
     def pairs_with(self, points: Rows) -> Floats:
         """(channels, n, b) pair values of points and examples."""
-        out = np.empty((len(self.layout.channels), len(points), len(self)))
+        shape = len(self.layout.channels), len(points), len(self)
+        out = np.empty(shape, self.layout.dtype)
         self.pairs(points, out)
         return out
 

@@ -124,8 +124,8 @@ class KernelSums:
         scores = np.zeros((self.outputs, b))
         sizes = np.zeros_like(scores)
         channels = len(self.layout.channels)
-        memory = np.empty(channels * min(n, TILE) * b)
-        values = np.empty((2, b))
+        memory = np.empty(channels * min(n, TILE) * b, self.layout.dtype)
+        values = np.empty((2, b), self.layout.dtype)
         for start in range(0, n, TILE):
             part = points.part(start, min(start + TILE, n))
             tile = memory[: channels * len(part) * b].reshape(channels, len(part), b)

@@ -19,9 +19,10 @@ from kernbrook.kernels.exponential import ExponentialStep
 from kernbrook.numerics.linking import linked
 from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Parts, Plan
-from kernbrook.numerics.values import fill, link_step
+from kernbrook.numerics.values import fill, link_single_step, link_step
 
-AMPLIFICATION = 300  # times the 3e-16 of one exponential: every value is good to 1e-13
+# Times the 3e-16 or 8e-8 of one exponential: every value is good to 1e-13, or 1.3e-6.
+AMPLIFICATION = {"float64": 300, "float32": 16}
 LARGEST_RATIO = 16
 
 Chain = list[tuple[Kernel, Step]]
@@ -46,7 +47,7 @@ class Layout:
     kernels : m; outputs i c ... i c + c - 1 are the scores of kernel i, for c classes
     classes : scores of each kernel
     shared : whether all kernels have the same c columns of coefficients; else c columns each
-    dtype : "float64" or "float32", of inner products
+    dtype : "float64" or "float32", of pair values and the kernels made of them
 
     Attributes
     ----------
@@ -72,7 +73,8 @@ class Layout:
                     output = i * classes + c
                     terms.setdefault(part, []).append((output, c if shared else output, weight))
         given: list[Kernel] = []
-        chains = _chains([(kernel, _step(kernel, given)) for kernel in terms])
+        own_steps = [(kernel, _step(kernel, given)) for kernel in terms]
+        chains = _chains(own_steps, AMPLIFICATION[dtype])
         steps = [step for chain in chains for _, step in chain]
         ordered = [terms[kernel] for chain in chains for kernel, _ in chain]
         used = sorted({step.channel for step in steps})
@@ -107,8 +109,9 @@ class Layout:
 
     def _columns(self, steps: Sequence[Step]) -> dict[str, Any]:
         """What `Plan` and `Parts` say of steps."""
+        maker = link_single_step if self.dtype == np.float32 else link_step
         return {
-            "links": np.array([linked(link_step, step.kind()) for step in steps]),
+            "links": np.array([linked(maker, step.kind()) for step in steps]),
             "channel": np.array([self.channels.index(step.channel) for step in steps]),
             "power": np.array([step.power for step in steps]),
             "parameter": np.array([step.parameter for step in steps], dtype=np.float64),
@@ -126,18 +129,21 @@ def _step(kernel: Kernel, given: list[Kernel]) -> Step:
     return Step(GivenStep, FIRST_GIVEN + given.index(kernel))
 
 
-def _chains(steps: Chain) -> list[Chain]:
+def _chains(steps: Chain, most: float) -> list[Chain]:
     """Steps that share an exponential lie in one chain; every other step is alone."""
     chains = [[one] for one in steps if one[1].kind is not ExponentialStep]
     exponentials = [one for one in steps if one[1].kind is ExponentialStep]
     for channel in sorted({step.channel for _, step in exponentials}):
         members = [one for one in exponentials if one[1].channel == channel]
-        chains += _ladders(sorted(members, key=lambda one: one[1].parameter))
+        chains += _ladders(sorted(members, key=lambda one: one[1].parameter), most)
     return chains
 
 
-def _ladders(steps: Chain) -> list[Chain]:
-    """Split the exponentials of one channel, in the order of growing parameters, into ladders."""
+def _ladders(steps: Chain, most: float) -> list[Chain]:
+    """Split the exponentials of one channel, in the order of growing parameters, into ladders.
+
+    most : see `AMPLIFICATION`
+    """
     ladders: list[Chain] = []
     growth: list[float] = []  # of each ladder: the product of its ratios
     for kernel, step in steps:
@@ -145,7 +151,7 @@ def _ladders(steps: Chain) -> list[Chain]:
             ratio = step.parameter / ladder[-1][1].parameter
             power = round(min(ratio, 2.0 * LARGEST_RATIO))
             exact = abs(ratio - power) <= 4e-16 * power
-            if exact and 2 <= power <= LARGEST_RATIO and growth[i] * power <= AMPLIFICATION:
+            if exact and 2 <= power <= LARGEST_RATIO and growth[i] * power <= most:
                 ladder.append((kernel, replace(step, power=power)))
                 growth[i] *= power
                 break

@@ -5,6 +5,7 @@ it was compiled for. The index names the classes among them, so a class from som
 must never stand in it: a process that cannot import that module could not read the index at all.
 """
 
+from collections import ChainMap
 from functools import update_wrapper
 from pathlib import Path
 
@@ -82,10 +83,14 @@ class Verb:
     ----------
     default, implementations : functions; of classes
     column, family : of the verb's address in links; the verbs that stand there; see `linking`
+    single : the verb's twin for arrays of 32 bits, if it has one; see `linking.in_single`
+    is_single : whether this is such a twin
     """
 
     column: int
     family: tuple["Verb", ...]
+    single: "Verb | None" = None
+    is_single = False
 
     def __init__(self, default):
         self.default, self.implementations, self._compiled = default, {}, {}
@@ -119,6 +124,14 @@ class Verb:
         if body not in self._compiled:
             self._compiled[body] = njit(nogil=True, forceinline=True)(body)
         return self._compiled[body]
+
+    def twin(self):
+        """Another verb with the same implementations, but for those that are its own."""
+        other = type(self)(self.default)
+        other.implementations = ChainMap({}, self.implementations)
+        other.__qualname__ = f"{self.__qualname__}.single"
+        other.is_single, self.single = True, other
+        return other
 
     def of(self, kind):
         """Make a function the implementation for a class."""

@@ -67,6 +67,8 @@ def _products_of(points, vectors):
     @intrinsic
     def products(typing_context, values, where, n, columns, first, out, s):
         _check_order(values, where, columns, out)
+        if columns.dtype != out.dtype:
+            raise TypingError("expected columns and sums of one type")
         number = types.uintp
         return types.void(values, where, number, columns, number, out, number), generate
 
@@ -102,10 +104,8 @@ def _products_of(points, vectors):
                     builder.store(builder.call(fma, [value, other, builder.load(total)]), total)
         for row, sums in zip(rows, totals, strict=True):
             for one, total in zip(firsts, sums, strict=True):
-                place, value = _place(builder, out, row, one, width), builder.load(total)
-                if value.type != place.type.pointee:
-                    value = builder.fpext(value, place.type.pointee)
-                builder.store(value, place, align=8)
+                place = _place(builder, out, row, one, width)
+                builder.store(builder.load(total), place, align=kind.bitwidth // 8)
         return context.get_dummy_value()
 
     return products
@@ -123,7 +123,7 @@ def sum_products(values, where, n, columns, lo, out, s):
     values, where : (n or more,) float and unsigned int; where may be None: it is k
     columns : (features, b), float64 or float32: what is multiplied and summed up is of that type
     lo : from which example on; others before it may be written, too
-    out : (rows, b)
+    out : (rows, b), of the type of `columns`
     """
     n, s, b = np.uintp(n), np.uintp(s), np.uintp(columns.shape[1])
     lanes, number = np.uintp(BYTES // columns.itemsize), columns.dtype.type
@@ -161,7 +161,7 @@ def dense_inner(points, columns, out):
     Not BLAS, which sums in an order that depends on the shapes, and so on the size of a chunk; as
     fast as that, measured.
 
-    points : (n, d); columns : (d, b), as for `sum_products`; out : (n, b)
+    points : (n, d); columns, out : (d, b) and (n, b), as for `sum_products`
     """
     n, d = np.uintp(points.shape[0]), np.uintp(points.shape[1])
     b, lanes = np.uintp(columns.shape[1]), np.uintp(BYTES // columns.itemsize)

@@ -1,7 +1,8 @@
 """Pair values: inner products, squared and Manhattan distances of points and examples.
 
 The only code that touches features. Sparse is one function for each quantity; what follows is
-shared with dense. CSR matrices arrive as (data, indices, indptr).
+shared with dense. CSR matrices arrive as (data, indices, indptr). Features and norms are numbers of
+64 bits; what is computed has the type of `out`, but for differences, which are taken in 64 bits.
 """
 
 import numpy as np
@@ -14,6 +15,7 @@ from kernbrook.numerics.lanes import sum_products
 # inner products are summed up in.
 NEAR = {"float64": 1e-6, "float32": 1e-3}
 NEAR_DOUBLE = NEAR["float64"]
+SLACK = 1e-9  # of the norms: by so much a distance beyond the reach may be wrong
 
 
 @njit(cache=True, nogil=True)
@@ -125,15 +127,27 @@ def _sparse_difference(data_a, indices_a, a, end_a, data_b, indices_b, b, end_b,
     return total
 
 
+@njit(inline="always")
+def _is_close(square, both, limits):
+    """Whether a squared distance is too small, beside the sum of both norms, to be trusted.
+
+    limits : `near`, the reach and the slack, of the type that is computed in
+    """
+    near, reach, slack = limits
+    return (square < near * both) & (square <= reach + slack * both)
+
+
 @njit(cache=True, nogil=True)
 def _squared_row(inner, norm, norms, reach, near, out):
     """out = norm + norms - 2 inner; True if some of them are too close to be trusted."""
-    close = 0
+    close, number = 0, out.dtype.type
+    minus_two, zero, own = number(-2.0), number(0.0), number(norm)
+    limits = number(near), number(reach), number(SLACK)
     for j in range(np.uintp(out.shape[0])):
-        both = norm + norms[j]
-        value = max(fma(-2.0, inner[j], both), 0.0)
+        both = own + number(norms[j])
+        value = max(fma(minus_two, inner[j], both), zero)
         out[j] = value
-        close += (value < near * both) & (value <= reach + 1e-9 * both)
+        close += _is_close(value, both, limits)
     return close > 0
 
 
@@ -145,12 +159,13 @@ def dense_squared(points, norms_points, block, norms_block, inner, reach, near, 
 
     near : see `NEAR`
     """
-    n, d = points.shape
+    (n, d), number = points.shape, out.dtype.type
+    limits = number(near), number(reach), number(SLACK)
     for s in range(n):
         if _squared_row(inner[s], norms_points[s], norms_block, reach, near, out[s]):
             for j in range(out.shape[1]):
-                both = norms_points[s] + norms_block[j]
-                if out[s, j] < near * both and out[s, j] <= reach + 1e-9 * both:
+                both = number(norms_points[s]) + number(norms_block[j])
+                if _is_close(out[s, j], both, limits):
                     total = 0.0
                     for k in range(d):
                         difference = points[s, k] - block[j, k]
@@ -176,10 +191,12 @@ def sparse_squared_row(point, block, begin, norms_block, inner, reach, near, out
     """
     data, indices, here, end, norm = point
     data_b, indices_b, indptr_b = block
+    number = out.dtype.type
+    limits = number(near), number(reach), number(SLACK)
     if _squared_row(inner, norm, norms_block, reach, near, out):
         for j in range(out.shape[0]):
-            both = norm + norms_block[j]
-            if out[j] < near * both and out[j] <= reach + 1e-9 * both:
+            both = number(norm) + number(norms_block[j])
+            if _is_close(out[j], both, limits):
                 out[j] = _sparse_difference(
                     data, indices, here, end,
                     data_b, indices_b, indptr_b[begin + j], indptr_b[begin + j + 1], False,

@@ -15,7 +15,7 @@ import numpy as np
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import Matrix, Vector, family, fill_in, through
+from kernbrook.numerics.linking import Matrix, Vector, family, fill_in, in_single, through
 
 
 @Verb
@@ -31,7 +31,7 @@ def fill(
     ----------
     kind : of the step, by whose class the implementation is chosen
     source : (b,) float, the channel's pair values of one point and the examples
-    values : (2, b) float; the second row is scratch
+    values : (2, b) float, of the same type, 64 or 32 bits; the second row is scratch
     lo, hi : unsigned int
     parameter, offset : float, power : int, of the step
     """
@@ -39,12 +39,19 @@ def fill(
 
 
 family(fill)
+(fill_single,) = in_single(fill)
 
 
 @njit(cache=True)
 def link_step(kind, link):
     """Fill in the link to a kind of step."""
     fill_in(fill, kind, link)
+
+
+@njit(cache=True)
+def link_single_step(kind, link):
+    """The same, for pair values of 32 bits."""
+    fill_in(fill_single, kind, link)
 
 
 @njit(cache=True, nogil=True)
@@ -87,11 +94,11 @@ def add_points(plan, pairs, first, last, lo, hi, coefficients, scores, sizes, va
     Parameters
     ----------
     plan : the pool of kernels
-    pairs : (channels, points, b) pair values of points and examples
+    pairs : (channels, points, b) pair values of points and examples, of 64 or 32 bits
     coefficients : (points, columns) of the support vectors
     scores : (outputs, b) sums of coefficient * kernel, changed in place
     sizes : (outputs, b) sums of |coefficient * kernel|: the measure of what counts as zero
-    values : (2, b) scratch
+    values : (2, b) scratch, of the type of `pairs`
     """
     plan, pairs, values = borrowed(plan), borrowed(pairs), borrowed(values)
     lo, hi = np.uintp(lo), np.uintp(hi)
@@ -123,8 +130,8 @@ def add_points(plan, pairs, first, last, lo, hi, coefficients, scores, sizes, va
 def kernel_rows(parts, e, pairs, points, lo, hi, values, out):
     """out[s, lo:hi] = expert e's kernel of points[s] and the examples lo..hi-1.
 
-    parts : see `Parts`; pairs : (channels, points, b); points : (n,) int
-    values : (2, b or more) scratch; out : (n, b or more)
+    parts : see `Parts`; pairs : (channels, points, b), of 64 or 32 bits; points : (n,) int
+    values : (2, b or more) scratch, of the type of `pairs`; out : (n, b or more) of 64 bits
     """
     parts, pairs = borrowed(parts), borrowed(pairs)
     n, lo, hi = np.uintp(points.shape[0]), np.uintp(lo), np.uintp(hi)

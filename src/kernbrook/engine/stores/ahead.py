@@ -8,7 +8,7 @@ does not depend on the helper.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class Ahead(NamedTuple):
     done : (2, tiles) int, the window that a tile is ready for; windows take turns in the rows
     held : (2, 1 + B) int, how many slots are in use as the window before begins; their places
     rows : (2, B, w) the slots' values with the window
-    pairs : (channels TILE w) scratch
+    pairs : (channels TILE w) scratch, of the type of pair values
     """
 
     told: Labels
@@ -47,12 +47,12 @@ class Ahead(NamedTuple):
     pairs: Floats
 
 
-def ahead_of(slots: int, channels: int, window: int) -> Ahead:
-    """For so many slots; 0 where nobody helps."""
+def ahead_of(slots: int, channels: int, window: int, kind: Any) -> Ahead:
+    """For so many slots; 0 where nobody helps. kind : of pair values."""
     return Ahead(
         np.zeros(1, dtype=np.int64), np.zeros((2, -(-slots // TILE)), dtype=np.int64),
         np.zeros((2, 1 + slots), dtype=np.int64), np.empty((2, slots, window)),
-        np.empty(channels * min(TILE, slots) * window),
+        np.empty(channels * min(TILE, slots) * window, kind),
     )  # fmt: skip
 
 
@@ -61,7 +61,7 @@ def work_ahead(ahead, meeting, parts, window, b):
     """What the helper does for a block of b examples, until the learner ends or is too slow."""
     ahead, meeting, parts = borrowed(ahead), borrowed(meeting), borrowed(parts)
     told, done, patience, last = ahead.told, ahead.done, PATIENCE, 0
-    points, steps = np.arange(TILE), np.empty((2, window))
+    points, steps = np.arange(TILE), np.empty((2, window), ahead.pairs.dtype)
     while patience > 0:
         number = heard(told, OPENED)
         lo = number * window

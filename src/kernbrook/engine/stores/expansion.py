@@ -219,7 +219,7 @@ def diagonals(plan, pairs, classes, out):
             ones[s, e * classes] = 1.0
     sums = np.zeros((n_experts * classes, b))
     spare = np.zeros_like(sums)
-    values = np.empty((2, b))
+    values = np.empty((2, b), pairs.dtype)
     for t in range(b):
         add_points(plan, pairs, n + t, n + t + 1, t, t + 1, ones, sums, spare, values)
     for e in range(n_experts):
@@ -284,11 +284,9 @@ class Expansion(Store):
         held, layout = state.support, self.sums.layout
         n, b, columns = held.n, len(rows), held.coefficients.shape[1]
         block = Block(rows, layout)
-        pairs = np.empty((len(layout.channels), n + b, b))
+        pairs = np.empty((len(layout.channels), n + b, b), layout.dtype)
         if n:
-            stored = np.empty((len(layout.channels), n, b))
-            block.pairs(held.rows, stored)
-            pairs[:, :n] = stored
+            pairs[:, :n] = block.pairs_with(held.rows)
         pairs[:, n:] = block.own_pairs()
         keys, known = met(self.setting.judges_stored, rows, held.rows.keys, inside=True)
         coefficients = np.zeros((n + b, columns))
@@ -328,7 +326,7 @@ class Expansion(Store):
         return Sums(
             self.firsts, self.experts, plan, pairs, totals, sizes, keys, known,
             diagonal, coefficients, state.scale.copy(), np.zeros(m, dtype=np.int64),
-            np.empty((2, b)), np.zeros(c),
+            np.empty((2, b), pairs.dtype), np.zeros(c),
         )  # fmt: skip
 
     def _links(self) -> Any:

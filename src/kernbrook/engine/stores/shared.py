@@ -135,7 +135,7 @@ class SharedExpansion(Store):
             linked(link_combiner, self.combiner, self.compiled),
             progress, np.empty(len(self.experts)), np.ones(1, dtype=bool), self.sums.layout.plan,
             pairs, totals, sizes, np.zeros((b, c)), np.zeros_like(totals), np.zeros_like(totals),
-            np.empty((2, b)), ones, np.empty(ROOM, dtype=np.int64),
+            np.empty((2, b), pairs.dtype), ones, np.empty(ROOM, dtype=np.int64),
         )  # fmt: skip
 
         def finish(board: Board, asked: Flags) -> SupportVectors:

@@ -16,7 +16,13 @@ from kernbrook.engine.stores.ahead import Helper, Paying, ahead_of
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, met, summed
 from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, shelf_of
 from kernbrook.engine.stores.slot_union import united
-from kernbrook.engine.stores.windows import DenseMeeting, followed, link_meeting, meeting_of
+from kernbrook.engine.stores.windows import (
+    DenseMeeting,
+    followed,
+    link_meeting,
+    link_single_meeting,
+    meeting_of,
+)
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Slots, link_budgeted, typed
 from kernbrook.errors import InputError, NonFiniteError
@@ -211,12 +217,13 @@ class SlotStore(Store):
         window, groups = min(longer * WINDOW, b), -(-m // each)
         given = self._given(points, rows)
         meeting = meeting_of(points, rows, layout, given, window, groups + helped)
-        link, kept = new_link(link_meeting, meeting)
+        single = layout.dtype == np.float32
+        link, kept = new_link(link_single_meeting if single else link_meeting, meeting)
         nothing = np.zeros((0, self.setting.width)), np.zeros(0), np.zeros(0)
         if isinstance(meeting, DenseMeeting) and self.owns:
             nothing = meeting.rows, meeting.row_norms, meeting.columns
         channels, n = len(layout.channels), len(points)
-        own = np.zeros((channels, 1, b))
+        own = np.zeros((channels, 1, b), layout.dtype)
         for i, channel in enumerate(layout.channels):
             if channel == INNER:
                 own[i, 0] = rows.norms
@@ -225,11 +232,11 @@ class SlotStore(Store):
         what = f"a block of {window:,} rows with {self._kernels} and {room:,} slots"
         spread = 8 * (-(-room // 8) | 1)  # rows begin in different sets of the caches
         values = ask_for(m * window * spread, what).reshape(m, window, spread)
-        shelf = shelf_of(groups, n, channels, window)
+        shelf = shelf_of(groups, n, channels, window, layout.dtype)
         block = SlotBlock(
             self.experts, layout.parts, slots, *seen, own, np.empty((m, b)),
             Nearby(*nothing, layout.plan.reach), self.gammas, window, each, link, values, shelf,
-            ahead_of(helped * room, channels, window),
+            ahead_of(helped * room, channels, window, layout.dtype),
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         return block, (kept, meeting)

@@ -24,7 +24,7 @@ from kernbrook.gram.points import (
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.compiling import Option, Verb, njit
 from kernbrook.numerics.lanes import dense_inner, sum_products
-from kernbrook.numerics.linking import Cube, Numbers, family, fill_in
+from kernbrook.numerics.linking import Cube, Numbers, family, fill_in, in_single
 from kernbrook.numerics.pairs import (
     dense_manhattan,
     dense_squared,
@@ -118,12 +118,19 @@ def meet_row(meeting: Any, group: int, t: int, lo: int, hi: int, out: Cube) -> N
 
 
 family(turn_to, meet_points, meet_row)
+turn_to_single, _, _ = in_single(turn_to, meet_points, meet_row)
 
 
 @njit(cache=True, nogil=True)
 def link_meeting(meeting, link):
     """Fill in the link to a meeting."""
     fill_in(turn_to, meeting, link)
+
+
+@njit(cache=True, nogil=True)
+def link_single_meeting(meeting, link):
+    """The same, for pair values of 32 bits."""
+    fill_in(turn_to_single, meeting, link)
 
 
 @njit(cache=True, nogil=True)
