@@ -1,4 +1,4 @@
-"""Inner products in single precision, on request: what it changes, and what it must not."""
+"""Kernels in single precision, on request: what it changes, and what it must not."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 import kernbrook as kb
 from kernbrook.engine.stores import slots
-from kernbrook.errors import InputError
+from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Block, DenseRows, SparseRows
 from kernbrook.kernels.planning import Layout
+from kernbrook.numerics.values import add_points
 
 POOL = [kb.Gaussian(gamma=0.3), kb.Polynomial(2, offset=1), kb.Cauchy(gamma=0.3)]
 LEARNERS = {
     "rbp": (kb.RBP(20), POOL),
     "bpas": (kb.BPAS(20), POOL),
     "projectron++": (kb.ProjectronPlusPlus(20), POOL),
-    "many slots": (kb.BPAS(300), [kb.Gaussian(gamma=2.0)]),
+    "many slots": (kb.BPAS(300), [kb.Gaussian(gamma=0.1)]),
     "without a budget": (kb.PassiveAggressive(), POOL),
-    "the last few": (kb.RBP(20), [kb.Gaussian(gamma=0.3), kb.Gaussian(gamma=0.6)]),
+    "the last few": (kb.RBP(20), [kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=0.06)]),
 }
 FORMS = {"dense": np.asarray, "sparse": sp.csr_matrix}
 
@@ -84,8 +85,8 @@ def test_decisions_are_equal_but_where_the_margin_is_rounding(name, load):
             wanted, found = exact.decision_function(X[some]), near.decision_function(X[some])
             size = np.abs(wanted).max()
             differences.append(np.abs(wanted - found).max() / size)
-            assert_allclose(found, wanted, atol=1e-4 * size)
-            clear = np.abs(wanted) > 1e-4 * size
+            assert_allclose(found, wanted, atol=1e-3 * size)
+            clear = np.abs(wanted) > 1e-3 * size
             assert_array_equal((found > 0)[clear], (wanted > 0)[clear])
         said = [model.learn(X[some], y[some], classes=[0, 1])[0] for model in (exact, near)]
         if not np.array_equal(*said):  # from here on they learn from other mistakes
@@ -118,6 +119,38 @@ def test_equal_rows_have_equal_kernels():
     for kernel in (kb.Laplacian(gamma=0.2), kb.Gaussian(gamma=3.0)):
         layout = Layout([kernel], dtype="float32")
         assert Block(DenseRows.of(X), layout).own_pairs()[-1].diagonal().max() == 0.0
+
+
+def test_ladders_are_short():
+    """A power multiplies the relative error, and an exponential has one of 1e-7 already."""
+    X, _ = drawn()
+    widths = [0.001 * 4**i for i in range(5)]
+    layout = Layout([kb.Gaussian(gamma=gamma) for gamma in widths], dtype="float32")
+    assert layout.plan.power.tolist() == [1, 4, 4, 1, 4]
+    rows = DenseRows.of(X)
+    pairs = Block(rows, layout).own_pairs()
+    scores = np.zeros((5, len(X)))
+    scratch = np.empty((2, len(X)), np.float32)
+    add_points(layout.plan, pairs, 0, 1, 0, len(X), np.ones((1, 5)), scores, scores.copy(), scratch)
+    exact = [kb.Gaussian(gamma=gamma)(X[:1], X)[0] for gamma in widths]
+    assert_allclose(scores, exact, rtol=1e-4)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("size", [1e18, 1e19, 1e30, 1e150])
+def test_rows_beyond_the_range_of_32_bits_are_refused(size, form):
+    X, y = drawn()
+    model = model_of("without a budget").fit(form(X), y)
+    before, huge = state_of(model), form(X * size)
+    for call in (lambda: model.learn(huge, y), lambda: model.predict(huge)):
+        with pytest.raises(NonFiniteError, match=r"values of size below 1e18.*row \d of the chunk"):
+            call()
+    with pytest.raises(NonFiniteError, match="values of size below 1e18"):
+        model.learn_one(X[0] * size, y[0])
+    assert state_of(model) == before
+    exact = model_of("bpas", dtype="float64", scaling="moments").learn(huge, y)[0]
+    scaled = model_of("bpas", scaling="moments").learn(huge, y)[0]
+    assert np.mean(exact == scaled) > 0.99
 
 
 def test_merging_learners_stay_in_double_precision():

@@ -16,7 +16,7 @@ NUMBERS = [np.float64, np.float32]
 @njit
 def one_by_one(values, where, columns):
     number = columns.dtype.type
-    out = np.zeros(columns.shape[1])
+    out = np.zeros(columns.shape[1], columns.dtype)
     for j in range(len(out)):
         total = number(0.0)
         for k in range(len(values)):
@@ -35,7 +35,7 @@ def test_any_number_of_examples_from_any_on(b, number):
         for n, chosen in ((11, where), (0, where), (20, None)):
             features = np.arange(20) if chosen is None else chosen[:n]
             right = one_by_one(values[:n], features, columns)
-            out = np.full((3, b), np.nan)
+            out = np.full((3, b), np.nan, number)
             sum_products(values, chosen, n, columns, lo, out, 1)
             assert np.array_equal(out[1, lo:], right[lo:])
             assert np.isnan(out[[0, 2]]).all()
@@ -48,19 +48,21 @@ def test_any_number_of_points(b, d, number):
     rng = np.random.default_rng(b)
     columns = rng.normal(size=(d, b)).astype(number)
     for n in (0, 1, POINTS - 1, POINTS, POINTS + 1, CHAINS, CHAINS + 1, 5 * POINTS + 2):
-        points, out = rng.normal(size=(n, d)), np.full((n, b), np.nan)
+        points, out = rng.normal(size=(n, d)), np.full((n, b), np.nan, number)
         dense_inner(points, columns, out)
         right = [one_by_one(point, np.arange(d), columns) for point in points]
         assert np.array_equal(out, np.reshape(right, (n, b)))
 
 
-def test_the_type_of_the_examples_is_that_of_the_sums():
+def test_what_is_computed_is_of_the_type_of_the_examples():
     points, columns = np.array([[1.0, 1e-9]]), np.ones((2, 8))
-    double, single = np.empty((1, 8)), np.empty((1, 8))
+    double, single = np.empty((1, 8)), np.empty((1, 8), np.float32)
     dense_inner(points, columns, double)
     dense_inner(points, columns.astype(np.float32), single)
     assert double[0, 0] == 1.0 + 1e-9
     assert single[0, 0] == 1.0
+    with pytest.raises(TypingError, match="of one type"):
+        dense_inner(points, columns.astype(np.float32), double)
 
 
 def test_rows_lie_one_after_the_other():

@@ -49,7 +49,7 @@ from kernbrook.engine.stores.slots import Kept, SlotStore
 from kernbrook.engine.verbs import Slots, parts_of
 from kernbrook.errors import NonFiniteError
 from kernbrook.features.base import link_features, write_row
-from kernbrook.gram.points import DenseRows, Floats, Labels, SupportVectors
+from kernbrook.gram.points import RANGES, DenseRows, Floats, Labels, SupportVectors
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import njit
@@ -80,9 +80,9 @@ class QuickRows:
         m, c, d = model.n_experts, setting.scores, setting.width
         self.width, self.scores = d, c
         given, key, tells = np.empty((1, d)), np.zeros(1, dtype=np.int64), not setting.judges_stored
-        methods = model.scaler.methods
+        methods, limit = model.scaler.methods, RANGES[setting.dtype].norms
         rows = [
-            Row(given, given if way is None else np.empty((1, d)), np.empty(1), key, tells)
+            Row(given, given if way is None else np.empty((1, d)), np.empty(1), key, tells, limit)
             for way in methods
         ]
         stores: list[InRows] = [
@@ -181,7 +181,7 @@ class QuickRows:
         if end == NOT_HERE:
             return None
         if end == TOO_LARGE:
-            raise NonFiniteError("x: expected finite values of size below 1e154")
+            raise NonFiniteError(f"x: expected {RANGES[self.model.setting.dtype].told}")
         if end == RAISED:
             raise RuntimeError(RAISED_AN_ERROR)
         self._overflowed(end)

@@ -34,6 +34,7 @@ class Row(NamedTuple):
     """A row as it is given, (1, d), and scaled; the squared norm, and the key, (1,) each.
 
     tells_apart : whether a row that is stored is known again, by its key
+    limit : below which the squared norm must be
     """
 
     given: Floats
@@ -41,6 +42,7 @@ class Row(NamedTuple):
     norm: Floats
     key: Labels
     tells_apart: bool
+    limit: float
 
 
 class Journal(NamedTuple):
@@ -126,9 +128,9 @@ def glance(view: Any) -> None:
 
 @Verb
 def small(view: Any) -> bool:
-    """Whether the scaled row's squared norm is finite; it is then known."""
+    """Whether the scaled row's squared norm is below its limit; it is then known."""
     view.row.norm[0] = dense_norms(view.row.x)[0]
-    return view.row.norm[0] < np.inf
+    return view.row.norm[0] < view.row.limit
 
 
 family(enter, glance, small)

@@ -34,6 +34,7 @@ from kernbrook.gram.points import (
     Rows,
     SparseRows,
     canonical,
+    check_range,
     keys_of,
     sound,
 )
@@ -217,7 +218,11 @@ class OnlineMachine(BaseEstimator):
 
     def _views(self, scaled: Sequence[Any], rows: Rows) -> Views:
         """The rows in each view, None where they are not scaled."""
-        return tuple(rows if X is None else replace(self._rows(X), keys=rows.keys) for X in scaled)
+        views = (rows if X is None else replace(self._rows(X), keys=rows.keys) for X in scaled)
+        found: Views = tuple(views)
+        for view in found:
+            check_range(view.norms, self._run.setting.dtype)
+        return found
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the run takes it."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -89,11 +89,25 @@ def wider(array: Floats, width: int) -> Floats:
     return grown
 
 
-def _checked(norms: Floats) -> Floats:
-    if not np.isfinite(norms).all():
-        row = int(np.argmin(np.isfinite(norms)))
+class Range(NamedTuple):
+    """What rows may be: squared norms below `norms`; `told` says so of their values."""
+
+    norms: float
+    told: str
+
+
+RANGES = {
+    "float64": Range(np.inf, "finite values of size below 1e154"),
+    "float32": Range(1e37, "finite values of size below 1e18 with dtype='float32'"),
+}
+
+
+def check_range(norms: Floats, dtype: str = "float64") -> Floats:
+    """The squared norms of rows whose pair values have this type; NonFiniteError if too large."""
+    fits = norms < RANGES[dtype].norms
+    if not fits.all():
         raise NonFiniteError(
-            f"X: expected finite values of size below 1e154, row {row} of the chunk has NaN, "
+            f"X: expected {RANGES[dtype].told}, row {int(np.argmin(fits))} of the chunk has NaN, "
             "infinity or a larger one"
         )
     return norms
@@ -113,7 +127,7 @@ class DenseRows:
     @classmethod
     def of(cls, X: Floats) -> DenseRows:
         norms = _by_parts(compiled.dense_norms, X, np.float64)
-        return cls(X, _checked(norms), np.zeros(len(X), dtype=np.int64))
+        return cls(X, check_range(norms), np.zeros(len(X), dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.X)
@@ -154,7 +168,7 @@ class SparseRows:
     def of(cls, X: Any) -> SparseRows:
         data = np.ascontiguousarray(X.data, dtype=np.float64)
         indptr = X.indptr.astype(np.int64)
-        norms = _checked(compiled.sparse_norms(data, indptr))
+        norms = check_range(compiled.sparse_norms(data, indptr))
         keys = np.zeros(len(norms), dtype=np.int64)
         return cls(data, X.indices.astype(np.int64), indptr, 0, norms, keys, X.shape[1])
 

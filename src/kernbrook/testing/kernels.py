@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ from kernbrook.testing.properties import name_of
 
 Floats = NDArray[np.float64]
 
-CLOSE = 1e-10  # the most by which values may differ, as a share of the largest
+# The most by which values may differ, as a share of the largest, by the type they are computed in.
+CLOSE = {"float64": 1e-10, "float32": 1e-3}
 FREQUENCIES = 20_000
 
 
@@ -38,7 +40,7 @@ def check_kernel(kernel: Kernel, X: Any = None) -> None:
 
     - Its values are finite, (n, m) for n and m examples, and symmetric.
     - The engine's values are those of calling it: alone, in a pool and in a mean with others, for
-      growing expansions and for slots, dense and sparse.
+      growing expansions and for slots, dense and sparse, in double and in single precision.
     - It is immutable, prints without an address, equals its copies and what its `parameters` make,
       and refuses NaN for a parameter that is a number.
     - A model with it can be cloned; saved and loaded, where a file can hold the kernel.
@@ -80,10 +82,10 @@ def _examples() -> Floats:
     return np.where(generator.random((40, 5)) < 0.5, 0.0, generator.normal(size=(40, 5)))
 
 
-def _close(found: Floats, expected: Floats) -> bool:
+def _close(found: Floats, expected: Floats, close: float) -> bool:
     largest = np.abs(expected).max(initial=0.0)
     return found.shape == expected.shape and bool(
-        np.all(np.abs(found - expected) <= CLOSE * largest)
+        np.all(np.abs(found - expected) <= close * largest)
     )
 
 
@@ -92,7 +94,7 @@ def _check_values(kernel: Kernel, X: Floats) -> None:
     K = np.asarray(kernel(X, Z))
     _expect(K.shape == (len(X), len(Z)), kernel, f"(n, m) values expected, got shape {K.shape}")
     _expect(np.isfinite(K).all(), kernel, "gave NaN or infinity")
-    _expect(_close(np.asarray(kernel(Z, X)).T, K), kernel, "not symmetric")
+    _expect(_close(np.asarray(kernel(Z, X)).T, K, CLOSE["float64"]), kernel, "not symmetric")
     for A, B in ((X[:1], Z), (X, Z[:1]), (X, Z[:0])):
         shape = np.asarray(kernel(A, B)).shape
         _expect(
@@ -104,20 +106,23 @@ def _check_values(kernel: Kernel, X: Floats) -> None:
 def _check_engine(kernel: Kernel, X: Floats) -> None:
     points = X[: len(X) // 2]
     others = (Gaussian(gamma=0.5), Polynomial(2), Mean([kernel, Linear()]), Gaussian(gamma=2))
-    for pool in ((kernel,), (kernel, *others) if of_vectors([kernel]) else (kernel, kernel)):
-        for storage, rows, stored in (
-            ("dense", DenseRows.of(X), DenseRows.of(points)),
-            ("CSR", SparseRows.of(sp.csr_matrix(X)), SparseRows.of(sp.csr_matrix(points))),
-        ):
-            sums, slots = _by_engine(pool, rows, stored)
-            for i, one in enumerate(pool):
-                K = np.asarray(one(X, points)).T
-                place = f"the engine's {{}} of {storage} rows are not those of calling {one!r}"
-                total = K.T @ _coefficients(len(points), len(pool))[:, i]
-                scale = np.abs(K).sum(axis=0).max()
-                near = np.abs(sums[i] - total).max() <= CLOSE * scale
-                _expect(near, kernel, place.format("sums"))
-                _expect(_close(slots[i], K), kernel, place.format("values"))
+    pools = (kernel,), (kernel, *others) if of_vectors([kernel]) else (kernel, kernel)
+    forms = (
+        ("dense", DenseRows.of(X), DenseRows.of(points)),
+        ("CSR", SparseRows.of(sp.csr_matrix(X)), SparseRows.of(sp.csr_matrix(points))),
+    )
+    for pool, (storage, rows, stored), dtype in product(pools, forms, CLOSE):
+        sums, slots = _by_engine(Layout(pool, dtype=dtype), len(pool), rows, stored)
+        for i, one in enumerate(pool):
+            K = np.asarray(one(X, points)).T
+            place = (
+                f"the engine's {{}} of {storage} rows in {dtype} are not those of calling {one!r}"
+            )
+            total = K.T @ _coefficients(len(points), len(pool))[:, i]
+            scale = np.abs(K).sum(axis=0).max()
+            near = np.abs(sums[i] - total).max() <= CLOSE[dtype] * scale
+            _expect(near, kernel, place.format("sums"))
+            _expect(_close(slots[i], K, CLOSE[dtype]), kernel, place.format("values"))
 
 
 def _coefficients(points: int, kernels: int) -> Floats:
@@ -127,18 +132,16 @@ def _coefficients(points: int, kernels: int) -> Floats:
     return np.where(generator.random((points, kernels)) < 0.3, 0.0, uniform)
 
 
-def _by_engine(pool: tuple[Kernel, ...], rows: Rows, points: Rows) -> tuple[Floats, list[Floats]]:
-    """Sums of the kernels over points, (m, n), and values as slots have them, m of (points, n)."""
-    layout = Layout(pool)
+def _by_engine(layout: Layout, m: int, rows: Rows, points: Rows) -> tuple[Floats, list[Floats]]:
+    """Sums of m kernels over points, (m, n), and values as slots have them, m of (points, n)."""
     pairs = rows.pairs(layout, points)
     n, b = len(points), len(rows)
-    scores, sizes, scratch = np.zeros((len(pool), b)), np.zeros((len(pool), b)), np.empty((2, b))
-    coefficients = _coefficients(n, len(pool))
+    scores, sizes, scratch = np.zeros((m, b)), np.zeros((m, b)), np.empty((2, b), pairs.dtype)
+    coefficients = _coefficients(n, m)
     add_points(layout.plan, pairs, 0, n, 0, b, coefficients, scores, sizes, scratch)
-    slots = []
-    for e in range(len(pool)):
-        slots.append(np.empty((n, b)))
-        kernel_rows(layout.parts, e, pairs, np.arange(n), 0, b, np.empty((2, b)), slots[e])
+    slots = [np.empty((n, b)) for _ in range(m)]
+    for e in range(m):
+        kernel_rows(layout.parts, e, pairs, np.arange(n), 0, b, scratch, slots[e])
     return scores, slots
 
 
@@ -189,7 +192,9 @@ def _check_spectrum(kernel: Kernel, X: Floats) -> None:
     assert isinstance(kernel, ShiftInvariant)
     K = np.asarray(kernel(X, X))
     _expect(
-        np.abs(np.diagonal(K) - 1.0).max() <= CLOSE, kernel, "has a spectrum, but is not 1 at 0"
+        np.abs(np.diagonal(K) - 1.0).max() <= CLOSE["float64"],
+        kernel,
+        "has a spectrum, but is not 1 at 0",
     )
     for way in WAYS:
         if way == "orthogonal" and not kernel.isotropic:
