@@ -48,21 +48,24 @@ def test_any_number_of_points(b, d, number):
     rng = np.random.default_rng(b)
     columns = rng.normal(size=(d, b)).astype(number)
     for n in (0, 1, POINTS - 1, POINTS, POINTS + 1, CHAINS, CHAINS + 1, 5 * POINTS + 2):
-        points, out = rng.normal(size=(n, d)), np.full((n, b), np.nan, number)
-        dense_inner(points, columns, out)
-        right = [one_by_one(point, np.arange(d), columns) for point in points]
-        assert np.array_equal(out, np.reshape(right, (n, b)))
+        points = rng.normal(size=(n, d))
+        for which in (None, rng.integers(max(n, 1), size=n), rng.permutation(n)[: n // 2]):
+            chosen = points if which is None else points[which]
+            out = np.full((len(chosen), b), np.nan, number)
+            dense_inner(points, which, columns, out)
+            right = [one_by_one(point, np.arange(d), columns) for point in chosen]
+            assert np.array_equal(out, np.reshape(right, out.shape))
 
 
 def test_what_is_computed_is_of_the_type_of_the_examples():
     points, columns = np.array([[1.0, 1e-9]]), np.ones((2, 8))
     double, single = np.empty((1, 8)), np.empty((1, 8), np.float32)
-    dense_inner(points, columns, double)
-    dense_inner(points, columns.astype(np.float32), single)
+    dense_inner(points, None, columns, double)
+    dense_inner(points, None, columns.astype(np.float32), single)
     assert double[0, 0] == 1.0 + 1e-9
     assert single[0, 0] == 1.0
     with pytest.raises(TypingError, match="of one type"):
-        dense_inner(points, columns.astype(np.float32), double)
+        dense_inner(points, None, columns.astype(np.float32), double)
 
 
 def test_rows_lie_one_after_the_other():

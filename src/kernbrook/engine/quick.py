@@ -305,7 +305,7 @@ class SlotsInRows(InRows):
         own, store, most = Slots(*slots), self.store, self.most
         m, _, room = own.alpha.shape
         layout, nothing = store.sums.layout, np.zeros((0, 0))
-        codes = np.array(layout.channels)
+        codes, kind = np.array(layout.channels), layout.dtype
         self.stored, saved = self._room(), self._room()
         points = SupportVectors(0, self.width, False)
         points._X, points._norms, points._keys = self.stored
@@ -314,13 +314,13 @@ class SlotsInRows(InRows):
         nowhere = Nearby(nothing, np.zeros(1), np.zeros(0), np.inf)
         block = SlotBlock(
             store.experts, layout.parts, own, self.stored.keys, np.zeros(1, dtype=bool),
-            np.empty((len(codes), 1, 1), layout.dtype), np.empty((m, 1)), nowhere, store.gammas, 0, m,
-            np.zeros(LINK, dtype=np.int64), np.empty((m, 1, room)), shelf_of(0, 0, 0, 0, layout.dtype),
-            ahead_of(0, 0, 0, layout.dtype), np.empty((m, ROOM), dtype=np.int64),
+            np.empty((len(codes), 1, 1), kind), np.empty((m, 1)), nowhere, store.gammas, 0, m,
+            np.zeros(LINK, dtype=np.int64), np.empty((m, 1, room)), shelf_of(0, 0, 0, 0, kind),
+            ahead_of(0, 0, 0, kind), np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         of_row = RowOfSlots(
             block, layout.plan, codes, n, self.stored, saved, self.row, np.empty(m, np.int64),
-            np.empty((self.width, 1), dtype=layout.dtype), np.empty(len(codes) * most, layout.dtype),
+            np.empty((self.width, 1), kind), np.empty(len(codes) * most, kind),
         )  # fmt: skip
         return Budgeted(store.link(), block), of_row
 
@@ -375,14 +375,14 @@ def meet_pairs(codes, plan, stored, n, row, column, pairs, own):
     met = pairs[: len(codes) * n].reshape((len(codes), n, 1))
     for i in range(len(codes)):
         if codes[i] == INNER:
-            dense_inner(X, column, met[i])
+            dense_inner(X, None, column, met[i])
             own[i, 0, 0] = norm[0]
         elif codes[i] == SQUARED:
-            dense_squared(X, norms, x, norm, met[0], plan.reach, plan.near, met[i])
-            dense_squared(x, norm, x, norm, own[0], plan.reach, plan.near, own[i])
+            dense_squared(X, norms, None, x, norm, met[0], plan.reach, plan.near, met[i])
+            dense_squared(x, norm, None, x, norm, own[0], plan.reach, plan.near, own[i])
         else:
-            dense_manhattan(X, column, met[i])
-            dense_manhattan(x, column, own[i])
+            dense_manhattan(X, None, column, met[i])
+            dense_manhattan(x, None, column, own[i])
 
 
 @njit(cache=True)

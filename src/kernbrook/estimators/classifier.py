@@ -83,10 +83,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         and counted. `learn` says of such a row the most frequent label so far. `predict` refuses
         them all the same.
     dtype : "float64" or "float32"
-        Of the numbers that inner products between rows, and distances, are made of. Sums, kernels
-        and all that is learned stay in double precision. "float32" saves up to a third of the time
-        where rows are long and budgets large; decisions differ by about 1e-6 of the largest. Random
-        features, and learners that merge support vectors, take double precision all the same.
+        Of the numbers in which kernels are computed, from inner products and distances on. Sums and
+        all that is learned stay in double precision. See "Budgets" in the guide for what "float32"
+        saves; decisions differ by about 1e-6 of the largest, and features must be below 1e18 in
+        size. Random features, and learners that merge support vectors, take double precision all
+        the same.
 
     Attributes
     ----------

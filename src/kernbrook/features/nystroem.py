@@ -31,7 +31,7 @@ class NystroemMap(Map):
             points = self._stored[type(rows)] = rows.like(self._landmarks)
         values = np.empty((len(rows), len(points)))
         kernel_values(self._layout.plan, rows.pairs(self._layout, points), values)
-        dense_inner(values, self._arrays["root"], out)
+        dense_inner(values, None, self._arrays["root"], out)
 
 
 class Nystroem(Features):

@@ -91,7 +91,7 @@ class Waves(NamedTuple):
 
 @write_row.of(Waves)
 def _write_row(rule, x, out):
-    dense_inner(x, rule.columns, rule.angles)
+    dense_inner(x, None, rule.columns, rule.angles)
     fill_waves(rule.angles, rule.first, rule.scale, rule.starts, out)
 
 

@@ -141,7 +141,7 @@ class DenseRows:
 
     def inner(self, columns: Floats, place: NDArray[np.int64], out: Floats) -> None:
         """Inner products with the columns (d, f), in `out`, (n, f)."""
-        dense_inner(self.X, columns, out)
+        dense_inner(self.X, None, columns, out)
 
     def like(self, X: Floats) -> DenseRows:
         """The rows of an array, stored as these are."""
@@ -278,13 +278,13 @@ class Block:
         rows, plan = self.rows, self.layout.plan
         assert isinstance(rows, DenseRows)
         if channel == INNER:
-            dense_inner(points.X, self.columns, out)
+            dense_inner(points.X, None, self.columns, out)
         elif channel == SQUARED:
             compiled.dense_squared(
-                points.X, points.norms, rows.X, rows.norms, inner, plan.reach, plan.near, out
+                points.X, points.norms, None, rows.X, rows.norms, inner, plan.reach, plan.near, out
             )
         elif channel == MANHATTAN:
-            compiled.dense_manhattan(points.X, self.columns, out)
+            compiled.dense_manhattan(points.X, None, self.columns, out)
 
     def _sparse_channel(self, channel: int, points: SparseRows, inner: Floats, out: Floats) -> None:
         csr, plan = (points.data, points.indices, points.indptr, points.start), self.layout.plan

@@ -387,10 +387,11 @@ def _merge_smallest(upkeep, slots, seen, rows, points, t):
         inner = np.empty((1, points.columns.shape[1]))
         square = np.empty((1, points.columns.shape[1]))
         point = own[partner : partner + 1]
-        dense_inner(point, points.columns, inner)
+        dense_inner(point, None, points.columns, inner)
         dense_squared(
             point,
             slots.norms[partner : partner + 1],
+            None,
             points.features,
             points.norms,
             inner,

@@ -62,20 +62,21 @@ def _products_of(points, vectors):
     vectors of them, or with 0 one example.
 
     values : (rows, n or more); of one point (n or more,), then s is only a row of `out`
+    which : the points' rows in `values`, or None: one after the other
     """
 
     @intrinsic
-    def products(typing_context, values, where, n, columns, first, out, s):
-        _check_order(values, where, columns, out)
+    def products(typing_context, values, which, where, n, columns, first, out, s):
+        _check_order(values, which, where, columns, out)
         if columns.dtype != out.dtype:
             raise TypingError("expected columns and sums of one type")
         number = types.uintp
-        return types.void(values, where, number, columns, number, out, number), generate
+        return types.void(values, which, where, number, columns, number, out, number), generate
 
     def generate(context, builder, signature, arguments):
-        values, columns, out = _arrays(context, builder, signature, arguments, 0, 3, 5)
-        n, first, s = (arguments[i] for i in (2, 4, 6))
-        kind = signature.args[3].dtype
+        values, columns, out = _arrays(context, builder, signature, arguments, 0, 4, 6)
+        n, first, s = (arguments[i] for i in (3, 5, 7))
+        kind = signature.args[4].dtype
         number, width = _NUMBERS[kind], 8 * BYTES // kind.bitwidth if vectors else 1
         vector = ir.VectorType(number, width)
         name, took = f"llvm.fma.v{width}f{kind.bitwidth}", ir.FunctionType(vector, [vector] * 3)
@@ -85,13 +86,17 @@ def _products_of(points, vectors):
         begins = [_INT(0)]
         if signature.args[0].ndim == 2:
             long = builder.extract_value(values.shape, 1)
-            begins = [builder.mul(row, long) for row in rows]
+            held = rows
+            if signature.args[1] != types.none:
+                (which,) = _arrays(context, builder, signature, arguments, 1)
+                held = [builder.load(builder.gep(which.data, [row])) for row in rows]
+            begins = [builder.mul(row, long) for row in held]
         zero = vector([0.0] * width)
         totals = [[cgutils.alloca_once_value(builder, zero) for _ in firsts] for _ in rows]
         with cgutils.for_range(builder, n, intp=_INT) as loop:
             feature = loop.index
-            if signature.args[1] != types.none:
-                (where,) = _arrays(context, builder, signature, arguments, 1)
+            if signature.args[2] != types.none:
+                (where,) = _arrays(context, builder, signature, arguments, 2)
                 feature = builder.load(builder.gep(where.data, [feature]))
             places = [_place(builder, columns, feature, one, width) for one in firsts]
             others = [builder.load(place, align=kind.bitwidth // 8) for place in places]
@@ -132,19 +137,19 @@ def sum_products(values, where, n, columns, lo, out, s):
         rest = b - j
         if rest > _FOUR * lanes and b >= _EIGHT * lanes:
             j = min(j, b - _EIGHT * lanes)  # some are summed up once more
-            _eight(values, where, n, columns, j, out, s)
+            _eight(values, None, where, n, columns, j, out, s)
             j += _EIGHT * lanes
         elif rest > _TWO * lanes and b >= _FOUR * lanes:
             j = min(j, b - _FOUR * lanes)
-            _four(values, where, n, columns, j, out, s)
+            _four(values, None, where, n, columns, j, out, s)
             j += _FOUR * lanes
         elif rest > lanes and b >= _TWO * lanes:
             j = min(j, b - _TWO * lanes)
-            _two(values, where, n, columns, j, out, s)
+            _two(values, None, where, n, columns, j, out, s)
             j += _TWO * lanes
         else:
             j = min(j, b - lanes)
-            _one(values, where, n, columns, j, out, s)
+            _one(values, None, where, n, columns, j, out, s)
             j += lanes
     while j < b:
         total = number(0.0)
@@ -155,15 +160,16 @@ def sum_products(values, where, n, columns, lo, out, s):
 
 
 @njit(cache=True, nogil=True)
-def dense_inner(points, columns, out):
-    """out[s, j] = sum over k of points[s, k] * columns[k, j], in the order of the features.
+def dense_inner(points, which, columns, out):
+    """out[s, j] = sum over k of points[which[s], k] * columns[k, j], in the order of the features.
 
     Not BLAS, which sums in an order that depends on the shapes, and so on the size of a chunk; as
     fast as that, measured.
 
-    points : (n, d); columns, out : (d, b) and (n, b), as for `sum_products`
+    points : (rows, d); which : (n,) int, or None: all of them, one after the other
+    columns, out : (d, b) and (n, b), as for `sum_products`
     """
-    n, d = np.uintp(points.shape[0]), np.uintp(points.shape[1])
+    n, d = np.uintp(out.shape[0]), np.uintp(points.shape[1])
     b, lanes = np.uintp(columns.shape[1]), np.uintp(BYTES // columns.itemsize)
     wide, slim = b >= np.uintp(VECTORS) * lanes, b >= lanes
     tall = np.uintp(POINTS if slim else CHAINS)
@@ -174,15 +180,16 @@ def dense_inner(points, columns, out):
         while j < b:
             first = min(j, b - across)  # ... both points and examples
             if wide:
-                _wide(points, None, d, columns, first, out, s)
+                _wide(points, which, None, d, columns, first, out, s)
             elif slim:
-                _slim(points, None, d, columns, first, out, s)
+                _slim(points, which, None, d, columns, first, out, s)
             else:
-                _single(points, None, d, columns, first, out, s)
+                _single(points, which, None, d, columns, first, out, s)
             j += across
         s += tall
     while s < n:
-        sum_products(points[s], None, d, columns, 0, out, s)
+        point = points[s if which is None else np.uintp(which[s])]
+        sum_products(point, None, d, columns, 0, out, s)
         s += _ONE
 
 

@@ -152,23 +152,24 @@ def _squared_row(inner, norm, norms, reach, near, out):
 
 
 @njit(cache=True, nogil=True)
-def dense_squared(points, norms_points, block, norms_block, inner, reach, near, out):
+def dense_squared(points, norms_points, which, block, norms_block, inner, reach, near, out):
     """out = squared distances; those of near-equal pairs from the difference.
 
     ||x||^2 + ||z||^2 - 2 x.z loses its digits where the distance is small beside the norms.
 
-    near : see `NEAR`
+    which : as for `dense_inner`; near : see `NEAR`
     """
-    (n, d), number = points.shape, out.dtype.type
+    d, number = points.shape[1], out.dtype.type
     limits = number(near), number(reach), number(SLACK)
-    for s in range(n):
-        if _squared_row(inner[s], norms_points[s], norms_block, reach, near, out[s]):
+    for s in range(out.shape[0]):
+        p = s if which is None else which[s]
+        if _squared_row(inner[s], norms_points[p], norms_block, reach, near, out[s]):
             for j in range(out.shape[1]):
-                both = number(norms_points[s]) + number(norms_block[j])
+                both = number(norms_points[p]) + number(norms_block[j])
                 if _is_close(out[s, j], both, limits):
                     total = 0.0
                     for k in range(d):
-                        difference = points[s, k] - block[j, k]
+                        difference = points[p, k] - block[j, k]
                         total = fma(difference, difference, total)
                     out[s, j] = total
 
@@ -204,14 +205,15 @@ def sparse_squared_row(point, block, begin, norms_block, inner, reach, near, out
 
 
 @njit(cache=True, nogil=True)
-def dense_manhattan(points, columns, out):
-    """out[s, j] = sum over k of |points[s, k] - columns[k, j]|."""
+def dense_manhattan(points, which, columns, out):
+    """out[s, j] = sum over k of |points[which[s], k] - columns[k, j]|; which as `dense_inner`."""
     b = np.uintp(columns.shape[1])
-    for s in range(points.shape[0]):
+    for s in range(out.shape[0]):
+        p = s if which is None else which[s]
         for j in range(b):
             out[s, j] = 0.0
         for k in range(points.shape[1]):
-            value = columns.dtype.type(points[s, k])
+            value = columns.dtype.type(points[p, k])
             for j in range(b):
                 out[s, j] += abs(value - columns[k, j])
 

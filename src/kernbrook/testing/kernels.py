@@ -107,7 +107,7 @@ def _check_engine(kernel: Kernel, X: Floats) -> None:
     points = X[: len(X) // 2]
     others = (Gaussian(gamma=0.5), Polynomial(2), Mean([kernel, Linear()]), Gaussian(gamma=2))
     pools = (kernel,), (kernel, *others) if of_vectors([kernel]) else (kernel, kernel)
-    forms = (
+    forms: tuple[tuple[str, Rows, Rows], ...] = (
         ("dense", DenseRows.of(X), DenseRows.of(points)),
         ("CSR", SparseRows.of(sp.csr_matrix(X)), SparseRows.of(sp.csr_matrix(points))),
     )
@@ -115,14 +115,12 @@ def _check_engine(kernel: Kernel, X: Floats) -> None:
         sums, slots = _by_engine(Layout(pool, dtype=dtype), len(pool), rows, stored)
         for i, one in enumerate(pool):
             K = np.asarray(one(X, points)).T
-            place = (
-                f"the engine's {{}} of {storage} rows in {dtype} are not those of calling {one!r}"
-            )
+            what = f"of {storage} rows in {dtype} are not those of calling {one!r}"
             total = K.T @ _coefficients(len(points), len(pool))[:, i]
             scale = np.abs(K).sum(axis=0).max()
             near = np.abs(sums[i] - total).max() <= CLOSE[dtype] * scale
-            _expect(near, kernel, place.format("sums"))
-            _expect(_close(slots[i], K, CLOSE[dtype]), kernel, place.format("values"))
+            _expect(near, kernel, f"the engine's sums {what}")
+            _expect(_close(slots[i], K, CLOSE[dtype]), kernel, f"the engine's values {what}")
 
 
 def _coefficients(points: int, kernels: int) -> Floats:

@@ -101,7 +101,7 @@ def inner(A: Examples, B: Examples) -> Floats:
     if sp.issparse(A.items):
         return (A.items @ B.items.T).toarray()
     result = np.empty((len(A), len(B)))
-    dense_inner(A.items, np.ascontiguousarray(B.items.T), result)
+    dense_inner(A.items, None, np.ascontiguousarray(B.items.T), result)
     return result
 
 
@@ -205,6 +205,7 @@ class _Pairs:
                 )  # fmt: skip
             else:
                 dense_squared(
-                    A.items, A.norms, B.items, B.norms, inner, np.inf, NEAR_DOUBLE, self._squared
-                )
+                    A.items, A.norms, None, B.items, B.norms, inner, np.inf, NEAR_DOUBLE,
+                    self._squared,
+                )  # fmt: skip
         return self._squared

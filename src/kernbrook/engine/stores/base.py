@@ -30,7 +30,7 @@ class Setting(NamedTuple):
     seed : of the draws
     regression : whether labels are numbers
     judges_stored : whether the combiner learns from a row that is stored like from others
-    dtype : "float64" or "float32", of inner products between rows
+    dtype : "float64" or "float32", of pair values and of the kernels made of them
     """
 
     width: int

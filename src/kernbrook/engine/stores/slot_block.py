@@ -115,9 +115,8 @@ def shelf_of(groups: int, places: int, channels: int, window: int, kind: Any) ->
     return Shelf(
         np.full((groups, places), -1), np.empty((groups, places), dtype=np.int64),
         aligned((groups, channels * TILE * window), kind), aligned((groups, TILE, window)),
-        aligned((groups, 2, window), kind),
-        aligned((groups, window, channels, 1, window), kind), np.zeros((groups, window), dtype=bool),
-        np.zeros(1, dtype=np.int64),
+        aligned((groups, 2, window), kind), aligned((groups, window, channels, 1, window), kind),
+        np.zeros((groups, window), dtype=bool), np.zeros(1, dtype=np.int64),
     )  # fmt: skip
 
 

@@ -58,7 +58,6 @@ class DenseMeeting(NamedTuple):
     points, norms : (n, d) and (n,) squared norms
     rows, row_norms : the same of the block, (b, d) and (b,)
     columns : (b d,) the rows of each window transposed, of the type that is multiplied in
-    tile, tile_norms : (groups, TILE, d) and (groups, TILE) scratch
     """
 
     common: Given
@@ -67,8 +66,6 @@ class DenseMeeting(NamedTuple):
     rows: Floats
     row_norms: Floats
     columns: Floats
-    tile: Floats
-    tile_norms: Floats
 
 
 class SparseMeeting(NamedTuple):
@@ -153,25 +150,21 @@ def turn(rows, window, out):
 
 @meet_points.of(DenseMeeting)
 def _meet_points(meeting, group, which, lo, hi, out):
-    common, n, d = meeting.common, which.shape[0], meeting.rows.shape[1]
-    tile, norms = meeting.tile[group, :n], meeting.tile_norms[group, :n]
-    for s in range(n):
-        p = which[s]
-        norms[s] = meeting.norms[p]
-        for k in range(d):
-            tile[s, k] = meeting.points[p, k]
-    columns = window_columns(meeting.columns, lo, hi, d)
+    common, points, norms = meeting.common, meeting.points, meeting.norms
+    columns = window_columns(meeting.columns, lo, hi, points.shape[1])
     for i in range(common.codes.shape[0]):
         code = common.codes[i]
         if code == INNER:
-            dense_inner(tile, columns, out[i])
+            dense_inner(points, which, columns, out[i])
         elif code == SQUARED:
             rows, own = meeting.rows[lo:hi], meeting.row_norms[lo:hi]
-            dense_squared(tile, norms, rows, own, out[0], common.reach, common.near, out[i])
+            dense_squared(
+                points, norms, which, rows, own, out[0], common.reach, common.near, out[i]
+            )
         elif code == MANHATTAN:
-            dense_manhattan(tile, columns, out[i])
+            dense_manhattan(points, which, columns, out[i])
         else:
-            for s in range(n):
+            for s in range(which.shape[0]):
                 take_given(common, code, which[s], lo, hi, out[i, s])
 
 
@@ -196,9 +189,9 @@ def _meet_row(meeting, group, t, lo, hi, out):
             later = hi - t - 1
             inner = out[0, 0, first : hi - lo].reshape((1, later))
             square = out[i, 0, first : hi - lo].reshape((1, later))
-            dense_squared(row, norm, rows, norms, inner, common.reach, common.near, square)
+            dense_squared(row, norm, None, rows, norms, inner, common.reach, common.near, square)
         elif code == MANHATTAN:
-            dense_manhattan(meeting.rows[t : t + 1], columns, out[i])
+            dense_manhattan(meeting.rows[t : t + 1], None, columns, out[i])
         else:
             place = common.given.shape[1] - common.given.shape[2] + t
             take_given(common, code, place, t + 1, hi, out[i, 0, first : hi - lo])
@@ -282,12 +275,9 @@ def meeting_of(
     common = Given(np.array(layout.channels), plan.reach, plan.near, given)
     if isinstance(points, DenseRows):
         assert isinstance(rows, DenseRows)
-        d, columns = rows.X.shape[1], aligned((rows.X.size,), kind)
+        columns = aligned((rows.X.size,), kind)
         turn(rows.X, window, columns)
-        return DenseMeeting(
-            common, points.X, points.norms, rows.X, rows.norms, columns,
-            np.empty((groups, TILE, d)), np.empty((groups, TILE)),
-        )  # fmt: skip
+        return DenseMeeting(common, points.X, points.norms, rows.X, rows.norms, columns)
     assert isinstance(rows, SparseRows)
     data, indices, indptr = points.csr()
     first, width, numbers = len(points) - len(rows), points.width, indices
