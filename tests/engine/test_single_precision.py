@@ -137,13 +137,13 @@ def test_ladders_are_short():
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-@pytest.mark.parametrize("size", [1e18, 1e19, 1e30, 1e150])
+@pytest.mark.parametrize("size", [1e19, 1e30, 1e150])
 def test_rows_beyond_the_range_of_32_bits_are_refused(size, form):
     X, y = drawn()
     model = model_of("without a budget").fit(form(X), y)
     before, huge = state_of(model), form(X * size)
     for call in (lambda: model.learn(huge, y), lambda: model.predict(huge)):
-        with pytest.raises(NonFiniteError, match=r"values of size below 1e18.*row \d of the chunk"):
+        with pytest.raises(NonFiniteError, match=r"values of size below 1e18.*row 0 of the chunk"):
             call()
     with pytest.raises(NonFiniteError, match="values of size below 1e18"):
         model.learn_one(X[0] * size, y[0])
