@@ -91,7 +91,10 @@ def test_what_is_ready_is_taken(form):
     rows = make[1](make[0](X[350:]))
     meeting = meeting_of(points, rows, layout, np.empty((0, 0, 50)), window, groups=2)
     link, kept = new_link(link_meeting, meeting)
-    places, shared = np.arange(0, 400, 2), ahead.ahead_of(220, len(layout.channels), window)
+    places, shared = (
+        np.arange(0, 400, 2),
+        ahead.ahead_of(220, len(layout.channels), window, np.float64),
+    )
     ahead.hand_on(shared, 1, places)
     ahead.work_ahead(shared, link, layout.parts, window, 50)  # until its patience ends
     now, out = places.copy(), np.full((window, 220), np.nan)
