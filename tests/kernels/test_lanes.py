@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numba import njit
 from numba.core.errors import TypingError
+from numpy.testing import assert_array_equal
 
 from kernbrook.numerics.arithmetic import fma
-from kernbrook.numerics.lanes import CHAINS, POINTS, dense_inner, sum_products
+from kernbrook.numerics.lanes import CHAINS, POINTS, dense_inner, lay_across, sum_products
 
 NUMBERS = [np.float64, np.float32]
 
@@ -72,3 +73,16 @@ def test_rows_lie_one_after_the_other():
     columns = np.zeros((4, 20))[:, ::2]
     with pytest.raises(TypingError, match="follow each other"):
         sum_products(np.zeros(4), None, 4, columns, 0, np.zeros((1, 10)), 0)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 33])
+@pytest.mark.parametrize("length", [0, 1, 8, 15, 64])
+def test_rows_are_laid_across(length, n, number):
+    source = np.random.default_rng(0).normal(size=(40, 64))
+    for first, column in ((0, 0), (3, 2)):
+        target = np.full((length, 40), np.nan, number)
+        lay_across(source, first, n, target, column)
+        right = np.full((length, 40), np.nan, number)
+        right[:, column : column + n] = source[first : first + n, :length].T
+        assert_array_equal(target, right)

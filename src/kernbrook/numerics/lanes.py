@@ -194,6 +194,68 @@ def dense_inner(points, which, columns, out):
 
 
 @intrinsic
+def _lay_tile_across(typing_context, source, row, begin, target, to, column):
+    """target[to + j, column + i] = source[row + i, begin + j], i and j below WIDTH."""
+    _check_order(source, target)
+    number = types.uintp
+
+    def generate(context, builder, signature, arguments):
+        source, target = _arrays(context, builder, signature, arguments, 0, 3)
+        row, begin, to, column = (arguments[i] for i in (1, 2, 4, 5))
+        lines = []
+        for i in range(WIDTH):
+            place = _place(builder, source, builder.add(row, _INT(i)), begin)
+            lines.append(builder.load(place, align=8))
+        width = WIDTH // 2
+        while width:  # swaps the corners of squares of twice this width
+            for i in range(WIDTH):
+                if not i & width:
+                    above, below = lines[i], lines[i + width]
+                    for which, first in ((i, 0), (i + width, width)):
+                        order = [
+                            first + j if not j & width else WIDTH + first + j - width
+                            for j in range(WIDTH)
+                        ]
+                        mask = ir.Constant(ir.VectorType(_PLACE, WIDTH), order)
+                        lines[which] = builder.shuffle_vector(above, below, mask)
+            width //= 2
+        number = _NUMBERS[signature.args[3].dtype]
+        for j, line in enumerate(lines):
+            place = _place(builder, target, builder.add(to, _INT(j)), column)
+            if number != line.type.element:
+                line = builder.fptrunc(line, ir.VectorType(number, WIDTH))
+            builder.store(line, place, align=signature.args[3].dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(source, number, number, target, number, number), generate
+
+
+@njit(cache=True, nogil=True)
+def lay_across(source, first, n, target, column):
+    """target[j, column + i] = source[first + i, j], i below n, for all rows j of the target.
+
+    source : float64; target : float64 or float32
+    """
+    first, n, column = np.uintp(first), np.uintp(n), np.uintp(column)
+    width, length = np.uintp(WIDTH), np.uintp(target.shape[0])
+    i, ends = np.uintp(0), length - length % width
+    while i < n:
+        j = np.uintp(0)
+        if i + width <= n:
+            while j < ends:
+                _lay_tile_across(source, first + i, j, target, j, column + i)
+                j += width
+            step = width
+        else:
+            step = _ONE
+        while j < length:
+            for one in range(i, i + step):
+                target[j, column + one] = source[first + one, j]
+            j += _ONE
+        i += step
+
+
+@intrinsic
 def add_powers_of_four(typing_context, bases, rows, weights, first, sums):
     """sums[e - 1, j] += the sum over four rows of weights[a] bases[rows[a], j]^e, e = 1, 2, ...
 

@@ -31,6 +31,7 @@ from kernbrook.engine.verbs import (
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.classes import add_step
 from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.lanes import lay_across
 from kernbrook.numerics.linking import pin, through
 from kernbrook.numerics.plan import Parts
 from kernbrook.numerics.storage import aligned
@@ -244,10 +245,11 @@ def slot_values(parts, e, places, number, start, pairs, steps, rows, out):
             here[n], points[n] = s, point
             n += 1
     kernel_rows(parts, e, pairs, points[:n], 0, w, steps, rows)
-    for i in range(np.uintp(n)):
-        s = np.uintp(here[i])
-        for j in range(np.uintp(w)):
-            out[j, s] = rows[i, j]
+    begin = 0
+    for i in range(1, n + 1):  # neighbours go together
+        if i == n or here[i] != here[i - 1] + 1:
+            lay_across(rows, begin, i - begin, out, here[begin])
+            begin = i
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})

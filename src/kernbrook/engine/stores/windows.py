@@ -23,7 +23,7 @@ from kernbrook.gram.points import (
 )
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.compiling import Option, Verb, njit
-from kernbrook.numerics.lanes import dense_inner, sum_products
+from kernbrook.numerics.lanes import dense_inner, lay_across, sum_products
 from kernbrook.numerics.linking import Cube, Numbers, family, fill_in, in_single
 from kernbrook.numerics.pairs import (
     dense_manhattan,
@@ -142,10 +142,7 @@ def turn(rows, window, out):
     b, d = rows.shape
     for lo in range(0, b, window):
         hi = min(lo + window, b)
-        columns = window_columns(out, lo, hi, d)
-        for t in range(lo, hi):
-            for k in range(d):
-                columns[k, t - lo] = rows[t, k]
+        lay_across(rows, lo, hi - lo, window_columns(out, lo, hi, d), 0)
 
 
 @meet_points.of(DenseMeeting)
