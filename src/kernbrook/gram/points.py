@@ -240,6 +240,7 @@ class Block:
         self.rows = rows
         self.layout = layout
         self.columns: Floats
+        self.norms = rows.norms.astype(layout.dtype, copy=False)
         self.features: NDArray[np.int64] | None = None
         if isinstance(rows, SparseRows):
             self.csr = rows.csr()
@@ -278,10 +279,11 @@ class Block:
         rows, plan = self.rows, self.layout.plan
         assert isinstance(rows, DenseRows)
         if channel == INNER:
-            dense_inner(points.X, None, self.columns, out)
+            factors = points.X.astype(self.layout.dtype, copy=False)
+            dense_inner(factors, None, self.columns, out)
         elif channel == SQUARED:
             compiled.dense_squared(
-                points.X, points.norms, None, rows.X, rows.norms, inner, plan.reach, plan.near, out
+                points.X, points.norms, None, rows.X, self.norms, inner, plan.reach, plan.near, out
             )
         elif channel == MANHATTAN:
             compiled.dense_manhattan(points.X, None, self.columns, out)
@@ -297,7 +299,7 @@ class Block:
             compiled.sparse_inner(data, numbers, indptr, 0, self.columns, self.place, out)
         elif channel == SQUARED:
             compiled.sparse_squared(
-                *csr, points.norms, self.csr, self.rows.norms, inner, plan.reach, plan.near, out
+                *csr, points.norms, self.csr, self.norms, inner, plan.reach, plan.near, out
             )
         elif channel == MANHATTAN:
             compiled.sparse_manhattan(*csr, self.csr, out)

@@ -57,7 +57,8 @@ class DenseMeeting(NamedTuple):
 
     points, norms : (n, d) and (n,) squared norms
     rows, row_norms : the same of the block, (b, d) and (b,)
-    columns : (b d,) the rows of each window transposed, of the type that is multiplied in
+    factors, columns : (n, d) the points, and (b d,) the rows of each window transposed: what is
+        multiplied. These and the norms are of the type of pair values.
     """
 
     common: Given
@@ -65,6 +66,7 @@ class DenseMeeting(NamedTuple):
     norms: Floats
     rows: Floats
     row_norms: Floats
+    factors: Floats
     columns: Floats
 
 
@@ -152,14 +154,14 @@ def _meet_points(meeting, group, which, lo, hi, out):
     for i in range(common.codes.shape[0]):
         code = common.codes[i]
         if code == INNER:
-            dense_inner(points, which, columns, out[i])
+            dense_inner(meeting.factors, which, columns, out[i])
         elif code == SQUARED:
             rows, own = meeting.rows[lo:hi], meeting.row_norms[lo:hi]
             dense_squared(
                 points, norms, which, rows, own, out[0], common.reach, common.near, out[i]
             )
         elif code == MANHATTAN:
-            dense_manhattan(points, which, columns, out[i])
+            dense_manhattan(meeting.factors, which, columns, out[i])
         else:
             for s in range(which.shape[0]):
                 take_given(common, code, which[s], lo, hi, out[i, s])
@@ -274,7 +276,9 @@ def meeting_of(
         assert isinstance(rows, DenseRows)
         columns = aligned((rows.X.size,), kind)
         turn(rows.X, window, columns)
-        return DenseMeeting(common, points.X, points.norms, rows.X, rows.norms, columns)
+        norms, row_norms = (Z.norms.astype(kind, copy=False) for Z in (points, rows))
+        factors = points.X.astype(kind, copy=False)
+        return DenseMeeting(common, points.X, norms, rows.X, row_norms, factors, columns)
     assert isinstance(rows, SparseRows)
     data, indices, indptr = points.csr()
     first, width, numbers = len(points) - len(rows), points.width, indices
@@ -285,7 +289,7 @@ def meeting_of(
     ends = indptr[first:][::window]
     most = min(int(np.diff(np.append(ends, indptr[-1])).max(initial=0)), width)
     return SparseMeeting(
-        common, data, indices, indptr, points.norms, first, numbers,
+        common, data, indices, indptr, points.norms.astype(kind, copy=False), first, numbers,
         np.full((groups, width), -1), aligned((groups, most * min(window, len(rows))), kind),
         np.zeros((groups, 3), dtype=np.int64), np.empty((groups, most + 1), dtype=np.uintp),
         np.empty((groups, most + 1)),
