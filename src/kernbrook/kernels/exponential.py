@@ -18,10 +18,10 @@ def _fill(kind, source, values, lo, hi, parameter, offset, power):
     if power > 1:
         raise_to(values, lo, hi, power)
         return True
-    alive = 0
+    alive = False
     for j in range(lo, hi):
-        alive += source[j] * parameter <= UNDERFLOW
-    if alive == 0:
+        alive |= source[j] * parameter <= UNDERFLOW
+    if not alive:
         return False
     for j in range(lo, hi):
         values[0, j] = exp_negative(-parameter * source[j])
@@ -33,10 +33,10 @@ def _fill_single(kind, source, values, lo, hi, parameter, offset, power):
     if power > 1:
         raise_to(values, lo, hi, power)
         return True
-    rate, alive = source.dtype.type(parameter), 0
+    rate, alive = source.dtype.type(parameter), False
     for j in range(lo, hi):
-        alive += source[j] * rate <= -LOWEST_SINGLE
-    if alive == 0:
+        alive |= source[j] * rate <= -LOWEST_SINGLE
+    if not alive:
         return False
     for j in range(lo, hi):
         values[0, j] = exp_single(-rate * source[j])

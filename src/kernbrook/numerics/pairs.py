@@ -151,15 +151,15 @@ def _is_close(square, both, limits):
 @njit(cache=True, nogil=True)
 def _squared_row(inner, norm, norms, reach, near, out):
     """out = norm + norms - 2 inner; True if some of them are too close to be trusted."""
-    close, number = 0, out.dtype.type
+    close, number = False, out.dtype.type
     minus_two, zero, own = number(-2.0), number(0.0), number(norm)
     limits = number(near), number(reach), number(SLACK)
     for j in range(np.uintp(out.shape[0])):
         both = own + number(norms[j])
         value = max(fma(minus_two, inner[j], both), zero)
         out[j] = value
-        close += _is_close(value, both, limits)
-    return close > 0
+        close |= _is_close(value, both, limits)
+    return close
 
 
 @njit(cache=True, nogil=True)
