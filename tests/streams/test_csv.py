@@ -90,7 +90,7 @@ def test_classes_that_are_known_without_a_reading(write, monkeypatch):
     assert open_stream(path).classes().tolist() == [7, 8, 9]
     assert open_stream(path, positive="8").classes().tolist() == [-1, 1]
     assert open_stream(path, positive="5").classes() is None  # a reading says what is wrong
-    monkeypatch.setattr("kernbrook.streams.csv_files.MOST_CLASSES", 2)
+    monkeypatch.setattr("kernbrook.streams.limits.MOST_CLASSES", 2)
     assert open_stream(path).classes() is None
     assert open_stream("wdbc").classes() is None
 

@@ -35,7 +35,7 @@ NAMES = "are taken as the names of the columns, not as data"
         (",0,1\n0,2.5,3\n", False, "0, 1, ... " + NAMES),
         ("0,1,label\n1.5,2.5,3\n", False, None),
         ("0,1,no\n1,0,no\n", True, DATA),
-        ("male,5.1,no\nfemale,4,yes\nmale,1,no\n", False, None),
+        ("male,5.1,no\nfemale,4,yes\nmale,1,no\n", True, DATA),
     ],
 )
 def test_what_the_first_row_is(write, text, is_data, said):

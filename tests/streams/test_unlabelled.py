@@ -8,7 +8,8 @@ import pytest
 
 from kernbrook.errors import DataFileError
 from kernbrook.streams import open_stream
-from kernbrook.streams.unlabelled import UnlabelledCsv, csv_columns
+from kernbrook.streams.csv_header import read_header
+from kernbrook.streams.unlabelled import UnlabelledCsv
 
 
 def test_every_column_is_a_feature(write, assert_chunks_agree):
@@ -37,7 +38,6 @@ def test_every_column_is_a_feature(write, assert_chunks_agree):
         ("a,b\n1,2\nx,3\n", r"rows.csv, line 3: column 'a': expected a number, found 'x'"),
         ("a,b\n1,2\n3,\n", r"line 3: column 'b': missing value"),
         ("a,b\n1,2\n3\n", r"line 3: expected 2 values, found 1"),
-        ("a\n1\n", r"line 1: expected a label and features"),
         ("a,a\n1,2\n", r"two columns are called 'a'"),
     ],
 )
@@ -47,9 +47,14 @@ def test_what_is_refused(write, text, message):
 
 
 def test_names_in_the_header(write):
-    assert csv_columns(write("a.csv", '\n\n a ,"b, c",\u00e7\n1,2,3\n')) == ["a", "b, c", "\u00e7"]
-    assert csv_columns(write("b.csv", "\ufeffa,b")) == ["a", "b"]
-    assert csv_columns(write("d.csv", "1.5,2,3\n4,5,6\n")) == ["x1", "x2", "x3"]
+    named = read_header(write("a.csv", '\n\n a ,"b, c",\u00e7\n1,2,3\n'))
+    assert named.names == ["a", "b, c", "\u00e7"]
+    assert read_header(write("b.csv", "\ufeffa,b")).names == ["a", "b"]
+    assert read_header(write("d.csv", "1.5,2,3\n4,5,6\n")).names == ["x1", "x2", "x3"]
+
+
+def test_one_column(write):
+    assert UnlabelledCsv(write("a.csv", "a\n1\n2\n")).read()[0].tolist() == [[1], [2]]
 
 
 @pytest.mark.parametrize(
@@ -62,6 +67,6 @@ def test_names_in_the_header(write):
 )
 def test_a_file_without_a_line(write, name, content):
     path = write(name, content)
-    for read in (csv_columns, UnlabelledCsv, open_stream):
+    for read in (read_header, UnlabelledCsv, open_stream):
         with pytest.raises(DataFileError, match=r": the file has no line$"):
             read(path)

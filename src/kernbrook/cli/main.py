@@ -113,7 +113,9 @@ def run() -> None:
         sys.stderr.close()
         sys.exit(1)
     except (KernbrookError, OSError) as error:
-        say(f"kernbrook: {error}")
+        gone = isinstance(error, FileNotFoundError) and error.filename is None  # from os.getcwd
+        said = "the working folder is there no more; cd to one that is" if gone else error
+        say(f"kernbrook: {said}")
         sys.exit(1)
     except MemoryError as error:
         said = f": {error}" if str(error) else ""

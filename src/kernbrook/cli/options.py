@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from functools import wraps
 from inspect import Parameter, signature
@@ -81,6 +81,9 @@ Sep = Annotated[
     str | None,
     typer.Option(metavar="CHARACTER", help="What parts a CSV file's values; else it is found."),
 ]
+_IN_QUOTES = r'\s*+(?:"((?:[^"]|"")*+)"\s*+|([^{0}]*+))([{0}]|$)'
+_LISTED = re.compile(_IN_QUOTES.format(",="))
+_LISTED_VALUE = re.compile(_IN_QUOTES.format(","))
 # Those that make a TableEncoder together, by its parameters.
 _ENCODER: dict[str, Any] = {
     "categorical": Annotated[
@@ -165,16 +168,27 @@ def _encoder(
 def _declared(given: list[str] | None) -> Iterator[tuple[str, list[str] | None]]:
     """Columns with what stands after =, or None."""
     for text in given or []:
-        name, equals, values = text.partition("=")
-        if equals:
-            yield name.strip(), _listed(values)
+        named = _LISTED.match(text)
+        assert named is not None  # nothing at all is a name
+        if named[3] == "=":
+            yield _name(named), _listed(text[named.end() :])
         else:
             yield from ((one, None) for one in _listed(text))
 
 
 def _listed(text: str) -> list[str]:
-    """What stands between commas; in double quotes where it has a comma in it."""
-    return [one.strip() for one in next(csv.reader([text], skipinitialspace=True), [""])]
+    """What stands between commas; as it is in double quotes, where these are doubled in it."""
+    names, place, more = [], 0, True
+    while more:
+        found = _LISTED_VALUE.match(text, place)
+        assert found is not None
+        names.append(_name(found))
+        place, more = found.end(), found[3] == ","
+    return names
+
+
+def _name(found: re.Match[str]) -> str:
+    return found[2].strip() if found[1] is None else found[1].replace('""', '"')
 
 
 def workers(jobs: int | None, scheduler: str | None) -> int | str | None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.csv_files import CsvStream
-from kernbrook.streams.csv_header import checked_separator, find_separator
+from kernbrook.streams.csv_header import checked_separator, find_separator, read_header
 from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.opening import find_file, open_folder, open_records
 from kernbrook.streams.text_files import file_format
-from kernbrook.streams.unlabelled import UnlabelledCsv, csv_columns
+from kernbrook.streams.unlabelled import UnlabelledCsv
 
 if TYPE_CHECKING:
     from kernbrook.streams import TableEncoder
@@ -112,13 +112,16 @@ def open_like(
     InputError
         The data have other features.
     """
+    from kernbrook.streams.table_encoder import TableEncoder
+
     known, sep = source or Source(n_features), checked_separator(sep)
     if not isinstance(data, (str, PathLike)):
         from kernbrook.streams.arrow_records import FrameRecords
 
         return _open_table(source, known, FrameRecords(data), label, encoder)
     file = find_file(str(data), max_bytes)
-    kind = None if file is None else file_format(file)
+    least = _least(known)
+    kind = None if file is None else file_format(file, least)
     if kind == "csv" and encoder is None and known.encoder is None:
         assert file is not None
         sep = find_separator(file) if sep is None else sep
@@ -136,7 +139,12 @@ def open_like(
             max_bytes=max_bytes, sep=sep, encoder=encoder,
         )  # fmt: skip
     assert file is not None
-    table = open_records(file, sep)
+    if known.encoder is not None:
+        encoder = TableEncoder.from_description(known.encoder)
+    names = list(known.features or ()) if encoder is None else encoder.named_columns()
+    filled = names if known.encoder is not None and known.encoder["missing"] != "error" else ()
+    named = names if label is None else [*names, label]
+    table = open_records(file, sep, named, least, optional=filled)
     assert table is not None
     return _open_table(source, known, table, label, encoder)
 
@@ -150,7 +158,8 @@ def _open_csv(
 ) -> Stream:
     """A CSV file of numbers."""
     width = known.n_features
-    columns = csv_columns(file)
+    names = [*(known.features or ()), *([] if label is None else [label])]
+    columns = read_header(file, known=names, least=_least(known)).names
     if label is not None and label not in columns:
         raise UnknownNameError("column", label, columns)
     before = [name for name in known.aside or [] if name in columns and name not in aside]
@@ -169,8 +178,13 @@ def _open_csv(
             file.path, f"the model's features are not the columns here: {problem}", 1
         )
     if label not in columns:
-        return UnlabelledCsv(file, aside=aside)
-    return CsvStream(file, None, label, aside)
+        return UnlabelledCsv(file, aside=aside, features=known.features)
+    return CsvStream(file, None, label, aside, known.features)
+
+
+def _least(known: Source) -> int:
+    """How many columns a CSV file must have, at least: a label need not be there."""
+    return 1 if known.n_features == 1 else 2
 
 
 def _open_table(
@@ -202,7 +216,7 @@ def _open_table(
 
 
 def _difference(expected: list[str], found: list[str]) -> str:
-    """How two lists of names differ, in words; empty where they do not."""
+    """How two lists of names differ but for their order, in words; empty where they do not."""
     wanted_names, found_names = set(expected), set(found)  # a wide file has very many
     for what, names in (
         ("missing", [name for name in expected if name not in found_names]),
@@ -210,7 +224,4 @@ def _difference(expected: list[str], found: list[str]) -> str:
     ):
         if names:
             return f"{what} {', '.join(map(repr, names[:5]))}{', ...' if len(names) > 5 else ''}"
-    for wanted, there in zip(expected, found, strict=False):  # a name given twice is found later
-        if wanted != there:
-            return f"expected {wanted!r} before {there!r}"
     return ""

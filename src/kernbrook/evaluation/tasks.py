@@ -12,7 +12,7 @@ from kernbrook import recipes as book
 from kernbrook.errors import InputError
 from kernbrook.estimators.outside import online
 from kernbrook.estimators.tasks import Task, task_of
-from kernbrook.streams import Stream
+from kernbrook.streams import Stream, limits
 
 CHUNK = 4096  # rows read at a time
 
@@ -49,7 +49,8 @@ def classes_of(stream: Stream) -> NDArray[Any]:
     Raises
     ------
     InputError
-        A label is a number with a fraction.
+        A label is a number with a fraction, or there are too many: each class has a part of the
+        model for itself.
     """
     known = stream.classes()
     if known is not None:
@@ -59,6 +60,12 @@ def classes_of(stream: Stream) -> NDArray[Any]:
     for _, y in stream.chunks(CHUNK):
         check_no_fraction(y)
         found.update(np.unique(y).tolist())
+        if len(found) > limits.MOST_CLASSES:
+            column = f" in the column {stream.label_name!r:.60}" if stream.label_name else ""
+            raise InputError(
+                f"data: over {limits.MOST_CLASSES:,} classes{column}; is it the label? label "
+                f"(--label) names another, and {fitting('regression')}"
+            )
     return np.array(sorted(found))
 
 

@@ -23,7 +23,6 @@ from kernbrook.streams import limits
 from kernbrook.streams.base import Labels, Piece, Stream
 from kernbrook.streams.csv_header import (
     MISSING,
-    OPEN_QUOTE,
     data_blocks,
     is_number,
     quoted,
@@ -34,14 +33,13 @@ from kernbrook.streams.table_columns import missing_hint, not_a_number, option
 from kernbrook.streams.table_labels import (
     EXACT_INTEGERS,
     MISSING_LABEL,
-    MOST_CLASSES,
     all_whole,
     inexact,
     is_inexact,
     or_the_label,
     too_long,
 )
-from kernbrook.streams.text_files import stem
+from kernbrook.streams.text_files import NOT_UTF8, stem
 
 _KEPT_BYTES = 1 << 24  # of rows: a file of no more is read once
 _SLAB_BYTES = 1 << 24  # of labels as NumPy has them: each as long as the longest
@@ -80,13 +78,13 @@ class CsvStream(Stream):
     n_features : d, for a check; None to take what the header says
     label : name of the label's column; None for the column "label", else the last
     aside : names of columns of any text, which are neither features nor the label
+    features : names of the columns that are features, in the order wanted; None for all others
 
     Notes
     -----
-    All other columns are features and hold finite numbers. Empty values, ``?``, ``NA``, ``nan``,
-    ``null`` and ``None`` are missing values, which are errors. A quoted value ends on its line.
-    Labels have up to 1,000 characters; where all are numbers, 007 is 7. `read_header` tells a
-    header from a first row of data.
+    Features hold finite numbers. Missing values, see `csv_header.MISSING`, are errors. A quoted
+    value ends on its line. Labels have up to 1,000 characters; where all are numbers, 007 is 7.
+    `read_header` tells a header from a first row of data.
 
     Raises
     ------
@@ -108,11 +106,15 @@ class CsvStream(Stream):
         n_features: int | None = None,
         label: str | None = None,
         aside: Sequence[str] = (),
+        features: Sequence[str] | None = None,
     ):
         self._file = DataFile.of(path)
         self._path = path = self._file.path
         self.name = stem(path)
-        line, self._columns, self._headless, told = read_header(self._file)
+        known = [*([] if label is None else [label]), *aside, *(features or ())]
+        line, self._columns, self._headless, told = read_header(
+            self._file, known=known, least=2 if self.labelled else 1
+        )
         if told:
             warnings.warn(DataFileWarning(path, told, line), stacklevel=1)
         self._label = self._label_place(label)
@@ -120,6 +122,8 @@ class CsvStream(Stream):
         self.aside, and_label = list(aside), ""
         left_out = {self._place(name) for name in aside} | {self._label}
         self._features = [i for i in range(len(self._columns)) if i not in left_out]
+        if features is not None:
+            self._features = [self._place(name) for name in features]
         self.feature_names = [self._columns[i] for i in self._features]
         if self._label is not None:
             self.label_name, and_label = self._columns[self._label], " and the label"
@@ -144,7 +148,7 @@ class CsvStream(Stream):
                 self._kept.append(block)
             if found is not None:
                 found.update(block.text.unique().to_pylist())
-                found = found if len(found) <= MOST_CLASSES else None
+                found = found if len(found) <= limits.MOST_CLASSES else None
             if block.numbers is None:
                 numeric = False
             else:
@@ -185,7 +189,7 @@ class CsvStream(Stream):
     def rows_aside(self) -> Iterator[list[str]]:
         """What the columns `aside` say, row by row; each call begins anew."""
         places = [self._place(name) for name in self.aside]
-        for first, block in data_blocks(self._file, self._headless):
+        for first, block in data_blocks(self._file, self._headless, ","):
             reader = csv.reader(io.StringIO(self._decode(first, block), newline=""))
             try:
                 yield from ([row[i] for i in places] for row in reader if row)
@@ -198,10 +202,10 @@ class CsvStream(Stream):
             return text.decode("utf-8")
         except UnicodeDecodeError as error:
             line += text.count(b"\n", 0, error.start)
-            raise DataFileError(self._path, "expected UTF-8 text", line) from None
+            raise DataFileError(self._path, NOT_UTF8, line) from None
 
     def _blocks(self) -> Iterator[_Rows]:
-        for first, block in data_blocks(self._file, self._headless):
+        for first, block in data_blocks(self._file, self._headless, ","):
             yield self._rows(first, block)
 
     def _pieces(self) -> Iterator[Piece]:
@@ -240,10 +244,8 @@ class CsvStream(Stream):
         from pyarrow import compute
         from pyarrow import csv as arrow_csv
 
-        if b'"' in block:
-            for line, row in enumerate(block.splitlines(), start=first):
-                if row.count(b'"') % 2:
-                    raise DataFileError(self._path, OPEN_QUOTE, line)
+        if len(self._columns) > limits.WIDE:
+            return self._read_slowly(first, block)
         types = {self._columns[i]: pa.float64() for i in self._features}
         if self._label is not None:
             types[self._columns[self._label]] = pa.string()
@@ -301,7 +303,7 @@ class CsvStream(Stream):
         features: list[list[float]] = []
         text: list[str] = []
         beyond: tuple[int, str] | None = None
-        read = self._features if self._label is None else sorted([*self._features, self._label])
+        read = self._features if self._label is None else [*self._features, self._label]
         try:
             for cells in reader:
                 line = first + reader.line_num - 1

@@ -5,7 +5,12 @@ Those who read look here each time, so that tests can lower a limit.
 
 LONGEST_LINE = 1 << 26  # bytes
 LONGEST_LABEL = 1000  # characters, in a CSV file
-MOST_COLUMNS = 100_000  # of a CSV file; each costs some 8 KB while it is read
+LONGEST_OBJECT = 1 << 23  # bytes of a line of JSON, which may take thirty times as many in memory
+MOST_COLUMNS = 100_000  # of a text file
+WIDE = 10_000  # columns from which on pyarrow, which sets 8 KB aside for each, does not read CSV
+MOST_CELLS = 1 << 20  # of objects of JSON that become a table at once
+MOST_GAPS = 128  # cells for each value in them
+MOST_CLASSES = 1000  # of data that a model is to learn
 
 # Without n_features, a greater index is taken for a slip: the width of a stream is room that models
 # set aside.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -124,6 +125,11 @@ class _Asked(NamedTuple):
     sep: str | None = None
     encoder: TableEncoder | None = None
 
+    def columns(self) -> list[str]:
+        """The columns that are named."""
+        label = [] if self.label is None else [self.label]
+        return label if self.encoder is None else [*label, *self.encoder.named_columns()]
+
     def refuse(self, name: str, is_kind: str) -> None:
         """InputError where something is asked for that only tables have."""
         for what in ("label", "sep", "encoder"):
@@ -139,8 +145,20 @@ def find_file(source: str, max_bytes: int | None = None) -> DataFile | None:
     return DataFile(source, max_bytes) if is_data_file(source) else None
 
 
-def open_records(file: DataFile, sep: str | None = None) -> Records | None:
+def open_records(
+    file: DataFile,
+    sep: str | None = None,
+    known: Collection[str] = (),
+    least: int = 2,
+    optional: Collection[str] = (),
+) -> Records | None:
     """The rows of a file that is a table; None where it is svmlight.
+
+    Parameters
+    ----------
+    file : the file
+    sep, known, least : of a CSV file, as `read_header` has them
+    optional : columns that no object of JSON lines needs to have
 
     Raises
     ------
@@ -149,17 +167,21 @@ def open_records(file: DataFile, sep: str | None = None) -> Records | None:
     InputError
         `sep` is given, and it is no CSV file.
     """
-    kind = file_format(file)
+    kind = file_format(file, least)
     if kind == "csv":
         from kernbrook.streams.text_records import CsvRecords
 
-        return CsvRecords(file, sep)
+        return CsvRecords(file, sep, known, least)
     if sep is not None:
         raise InputError(f"sep={sep!r} is for a CSV file; {file.path} is {_KINDS[kind]}")
-    if kind in ("json", "arff"):
-        from kernbrook.streams import text_records
+    if kind == "arff":
+        from kernbrook.streams.arff_records import ArffRecords
 
-        return (text_records.JsonRecords if kind == "json" else text_records.ArffRecords)(file)
+        return ArffRecords(file)
+    if kind == "json":
+        from kernbrook.streams.text_records import JsonRecords
+
+        return JsonRecords(file, optional)
     if kind in ("parquet", "arrow"):
         from kernbrook.streams import arrow_records
 
@@ -239,7 +261,7 @@ def _open_file(file: DataFile, asked: _Asked) -> Stream:
             from kernbrook.streams.csv_files import CsvStream
 
             return CsvStream(file, asked.n_features, asked.label)
-    records = open_records(file, asked.sep)
+    records = open_records(file, asked.sep, asked.columns())
     assert records is not None
     return _open_table(records, asked)
 

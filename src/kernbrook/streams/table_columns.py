@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 import re
 import shlex
+from collections.abc import Collection
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, printable
-from kernbrook.streams.csv_header import MISSING, is_number, quoted
+from kernbrook.streams.csv_header import is_number, quoted, without_gaps
 
 Floats = NDArray[np.float64]
 
@@ -52,15 +54,16 @@ def option(name: str, value: str) -> str:
     >>> option("drop", "my column")
     "drop (--drop 'my column')"
     """
-    return f"{name} (--{name} {argument(value)})"
+    shown = argument(value)
+    return f"{name} (--{name}{'=' if shown.startswith('-') else ' '}{shown})"
 
 
 def argument(name: str) -> str:
-    """The name of a column as the command line takes it."""
+    """The name of a column as an option that takes several has it."""
     value = printable(name)
-    if "," in value or '"' in value:  # with commas between several
+    if any(mark in value for mark in ',"=') or value != value.strip():
         value = '"' + value.replace('"', '""') + '"'
-    return f"{shlex.quote(value):.80}"
+    return f"{shlex.quote(value):.1000}"
 
 
 def missing_hint(column: str) -> str:
@@ -129,19 +132,20 @@ class Numbers(NamedTuple):
         import pyarrow as pa
         from pyarrow import compute
 
-        marked = array
-        if self.decimal != ".":
-            marked = compute.replace_substring(array, ".", "?")
-            marked = compute.replace_substring(marked, self.decimal, ".")
-        try:
-            return marked.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        except pa.ArrowInvalid:
-            values = enumerate(array.to_pylist())
-            return np.array([self._number(row, value) for row, value in values])
+        for trimmed in (False, True):  # most columns have neither gaps nor blanks
+            marked = without_gaps(array) if trimmed else array
+            if self.decimal != ".":
+                marked = compute.replace_substring(marked, ".", "?")
+                marked = compute.replace_substring(marked, self.decimal, ".")
+            with suppress(pa.ArrowInvalid):
+                values = marked.cast(pa.float64())
+                if not compute.any(compute.is_nan(values)).as_py():  # of text that is no gap
+                    return values.to_numpy(zero_copy_only=False)
+        gaps = without_gaps(array)
+        return np.array([self._number(row, value) for row, value in enumerate(gaps.to_pylist())])
 
     def _number(self, row: int, value: str | None) -> float:
-        value = (value or "").strip()
-        if value in MISSING:
+        if value is None:
             return math.nan
         marked = with_point(value, self.decimal)
         if is_number(marked):
@@ -169,7 +173,7 @@ class Levels(NamedTuple):
     def encode(self, array: Any) -> Floats:
         places = {level: i for i, level in enumerate(self.levels)}
         others = len(places)
-        found, known = _levels(array)
+        found, known = _levels(array, places)
         rows = np.zeros((len(known) + 1, others + 1))
         rows[np.arange(len(known)), [places.get(level, others) for level in known]] = 1
         rows[-1] = np.nan
@@ -271,8 +275,7 @@ class Dates(NamedTuple):
         import pyarrow as pa
         from pyarrow import compute
 
-        array = compute.utf8_trim_whitespace(array)
-        array = compute.if_else(compute.is_in(array, pa.array(MISSING)), None, array)
+        array = without_gaps(array)
         zoned = compute.match_substring_regex(array, _ZONED)
         naive, utc = pa.timestamp("us"), pa.timestamp("us", "UTC")
         try:
@@ -322,9 +325,9 @@ def _number_as_text(value: float) -> str | None:
     return f"{value + 0.0:.0f}" if abs(value) < 2**53 and value.is_integer() else repr(value)
 
 
-def _levels(array: Any) -> tuple[NDArray[np.int64], list[str]]:
+def _levels(array: Any, declared: Collection[str] = ()) -> tuple[NDArray[np.int64], list[str]]:
     """For each row the place of its level, -1 where it is missing, and the levels."""
-    text = as_text(array)
+    text = without_gaps(as_text(array), declared)
     held = text.dictionary_encode()
     found = held.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     return found, held.dictionary.to_pylist()

@@ -192,6 +192,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._begin()
         return self
 
+    def named_columns(self) -> list[str]:
+        """The columns that are known already, or declared."""
+        if hasattr(self, "columns_"):
+            return self.columns_
+        return [*_categorical(self.categorical), *_dates(self.dates), *_names("drop", self.drop)]
+
     def with_levels(self, levels: Mapping[str, Sequence[str]]) -> TableEncoder:
         """A new one that has these levels for columns of which nothing else is said."""
         declared = {**_categorical(self.categorical), **_dates(self.dates)}

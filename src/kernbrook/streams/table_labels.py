@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.errors import printable
 from kernbrook.streams import limits
-from kernbrook.streams.table_columns import argument
 
-MOST_CLASSES = 1000  # that the first reading of a table remembers
 EXACT_INTEGERS = 2.0**53
 MISSING_LABEL = "missing value; fill it in, or leave out the row or the column"
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -41,4 +41,5 @@ def inexact(text: str) -> str:
 
 def or_the_label(column: str) -> str:
     """What to add where text stands in a column of features, and the label was not named."""
-    return f", or is it the label? --label {argument(column)}"
+    name = f"{shlex.quote(printable(column)):.1000}"
+    return f", or is it the label? --label{'=' if name.startswith('-') else ' '}{name}"

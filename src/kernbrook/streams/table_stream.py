@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,13 @@ from sklearn.base import clone
 from kernbrook.errors import DataFileWarning, InputError, KernbrookError, UnknownNameError
 from kernbrook.streams import limits
 from kernbrook.streams.base import Labels, Piece, Stream
-from kernbrook.streams.csv_header import MISSING, is_number, quoted
+from kernbrook.streams.csv_header import is_number, quoted, without_gaps
 from kernbrook.streams.records import Batch, Records
 from kernbrook.streams.table_columns import ValueProblem, as_text, option, with_point
 from kernbrook.streams.table_encoder import ColumnProblem, TableEncoder
 from kernbrook.streams.table_labels import (
     EXACT_INTEGERS,
     MISSING_LABEL,
-    MOST_CLASSES,
     all_whole,
     inexact,
     is_inexact,
@@ -137,7 +136,7 @@ class TableStream(Stream):
             if found is not None:
                 found[0].update(text)
                 found[1].update(() if numbers is None else numbers.tolist())
-                found = found if len(found[0]) <= MOST_CLASSES else None
+                found = found if len(found[0]) <= limits.MOST_CLASSES else None
         if rows == 0:
             raise self._records.refusal("no row of data")
         self.n_rows = rows
@@ -213,23 +212,22 @@ class TableStream(Stream):
         if self.label_name is None:
             return None, None
         try:
-            text = _texts(piece.column(self.label_name))
+            declared = set(self._records.levels.get(self.label_name, ()))
+            text = _texts(piece.column(self.label_name), declared)
             return text, _numbers(text, self._start.decimal)
         except ValueProblem as problem:
             raise ColumnProblem(self.label_name, problem) from None
 
 
-def _texts(array: Any) -> list[str]:
+def _texts(array: Any, declared: Collection[str]) -> list[str]:
     """Labels as text; ValueProblem where one is missing or long."""
-    import pyarrow as pa
     from pyarrow import compute
 
-    column = as_text(array)
+    column = without_gaps(as_text(array), declared)
     text: list[Any] = column.to_pylist()
-    gone = compute.any(compute.is_in(column, pa.array([*MISSING, None], pa.string()))).as_py()
     long = compute.max(compute.utf8_length(column)).as_py() or 0
-    for row, value in enumerate(text) if gone or long > limits.LONGEST_LABEL else ():
-        if value is None or value in MISSING:
+    for row, value in enumerate(text) if column.null_count or long > limits.LONGEST_LABEL else ():
+        if value is None:
             raise ValueProblem(row, MISSING_LABEL)
         if len(value) > limits.LONGEST_LABEL:
             raise ValueProblem(row, too_long())

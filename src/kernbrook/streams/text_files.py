@@ -12,6 +12,7 @@ import numpy as np
 from kernbrook.errors import DataFileError, printable
 from kernbrook.streams import limits
 from kernbrook.streams.data_files import COMPRESSIONS, DataFile
+from kernbrook.streams.foreign_files import LOOKED_AT, foreign
 
 # By their first bytes, whatever the name.
 _BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
@@ -37,6 +38,13 @@ SEPARATORS = (",", ";", "\t", "|")
 _NUMBER = rb"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?"  # ++ and *+ give nothing back
 _SVMLIGHT_LINE = re.compile(rb"\s*+" + _NUMBER + rb"(\s++(qid|\d++):\S++)*+\s*+(#.*)?")
 _LOOKED_AT = 10_000  # bytes of the first line
+OF_LIST = (
+    "a list where JSON lines, with an object each, were expected; jq -c '.[]' makes them of a list"
+)
+NOT_UTF8 = (
+    "expected UTF-8 text; what was written in another way becomes it by iconv -t UTF-8, or by "
+    "'CSV UTF-8' in Excel"
+)
 _FORMAT_HINT = (
     "neither svmlight ('label index:value ...') nor CSV (values parted by commas, semicolons, tabs "
     "or bars), nor Parquet, Arrow, ARFF or JSON lines"
@@ -57,8 +65,13 @@ def has_known_suffix(path: Path) -> bool:
     return path.suffix.lower() in _FORMATS.keys() | COMPRESSIONS.keys()
 
 
-def file_format(file: DataFile) -> str:
+def file_format(file: DataFile, least: int = 2) -> str:
     """ "svmlight", "csv", "parquet", "arrow", "arff" or "json": lines of objects.
+
+    Parameters
+    ----------
+    file : the file
+    least : columns of a CSV file
 
     By the first bytes where these are certain, then by the suffix, else by the first line with
     data.
@@ -72,11 +85,12 @@ def file_format(file: DataFile) -> str:
     named = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
     suffix = named.suffix.lower()
     known = _FORMATS.get(suffix)
-    if known in (None, "csv", "svmlight"):
-        head = file.head(6)
-        for magic, kind in _BINARY.items():
-            if head.startswith(magic):
-                return kind
+    head = file.head(LOOKED_AT)
+    for magic, kind in _BINARY.items() if known in (None, "csv", "svmlight") else ():
+        if head.startswith(magic):
+            return kind
+    if (told := foreign(head, path)) is not None:
+        raise DataFileError(path, told)
     if known is not None and suffix not in _BY_CONTENT:
         return known
     for first, block in line_blocks(file):
@@ -84,16 +98,15 @@ def file_format(file: DataFile) -> str:
             if not line.strip() or line.lstrip().startswith((b"#", b"%")):
                 continue
             if line.lstrip().startswith(b"["):
-                problem = "a list where JSON lines, with an object each, were expected"
-                raise DataFileError(path, problem, number)
-            found = _format_of_line(line)
+                raise DataFileError(path, OF_LIST, number)
+            found = _format_of_line(line, least)
             if found is None and known is None:
                 raise DataFileError(path, _FORMAT_HINT, number)
             return found or "svmlight"
     raise DataFileError(path, "the file has no data line")
 
 
-def _format_of_line(line: bytes) -> str | None:
+def _format_of_line(line: bytes, least: int) -> str | None:
     """The format that a first line with data is of, where that is certain."""
     if _SVMLIGHT_LINE.fullmatch(_begin(line)):
         return "svmlight"
@@ -101,7 +114,7 @@ def _format_of_line(line: bytes) -> str | None:
         return "json"
     if line.lstrip()[:9].lower() == b"@relation":
         return "arff"
-    return "csv" if any(mark.encode() in line for mark in SEPARATORS) else None
+    return "csv" if least == 1 or any(mark.encode() in line for mark in SEPARATORS) else None
 
 
 def _begin(line: bytes) -> bytes:

@@ -1,32 +1,22 @@
-"""Records from text: CSV with any separator, JSON lines, ARFF."""
+"""Records from text: CSV with any separator, JSON lines."""
 
 from __future__ import annotations
 
 import csv
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
-from kernbrook.errors import DataFileError, DataFileWarning
+from kernbrook.errors import DataFileError, DataFileWarning, KernbrookError
 from kernbrook.streams import limits
-from kernbrook.streams.csv_header import (
-    MISSING,
-    OPEN_QUOTE,
-    data_blocks,
-    find_separator,
-    quoted,
-    read_header,
-)
+from kernbrook.streams.csv_header import data_blocks, find_separator, quoted, read_header
 from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.records import Batch, Records
-from kernbrook.streams.text_files import line_blocks, stem
+from kernbrook.streams.text_files import NOT_UTF8, OF_LIST, line_blocks, stem
 
-_ATTRIBUTE = re.compile(
-    r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(.*)""", re.IGNORECASE
-)
-_ARFF_KINDS = ("numeric", "real", "integer", "string", "date")
+_HALF = "half of a character, which UTF-8 does not have"
 
 
 class TextRecords(Records):
@@ -59,7 +49,7 @@ class TextRecords(Records):
         return line != b""
 
     def check_names(self, names: Sequence[str], line: int) -> None:
-        """DataFileError where there are too many or two are the same."""
+        """DataFileError where there are too many, two are the same, or one is no text."""
         if len(names) > limits.MOST_COLUMNS:
             problem = f"over {limits.MOST_COLUMNS:,} columns, for which there is svmlight"
             raise self.at(line, problem)
@@ -67,16 +57,19 @@ class TextRecords(Records):
         for name in names:
             if name in seen:
                 raise self.at(line, f"two columns are called {quoted(name)}")
+            if not _is_unicode(name):
+                raise self.at(line, f"the name {quoted(name)}: {_HALF}")
             seen.add(name)
 
 
 class CsvRecords(TextRecords):
-    """A CSV file. All values come as text, trimmed; those in `MISSING` are none.
+    """A CSV file. All values come as text.
 
     Parameters
     ----------
     file : the file
     separator : one character between values; None to find it
+    known, least : as `read_header` has them
 
     Warns
     -----
@@ -84,20 +77,24 @@ class CsvRecords(TextRecords):
         As `read_header` says how the first row was taken.
     """
 
-    def __init__(self, file: DataFile, separator: str | None = None):
+    def __init__(
+        self,
+        file: DataFile,
+        separator: str | None = None,
+        known: Collection[str] = (),
+        least: int = 2,
+    ):
         super().__init__(file)
         self.separator = find_separator(file) if separator is None else separator
-        line, self.columns, self._headless, told = read_header(file, self.separator)
+        header = read_header(file, self.separator, known, least)
+        line, self.columns, self._headless, told = header
         self.told = DataFileWarning(file.path, told, line) if told else None
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        for first, block in data_blocks(self._file, self._headless):
-            for line, row in enumerate(block.split(b"\n"), start=first) if b'"' in block else ():
-                if row.count(b'"') % 2:
-                    raise self.at(line, OPEN_QUOTE)
+        for first, block in data_blocks(self._file, self._headless, self.separator):
             try:
                 table = csv_table(block, self.columns, columns, self.separator)
-            except ValueError as error:
+            except (ValueError, csv.Error) as error:
                 raise self._fault(first, block, error) from None
             yield self.batch(table, first, block)
 
@@ -109,7 +106,7 @@ class CsvRecords(TextRecords):
                 text = row.decode("utf-8")
                 cells = len(next(csv.reader([text], delimiter=self.separator)))
             except UnicodeDecodeError:
-                return self.at(line, "expected UTF-8 text")
+                return self.at(line, NOT_UTF8)
             except csv.Error as problem:
                 return self.at(line, str(problem))
             if cells != len(self.columns):
@@ -121,55 +118,120 @@ class JsonRecords(TextRecords):
     """JSON lines: an object each. The columns are the names in the first of them.
 
     What an object lacks, and null, is missing. A name that comes later is refused.
+
+    Parameters
+    ----------
+    file : the file
+    known : names of columns that are there whether an object has them or not
     """
 
-    def __init__(self, file: DataFile):
+    def __init__(self, file: DataFile, known: Collection[str] = ()):
         super().__init__(file)
         names: dict[str, None] = {}
         for first, block in line_blocks(file):
-            for row in self._objects(first, block):
+            rows = self._objects(first, block)
+            for row in rows:
                 names.update(dict.fromkeys(row))
             if names:
+                self._check_share(first, rows, len(names))
                 break
         else:
             raise self.refusal("the file has no object with a name in it")
-        self.columns = list(names)
-        self.check_names(self.columns, 1)
+        self.columns = [*names, *(name for name in known if name not in names)]
+        self.check_names(self.columns, first)
 
     def is_row(self, line: bytes) -> bool:
         return bool(line.strip())
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        import pyarrow as pa
-
         known = set(self.columns)
+        most = max(1, limits.MOST_CELLS // len(self.columns))  # rows at once
         for first, block in line_blocks(self._file):
-            rows = self._objects(first, block)
             batch = self.batch(None, first, block)
+            rows = self._objects(first, block)
             for i, row in enumerate(rows):
                 if not row.keys() <= known:
                     name = next(name for name in row if name not in known)
                     problem = f"{quoted(name)} is in none of the first objects; take it out"
                     raise batch.refusal(i, problem)
-            if rows:
-                arrays = [_array([row.get(name) for row in rows]) for name in columns]
-                yield batch._replace(table=pa.Table.from_arrays(arrays, names=list(columns)))
+            self._check_share(first, rows, len(self.columns))
+            for start in range(0, len(rows), most):
+                table = self._table(batch, start, rows[start : start + most], columns)
+                yield Batch(table, partial(_later, batch.refusal, start))
+
+    def _check_share(self, first: int, rows: list[dict[str, Any]], n_names: int) -> None:
+        """DataFileError where nearly all values lack."""
+        cells, there = len(rows) * n_names, sum(map(len, rows))
+        if cells > limits.MOST_CELLS and cells > limits.MOST_GAPS * there:
+            found = f"{n_names:,} names, and {there:,} values in {len(rows):,} objects from here on"
+            raise self.at(first, f"{found}; svmlight is the format for so many gaps")
+
+    def _table(self, batch: Batch, first: int, rows: list[dict[str, Any]], names: Any) -> Any:
+        """The rows with number `first` and after of a batch."""
+        import pyarrow as pa
+
+        arrays = []
+        for name in names:
+            values = [row.get(name) for row in rows]
+            try:
+                arrays.append(_array(values))
+            except UnicodeEncodeError:
+                row = next(i for i, value in enumerate(values) if not _is_unicode(value))
+                raise batch.refusal(first + row, f"column {quoted(name)}: {_HALF}") from None
+        return pa.Table.from_arrays(arrays, names=list(names))
 
     def _objects(self, first: int, block: bytes) -> list[dict[str, Any]]:
         rows = []
         for number, line in enumerate(block.split(b"\n"), start=first):
             if not line.strip():
                 continue
+            if len(line) > limits.LONGEST_OBJECT:
+                raise self.at(number, f"an object of over {limits.LONGEST_OBJECT:,} bytes")
             try:
-                row = json.loads(line)
+                row = json.loads(line, object_pairs_hook=_once)
             except UnicodeDecodeError:
-                raise self.at(number, "expected UTF-8 text") from None
+                raise self.at(number, NOT_UTF8) from None
             except (ValueError, RecursionError) as error:
-                raise self.at(number, f"not an object of JSON: {error}") from None
+                raise self.at(number, _not_an_object(line, error)) from None
             if not isinstance(row, dict):
-                raise self.at(number, f"expected an object of JSON, found {quoted(str(row))}")
+                found = f"expected an object of JSON, found {quoted(str(row))}"
+                raise self.at(number, OF_LIST if isinstance(row, list) else found)
             rows.append(row)
         return rows
+
+
+def _later(
+    refusal: Callable[[int, str], KernbrookError], start: int, row: int, problem: str
+) -> KernbrookError:
+    """The error for a row of a part that begins later."""
+    return refusal(start + row, problem)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; ValueError where a name has two values or cannot be written."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        name = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two values of {quoted(name)}")
+    return made
+
+
+def _not_an_object(line: bytes, error: Exception) -> str:
+    begun = line.strip()
+    if begun.startswith(b"["):
+        return OF_LIST
+    if begun == b"{":
+        return "an object of several lines, where one on each line was expected; jq -c . writes so"
+    return f"not an object of JSON: {error}"
+
+
+def _is_unicode(value: Any) -> bool:
+    try:
+        str(value).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _array(values: list[Any]) -> Any:
@@ -178,104 +240,20 @@ def _array(values: list[Any]) -> Any:
 
     try:
         return pa.array(values)
-    except (pa.ArrowException, OverflowError, UnicodeError):
+    except UnicodeEncodeError:
+        raise
+    except (pa.ArrowException, OverflowError):
         return pa.array([None if value is None else _text(value) for value in values])
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value.encode("utf-8", errors="replace").decode()
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return f"{value:.0f}"
     return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
 
 
-class ArffRecords(TextRecords):
-    """ARFF with dense rows; nominal attributes are columns whose levels are declared."""
-
-    def __init__(self, file: DataFile):
-        super().__init__(file)
-        self.columns = []
-        self._data = self._read_head()
-        if not self.columns:
-            raise self.at(self._data, "no @attribute before @data")
-        self.check_names(self.columns, self._data)
-
-    def is_row(self, line: bytes) -> bool:
-        return bool(line.strip()) and not line.lstrip().startswith(b"%")
-
-    def _read_head(self) -> int:
-        """The number of the line with @data; the attributes are then known."""
-        for first, block in line_blocks(self._file):
-            for number, raw in enumerate(block.split(b"\n"), start=first):
-                if not self.is_row(raw):
-                    continue
-                try:
-                    line = raw.decode("utf-8").strip()
-                except UnicodeDecodeError:
-                    raise self.at(number, "expected UTF-8 text") from None
-                word = line.split()[0].lower()
-                if word == "@data":
-                    return number
-                if word == "@attribute":
-                    self._add(number, line)
-                elif word != "@relation":
-                    expected = "expected @relation, @attribute or @data"
-                    raise self.at(number, f"{expected}, found {quoted(line)}")
-        raise self.refusal("no line with @data")
-
-    def _add(self, number: int, line: str) -> None:
-        found = _ATTRIBUTE.fullmatch(line)
-        if found is None:
-            raise self.at(number, f"expected @attribute NAME TYPE, found {quoted(line)}")
-        name, kind = _unquoted(found[1]), found[2].strip()
-        if kind.startswith("{") and kind.endswith("}"):
-            reader = csv.reader(
-                [kind[1:-1]],
-                quotechar='"' if '"' in kind else "'",
-                escapechar="\\",
-                skipinitialspace=True,
-            )
-            levels = list(dict.fromkeys(level.strip() for level in next(reader, [])))
-            if not any(levels):
-                raise self.at(number, f"{quoted(name)} has no level")
-            self.levels[name] = levels
-        elif kind.split(" ")[0].lower() not in _ARFF_KINDS:
-            problem = f"{quoted(name)} is of the type {quoted(kind)}, which is not read"
-            raise self.at(number, problem)
-        self.columns.append(name)
-
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        for first, block in line_blocks(self._file):
-            lines = block.split(b"\n")
-            skipped = max(0, self._data + 1 - first)
-            first, lines = first + skipped, lines[skipped:]
-            rows = []
-            for number, line in enumerate(lines, start=first):
-                if self.is_row(line):
-                    if line.lstrip().startswith(b"{"):
-                        raise self.at(number, "a sparse row; svmlight is read where rows have gaps")
-                    rows.append(line)
-            if not rows:
-                continue
-            text = b"\n".join(rows)
-            mark = "'" if b"'" in text else '"'
-            try:
-                table = csv_table(text, self.columns, columns, ",", mark)
-            except ValueError as error:
-                raise self.at(first, f"in the lines from here on: {error}") from None
-            yield self.batch(table, first, b"\n".join(lines))
-
-
-def _unquoted(name: str) -> str:
-    quotes = len(name) > 1 and name[0] == name[-1] and name[0] in "'\""
-    return re.sub(r"\\(.)", r"\1", name[1:-1]) if quotes else name
-
-
-def csv_table(
-    block: bytes, names: Sequence[str], wanted: Sequence[str], separator: str, quote: str = '"'
-) -> Any:
-    """Some columns of a block of lines as text, trimmed; null where a value is missing.
+def csv_table(block: bytes, names: Sequence[str], wanted: Sequence[str], separator: str) -> Any:
+    """Some columns of a block of lines as text.
 
     Raises
     ------
@@ -283,9 +261,10 @@ def csv_table(
         pyarrow does not read it.
     """
     import pyarrow as pa
-    from pyarrow import compute
     from pyarrow import csv as arrow_csv
 
+    if len(names) > limits.WIDE:
+        return _wide_table(block, names, wanted, separator)
     places = [f"{i}" for i in range(len(names))]  # names as they are may be the same as options
     number: Mapping[str, str] = dict(zip(names, places, strict=True))
     table = arrow_csv.read_csv(
@@ -294,21 +273,23 @@ def csv_table(
         read_options=arrow_csv.ReadOptions(
             column_names=places, use_threads=False, block_size=len(block) + 2
         ),
-        parse_options=arrow_csv.ParseOptions(
-            delimiter=separator, quote_char=quote, escape_char="\\" if quote == "'" else False
-        ),
+        parse_options=arrow_csv.ParseOptions(delimiter=separator),
         convert_options=arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(places, pa.string()),
-            null_values=list(MISSING),
-            strings_can_be_null=True,
             include_columns=[number[name] for name in wanted],
         ),
     )
-    columns = [column.combine_chunks() for column in table.columns]
-    if b" " in block or b"\t" in block:
-        gone = pa.array(MISSING)
-        for i, column in enumerate(columns):
-            trimmed = compute.utf8_trim_whitespace(column)
-            missing = compute.is_in(trimmed, value_set=gone)
-            columns[i] = compute.if_else(missing, pa.scalar(None, pa.string()), trimmed)
-    return pa.Table.from_arrays(columns, names=list(wanted))
+    return table.rename_columns(list(wanted))
+
+
+def _wide_table(block: bytes, names: Sequence[str], wanted: Sequence[str], separator: str) -> Any:
+    """The same where pyarrow's memory for each column is more than the text."""
+    import pyarrow as pa
+
+    lines = block.decode("utf-8").split("\n")
+    rows = [row for row in csv.reader(lines, delimiter=separator) if row]
+    if any(len(row) != len(names) for row in rows):
+        raise ValueError("a row of another length")
+    place = {name: i for i, name in enumerate(names)}
+    arrays = [pa.array([row[place[name]] for row in rows], pa.string()) for name in wanted]
+    return pa.Table.from_arrays(arrays, names=list(wanted))

@@ -1,4 +1,4 @@
-"""CSV files by what their header says: which columns there are, and files without a label."""
+"""CSV files without a label."""
 
 from __future__ import annotations
 
@@ -6,23 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernbrook.streams.csv_files import CsvStream
-from kernbrook.streams.csv_header import read_header
 from kernbrook.streams.data_files import DataFile
 
 
-def csv_columns(path: DataFile | Path) -> list[str]:
-    """The names of a CSV file's columns, see `read_header`."""
-    return read_header(path).names
-
-
 class UnlabelledCsv(CsvStream):
-    """A CSV file whose columns are all features, two of them or more; the labels are all 0.
+    """A CSV file whose columns are all features; the labels are all 0.
 
     Parameters
     ----------
     path : the file, or its name
     n_features : d, for a check; None to take what the header says
     aside : names of columns of any text, which are no features
+    features : names of the columns that are features, in the order wanted; None for all others
 
     Raises
     ------
@@ -38,9 +33,13 @@ class UnlabelledCsv(CsvStream):
     labelled = False
 
     def __init__(
-        self, path: DataFile | Path, n_features: int | None = None, aside: Sequence[str] = ()
+        self,
+        path: DataFile | Path,
+        n_features: int | None = None,
+        aside: Sequence[str] = (),
+        features: Sequence[str] | None = None,
     ):
-        super().__init__(path, n_features, aside=aside)
+        super().__init__(path, n_features, aside=aside, features=features)
 
     def _label_place(self, label: str | None) -> None:
         return None

@@ -1,0 +1,264 @@
+"""Records from ARFF, by the grammar that Weka and scipy read.
+
+Values of a row, and levels, are parted by commas, or by blanks where there is no comma. One that
+begins with a quote, single or double, ends with the same; within, a backslash stands before what is
+meant as it is, and a quote may be doubled. A % outside of quotes begins a comment. A bare ? is a
+missing value, and no other value is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from kernbrook.streams.csv_header import quoted
+from kernbrook.streams.data_files import DataFile
+from kernbrook.streams.records import Batch
+from kernbrook.streams.text_files import NOT_UTF8, line_blocks
+from kernbrook.streams.text_records import TextRecords, csv_table
+
+_KINDS = ("numeric", "real", "integer", "string", "date")
+_QUOTED = r"""'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+\""""
+_ATTRIBUTE = re.compile(rf"@attribute\s++({_QUOTED}|[^\s{{%'\"]++)\s*+(.*)", re.IGNORECASE)
+_KIND = re.compile(rf"(\w++)\s*+({_QUOTED}|\[[^]]*+\]|[^\s%{{]++)?\s*+(.*)")
+_ESCAPED = re.compile(r"\\(.)|''|\"\"")
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+_SPECIAL = re.compile(rb"""['"%{\\]|,,|^,|,$""", re.MULTILINE)  # more than plain values
+_BLANKS = re.compile(rb"[ \t]*+([,\n])[ \t]*+")
+# Parts of the form of a date as Java has it, and as Python has them.
+_FIELD = re.compile(r"'((?:[^']|'')*+)'|(([A-Za-z])\3*+)|.")
+_FIELDS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
+_FIELDS |= {letters[0]: field for letters, field in _FIELDS.items() if len(letters) == 2}
+_AS_IT_IS = re.compile(r"yyyy-MM-dd(('T'| )HH:mm(:ss(\.S{1,9})?)?(X{1,3}|Z)?)?")  # an ISO date
+
+
+class ArffRecords(TextRecords):
+    """ARFF with dense rows; nominal attributes are columns whose levels are declared."""
+
+    def __init__(self, file: DataFile):
+        super().__init__(file)
+        self.columns = []
+        self._forms: dict[str, str] = {}  # of dates that are not written as ISO has them
+        self._data = self._read_head()
+        if not self.columns:
+            raise self.at(self._data, "no @attribute before @data")
+        self.check_names(self.columns, self._data)
+
+    def is_row(self, line: bytes) -> bool:
+        return bool(line.strip()) and not line.lstrip().startswith(b"%")
+
+    def _read_head(self) -> int:
+        """The number of the line with @data; the attributes are then known."""
+        for first, block in line_blocks(self._file):
+            for number, raw in enumerate(block.split(b"\n"), start=first):
+                if not self.is_row(raw):
+                    continue
+                line = self._decoded(number, raw)
+                word = re.split(r"[\s%]", line, maxsplit=1)[0].lower()
+                if word == "@data":
+                    return number
+                if word == "@attribute":
+                    self._add(number, line)
+                elif word != "@relation":
+                    expected = "expected @relation, @attribute or @data"
+                    raise self.at(number, f"{expected}, found {quoted(line)}")
+        raise self.refusal("no line with @data")
+
+    def _decoded(self, number: int, line: bytes) -> str:
+        try:
+            return line.decode("utf-8").strip()
+        except UnicodeDecodeError:
+            raise self.at(number, NOT_UTF8) from None
+
+    def _add(self, number: int, line: str) -> None:
+        found = _ATTRIBUTE.fullmatch(line)
+        if found is None:
+            raise self.at(number, f"expected @attribute NAME TYPE, found {quoted(line)}")
+        name, kind = _meant(found[1]), found[2]
+        if kind.startswith("{"):
+            self.levels[name] = self._levels_of(number, name, kind[1:])
+        else:
+            known = _KIND.fullmatch(kind)
+            word, detail, rest = ("", "", "") if known is None else known.groups("")
+            if rest.startswith("{"):
+                raise self.at(number, f"{quoted(name)} has a weight, which is not read")
+            if word.lower() == "date":
+                form = _meant(detail)
+                if form and not _AS_IT_IS.fullmatch(form):
+                    self._forms[name] = form
+            elif word.lower() not in _KINDS or detail[:1] not in ("", "["):
+                problem = f"{quoted(name)} is of the type {quoted(kind)}, which is not read"
+                raise self.at(number, problem)
+            self._check_end(number, rest)
+        self.columns.append(name)
+
+    def _levels_of(self, number: int, name: str, kind: str) -> list[str]:
+        try:
+            cells, rest = _cells(kind, "}", by_blanks=False)
+            if len(cells) == 1 and not _is_quoted(kind):
+                cells, rest = _cells(kind, "}", by_blanks=True)
+        except ValueError as error:
+            raise self.at(number, f"{quoted(name)}: {error}") from None
+        if not rest.startswith("}"):
+            raise self.at(number, f"{quoted(name)}: expected levels up to a }}, found none")
+        self._check_end(number, rest[1:].strip())
+        levels = [cell.strip() for cell, _ in cells]
+        if not levels:
+            raise self.at(number, f"{quoted(name)} has no level")
+        if twice := [level for level in levels if levels.count(level) > 1]:
+            raise self.at(number, f"{quoted(name)} has the level {quoted(twice[0])} twice")
+        return levels
+
+    def _check_end(self, number: int, rest: str) -> None:
+        if rest and not rest.startswith("%"):
+            raise self.at(number, f"expected the end of the line, found {quoted(rest)}")
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        for first, block in line_blocks(self._file):
+            lines = block.split(b"\n")
+            skipped = max(0, self._data + 1 - first)
+            first, lines = first + skipped, lines[skipped:]
+            rows = [(n, line) for n, line in enumerate(lines, start=first) if self.is_row(line)]
+            if rows:
+                batch = self.batch(self._table(rows, columns), first, b"\n".join(lines))
+                yield batch._replace(table=self._meant(batch, columns))
+
+    def _table(self, rows: list[tuple[int, bytes]], columns: Sequence[str]) -> Any:
+        """Some columns of the rows as text; null where a bare ? stands."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        text = b"\n".join(line for _, line in rows)
+        if not _SPECIAL.search(text := _BLANKS.sub(rb"\1", text.strip())):
+            try:
+                table = csv_table(text, self.columns, columns, ",")
+            except ValueError:
+                pass  # found again, and named, line by line
+            else:
+                null = pa.scalar(None, pa.string())
+                arrays = [compute.if_else(compute.equal(a, "?"), null, a) for a in table.columns]
+                return pa.Table.from_arrays(arrays, names=list(columns))
+        places = [self.columns.index(name) for name in columns]
+        taken = [[row[i] for i in places] for row in (self._row(*line) for line in rows)]
+        arrays = [pa.array(column, pa.string()) for column in zip(*taken, strict=True)]
+        return pa.Table.from_arrays(arrays, names=list(columns))
+
+    def _row(self, number: int, line: bytes) -> list[str | None]:
+        """The values of one line."""
+        text, problem = self._decoded(number, line), ""
+        if text.startswith("{"):
+            raise self.at(number, "a sparse row; svmlight is read where rows have gaps")
+        for by_blanks in (False, True):
+            try:
+                cells, _ = _cells(text, "", by_blanks)
+            except ValueError as error:
+                problem = problem or str(error)
+                continue
+            if len(cells) == len(self.columns):
+                return [None if bare and cell == "?" else cell for cell, bare in cells]
+            if cells and cells[-1][1] and cells[-1][0].startswith("{"):
+                raise self.at(number, "a weight in braces, which is not read")
+            problem = problem or f"expected {len(self.columns)} values, found {len(cells)}"
+        raise self.at(number, problem)
+
+    def _meant(self, batch: Batch, columns: Sequence[str]) -> Any:
+        """The table with dates as moments; an error where a value is not one of its levels."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        table = batch.table
+        for i, name in enumerate(columns):
+            column = table.column(name)
+            if name in self._forms:
+                table = table.set_column(i, name, self._moments(batch, name))
+            elif name in self.levels:
+                values = compute.utf8_trim_whitespace(column)
+                known = compute.is_in(values, value_set=pa.array(self.levels[name]))
+                odd = compute.and_not(compute.is_valid(column), known)
+                if (row := compute.index(odd, True).as_py()) >= 0:
+                    found = f"found {quoted(column[row].as_py())}"
+                    problem = f"column {quoted(name)}: expected one of its levels, {found}"
+                    raise batch.refusal(row, problem)
+        return table
+
+    def _moments(self, batch: Batch, name: str) -> Any:
+        import pyarrow as pa
+
+        java = self._forms[name]
+        form = _python_form(java)
+        if form is None:
+            parts = "of which yyyy, MM, dd, HH, mm and ss are read"
+            raise self.refusal(f"column {quoted(name)}: dates of the form {quoted(java)}, {parts}")
+        moments: dict[str | None, datetime | None] = {None: None}
+        values = batch.table.column(name).to_pylist()
+        for row, value in enumerate(values):
+            if value not in moments:
+                try:
+                    moments[value] = datetime.strptime(value.strip(), form)
+                except ValueError:
+                    found = f"expected a date as {java}, found {quoted(value)}"
+                    raise batch.refusal(row, f"column {quoted(name)}: {found}") from None
+        return pa.array([moments[value] for value in values], pa.timestamp("us"))
+
+
+def _cells(text: str, end: str, by_blanks: bool) -> tuple[list[tuple[str, bool]], str]:
+    """Values up to a comment or what ends them, and whether each is bare; and what stands there.
+
+    Raises
+    ------
+    ValueError
+        A quote or a comma is where none can be, or nothing where a value must be.
+    """
+    pattern = _cell(end, by_blanks)
+    cells: list[tuple[str, bool]] = []
+    place, more = 0, True
+    while more:
+        found = pattern.match(text, place)
+        assert found is not None  # nothing at all is a bare value
+        within, bare, mark = found.groups()
+        bare = "" if bare is None else bare.strip()
+        if bare[:1] in ("'", '"') and bare:
+            raise ValueError(f"a quote without an end, or beside other text: {quoted(bare)}")
+        cells.append((bare, True) if within is None else (_meant(within), False))
+        place, more = found.end(), mark is not None
+    if cells[-1] == ("", True):  # after the last comma
+        cells.pop()
+    if ("", True) in cells:
+        raise ValueError("no value between two commas; ? is a missing one")
+    if (rest := text[place:])[:1] not in ("", "%", end):
+        raise ValueError(f"commas and blanks between values: {quoted(rest)}")
+    return cells, rest
+
+
+@lru_cache
+def _cell(end: str, by_blanks: bool) -> re.Pattern[str]:
+    """A value in quotes or a bare one, and what parts it from the next."""
+    blank, mark, then = (r"\s", r"\s++", "") if by_blanks else ("", ",", r"\s*+")
+    quoted_value = rf"({_QUOTED}){then}(?=[{blank},%{end}]|$)"
+    return re.compile(rf"\s*+(?:{quoted_value}|([^{blank},%{end}]*+))({mark})?+")
+
+
+def _is_quoted(text: str) -> bool:
+    return text.lstrip()[:1] in ("'", '"')
+
+
+def _meant(text: str) -> str:
+    """What stands in quotes, if these are there."""
+    if not _is_quoted(text):
+        return text
+    return _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[1]) or found[0][0], text[1:-1])
+
+
+def _python_form(java: str) -> str | None:
+    """The form of a date as Python has it; None where a part of it is not read."""
+    parts = []
+    for found in _FIELD.finditer(java):
+        literal, letters, _ = found.groups()
+        if letters is not None and letters not in _FIELDS:
+            return None
+        text = found[0] if literal is None else literal.replace("''", "'") or "'"
+        parts.append(text.replace("%", "%%") if letters is None else _FIELDS[letters])
+    return "".join(parts)
