@@ -24,7 +24,7 @@ _KINDS = ("numeric", "real", "integer", "string", "date")
 _QUOTED = r"""'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+\""""
 _ATTRIBUTE = re.compile(rf"@attribute\s++({_QUOTED}|[^\s{{%'\"]++)\s*+(.*)", re.IGNORECASE)
 _KIND = re.compile(rf"(\w++)\s*+({_QUOTED}|\[[^]]*+\]|[^\s%{{]++)?\s*+(.*)")
-_ESCAPED = re.compile(r"\\(.)|''|\"\"")
+_ESCAPED = {mark: re.compile(rf"\\(.)|{mark}{mark}") for mark in "'\""}
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _SPECIAL = re.compile(rb"""['"%{\\]|,,|^,|,$""", re.MULTILINE)  # more than plain values
 _BLANKS = re.compile(rb"[ \t]*+([,\n])[ \t]*+")
@@ -249,7 +249,8 @@ def _meant(text: str) -> str:
     """What stands in quotes, if these are there."""
     if not _is_quoted(text):
         return text
-    return _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[1]) or found[0][0], text[1:-1])
+    meant = _ESCAPED[text[0]]
+    return meant.sub(lambda found: _ESCAPES.get(found[1], found[1]) or found[0][0], text[1:-1])
 
 
 def _python_form(java: str) -> str | None:

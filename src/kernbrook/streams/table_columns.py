@@ -138,9 +138,10 @@ class Numbers(NamedTuple):
                 marked = compute.replace_substring(marked, ".", "?")
                 marked = compute.replace_substring(marked, self.decimal, ".")
             with suppress(pa.ArrowInvalid):
-                values = marked.cast(pa.float64())
-                if not compute.any(compute.is_nan(values)).as_py():  # of text that is no gap
-                    return values.to_numpy(zero_copy_only=False)
+                numbers = marked.cast(pa.float64())
+                values = numbers.to_numpy(zero_copy_only=False)
+                if np.isnan(values).sum() == numbers.null_count:  # "nan(1)" is one, and no gap
+                    return values
         gaps = without_gaps(array)
         return np.array([self._number(row, value) for row, value in enumerate(gaps.to_pylist())])
 
