@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, UnknownNameError
 from kernbrook.streams import csv_header, open_stream
 from kernbrook.streams.csv_header import read_header
@@ -36,6 +37,15 @@ NAMES = "are taken as the names of the columns, not as data"
         ("0,1,label\n1.5,2.5,3\n", False, None),
         ("0,1,no\n1,0,no\n", True, DATA),
         ("male,5.1,no\nfemale,4,yes\nmale,1,no\n", True, DATA),
+        ("39, State-gov, <=50K\n50, Self, >50K\n38, Private, <=50K\n", True, DATA),
+        ('39, "State-gov", <=50K\n50, "Self", >50K\n38, "State-gov", <50K\n', True, DATA),
+        ("p,x,s\ne,y,s\np,x,t\n", True, DATA),  # words alone
+        ("p,p,s\ne,p,s\np,x,t\n", True, DATA),
+        ("p,?,s\ne,4,s\np,x,t\n", True, DATA),
+        ("y,age,name\ny,23,ann\nn,3,bob\n", False, None),
+        ("y,size,name\ny,big,ann\nn,small,bob\n", False, None),
+        ("id,2019,2020\n7,1.5,2.5\n8,2,3\n", False, "numbers and a word " + NAMES),
+        ("id,name,2020\n7,ann,2.5\n8,bob,3\n", False, "numbers and words " + NAMES),
     ],
 )
 def test_what_the_first_row_is(write, text, is_data, said):
@@ -128,3 +138,34 @@ def test_a_wide_header(write):
 def test_a_name_that_is_too_long(write):
     with pytest.raises(DataFileError, match="line 1: field larger than field limit"):
         read_header(write("long.csv", "a" * 200_000 + ",b\n1,2\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "is_data"),
+    [
+        ("2019,2020\n1,2\n", ["2019", "2020"], False),
+        ("2019,2020,2021\n1,2,3\n", ["2021"], False),
+        ("2019,2020\n1,2\n", ["2018"], True),
+        ("0,1,2\n3,4,5\n", ["x1", "x2"], True),
+        ("0,1,2\n3,4,5\n", ["x1", "x4"], False),
+        ("a,b,c\n3,4,5\n", ["x1", "x2"], True),
+        ("p,x,s\np,x,s\n", ["s"], False),
+        ("x1,x2,x3\n3,4,5\n", ["x3"], False),
+    ],
+)
+def test_names_that_are_known_decide(write, text, known, is_data):
+    assert read_header(write("t.csv", text), known=known).is_data == is_data
+
+
+def test_names_that_somebody_gives_decide(write):
+    years = write("years.csv", "2019,2020,2021\n1,2,0\n3,4,1\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert open_stream(years, label="2021").read()[0].tolist() == [[1, 2], [3, 4]]
+        stream = open_stream(years, encoder=kb.TableEncoder(drop=["2020"]))
+        assert stream.read()[0].tolist() == [[1], [3]]
+
+
+def test_a_line_for_excel(write):
+    with pytest.raises(DataFileError, match="line 1: a line that Excel alone reads; take it out"):
+        open_stream(write("t.csv", "sep=;\na;b\n1;2\n"))
