@@ -25,6 +25,7 @@ import kernbrook as kb
 from kernbrook.errors import DataFileWarning
 from kernbrook.streams.csv_files import CsvStream
 from kernbrook.streams.csv_header import MISSING, find_separator, is_number
+from kernbrook.streams.text_cells import csv_lines
 
 NUMBERS = [
     *(b"nan", b"inf", b"-inf", b"1e999", b"1e-999", b"0x10", b"1_0", b"+1", b"--1", b"1.", b".5"),
@@ -173,7 +174,7 @@ def check_csv(rng: np.random.Generator, path: Path) -> str:
         return REFUSED
     stream, X, y = found
     mark = "," if isinstance(stream, CsvStream) else find_separator(path)
-    text = plain_lines(path.read_bytes()).decode("utf-8")
+    text = csv_lines(path, 1, plain_lines(path.read_bytes()), mark).decode("utf-8")
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if row]
     header = rows[0]
     if len(rows) > len(y):

@@ -19,6 +19,7 @@ from naive.table_encoder import Encoder
 import kernbrook as kb
 from kernbrook.errors import DataFileWarning
 from kernbrook.streams.csv_header import MISSING, is_number
+from kernbrook.streams.text_cells import csv_lines
 
 NAMES = ["size", "kind", "when", "note"]
 TOKENS = [
@@ -69,7 +70,8 @@ def semicolons(rng: np.random.Generator, folder: Path) -> str:
     found = read(rng, path, BLOCKS, sep=";")
     if found is None:
         return REFUSED
-    text = plain_lines(path.read_bytes().removeprefix(b"\xef\xbb\xbf")).decode()
+    lines = plain_lines(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    text = csv_lines(path, 1, lines, ";").decode()
     header, *cells = [
         row for row in csv.reader(io.StringIO(text, newline=""), delimiter=";") if row
     ]
@@ -141,7 +143,7 @@ def value_of(name: str, value: Any) -> Any:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if name == "kind":
-        return as_text(value)
+        return None if as_text(value) in MISSING else as_text(value)
     text = value.strip() if isinstance(value, str) else value
     return None if isinstance(text, str) and text in MISSING else text
 
