@@ -35,12 +35,13 @@ MOST = 10**8  # of what is counted or kept in memory: more than any has room for
 
 def is_number(value: Any) -> bool:
     """As Python has it: True is one."""
-    return isinstance(value, (int, float, np.integer, np.floating))
+    numbers = isinstance(value, (int, float, np.integer, np.floating))
+    return numbers and not isinstance(value, np.timedelta64)  # which NumPy counts among them
 
 
 def is_whole(value: Any) -> bool:
     """As Python has it: True is, 2.0 is not."""
-    return isinstance(value, (int, np.integer))
+    return isinstance(value, (int, np.integer)) and not isinstance(value, np.timedelta64)
 
 
 def shown(value: Any) -> str:
@@ -180,7 +181,8 @@ class Seed(NamedTuple):
     def wanted(self, value: Any) -> str:
         if value is None or value is np.random or isinstance(value, np.random.RandomState):
             return ""
-        return "" if is_whole(value) and 0 <= value < 2**32 else self.words
+        fits = is_whole(value) and not isinstance(value, bool)
+        return "" if fits and 0 <= value < 2**32 else self.words
 
 
 class Part(NamedTuple):

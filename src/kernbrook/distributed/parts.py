@@ -16,6 +16,7 @@ from kernbrook.estimators.labelled import as_labels
 from kernbrook.evaluation.sources import Source, open_like, open_source
 from kernbrook.evaluation.tasks import CHUNK
 from kernbrook.gram.points import canonical
+from kernbrook.streams.arrow_records import parquet_file
 from kernbrook.streams.base import Piece
 from kernbrook.streams.opening import open_folder
 
@@ -103,24 +104,21 @@ def from_row_group(source: Source, path: Path, number: int) -> Iterator[Piece]:
 def row_group(path: Path, number: int) -> Any:
     """A row group of a Parquet file as a table."""
     import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
 
     try:
-        with ParquetFile(path) as file:
+        with parquet_file(path) as file:
             return file.read_row_group(number)
     except (OSError, pa.ArrowException) as error:
         raise DataFileError(path, f"row group {number}: {error}") from error
 
 
 def _of_files(folder: str | PathLike[str], label: str | None, encoder: Any) -> Parts:
-    from pyarrow.parquet import ParquetFile
-
     records = open_folder(folder)
     if records is None:
         raise InputError(f"data: expected a folder of Parquet files, got {folder}")
     found = []
     for path in records.paths:
-        with ParquetFile(path) as file:
+        with parquet_file(path) as file:
             found += [(path, number) for number in range(file.num_row_groups)]
     for own in found:
         if len(table := row_group(*own)):

@@ -28,6 +28,7 @@ from kernbrook.streams.table_columns import (
     as_text,
     missing_hint,
 )
+from kernbrook.streams.table_levels import LevelCounts
 
 MISSING = ("error", "mean", "last", "indicator")
 HASHED = 16  # columns where nothing else is said
@@ -192,17 +193,32 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._begin()
         return self
 
+    def declared(self) -> set[str]:
+        """The columns of which something is said."""
+        columns = {**_categorical(self.categorical), **_dates(self.dates)}
+        return {*columns, *_names("drop", self.drop)}
+
     def with_levels(self, levels: Mapping[str, Sequence[str]]) -> TableEncoder:
         """A new one that has these levels for columns of which nothing else is said."""
-        declared = {**_categorical(self.categorical), **_dates(self.dates)}
-        taken = {*declared, *_names("drop", self.drop)}
+        taken = self.declared()
         more = {name: list(values) for name, values in levels.items() if name not in taken}
         new: TableEncoder = clone(self)
         return new.set_params(categorical={**_categorical(self.categorical), **more})
 
-    def learn_arrow(self, table: Any) -> Floats:
-        """`learn` of a pyarrow table that has the columns of `columns_`, at least."""
-        values = self._values(table)
+    def no_levels(self) -> dict[str, LevelCounts]:
+        """Counts of the declared levels, by column, before any row."""
+        return {
+            of.column: LevelCounts(of.column, of.levels, np.zeros(len(of.levels) + 1, np.int64))
+            for of in self._encoders
+            if isinstance(of, Levels)
+        }
+
+    def learn_arrow(self, table: Any, met: Mapping[str, LevelCounts] | None = None) -> Floats:
+        """`learn` of a pyarrow table that has the columns of `columns_`, at least.
+
+        met : of `no_levels`, to count the rows
+        """
+        values = self._values(table, met or {})
         holes = self._holes(values)
         if self.missing == "error":
             return values
@@ -225,9 +241,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.totals_, self.counts_ = totals[-1].copy(), counts[-1].copy()
         return self._with_indicators(values, holes)
 
-    def transform_arrow(self, table: Any) -> Floats:
-        """`transform` of a pyarrow table that has the columns of `columns_`, at least."""
-        values = self._values(table)
+    def transform_arrow(self, table: Any, met: Mapping[str, LevelCounts] | None = None) -> Floats:
+        """`transform` of a pyarrow table that has the columns of `columns_`, at least.
+
+        met : of `no_levels`, to count the rows
+        """
+        values = self._values(table, met or {})
         holes = self._holes(values)
         if holes.any():
             mean = self.totals_ / np.maximum(self.counts_, 1)
@@ -254,9 +273,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if name in categorical:
                 given = categorical[name]
                 if isinstance(given, int):
-                    self._encoders.append(Hashed(name, given))
+                    self._encoders.append(Hashed(name, given, self.decimal))
                 else:
-                    self._encoders.append(Levels(name, given))
+                    self._encoders.append(Levels(name, given, self.decimal))
             elif name in dates:
                 self._encoders.append(Dates(name, dates[name]))
             else:
@@ -271,12 +290,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.totals_, self.last_ = np.zeros(width), np.zeros(width)
         self.counts_ = np.zeros(width, dtype=np.int64)
 
-    def _values(self, table: Any) -> Floats:
+    def _values(self, table: Any, met: Mapping[str, LevelCounts]) -> Floats:
         """(n, d) the encoded columns, NaN where values are missing; InputError names the column."""
         values = np.empty((table.num_rows, len(self.totals_)))
         for encoder, start in zip(self._encoders, self._starts.tolist(), strict=True):
             try:
-                found = encoder.encode(table.column(encoder.column))
+                column = table.column(encoder.column)
+                if isinstance(encoder, Levels):
+                    found = encoder.encode(column, met.get(encoder.column))
+                else:
+                    found = encoder.encode(column)
             except ValueProblem as problem:
                 raise ColumnProblem(encoder.column, problem) from None
             values[:, start : start + found.shape[1]] = found
@@ -305,7 +328,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for name in frame.columns:
             if name not in known:
                 raise InputError(f"X: found a column {quoted(str(name))} that `fit` did not see")
-        return to_arrow(frame.select(self.columns_))
+        return to_arrow(frame.select(self.columns_), self.decimal)
 
     # -- as JSON -----------------------------------------------------------------------------------
 

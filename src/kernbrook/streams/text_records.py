@@ -152,7 +152,7 @@ class JsonRecords(TextRecords):
                     problem = f"{quoted(name)} is in none of the first objects; take it out"
                     raise batch.refusal(i, problem)
             if rows:
-                arrays = [_array([row.get(name) for row in rows]) for name in columns]
+                arrays = [_array([row.get(name) for row in rows], self.decimal) for name in columns]
                 yield batch._replace(table=pa.Table.from_arrays(arrays, names=list(columns)))
 
     def _objects(self, first: int, block: bytes) -> list[dict[str, Any]]:
@@ -172,21 +172,21 @@ class JsonRecords(TextRecords):
         return rows
 
 
-def _array(values: list[Any]) -> Any:
+def _array(values: list[Any], decimal: str) -> Any:
     """An Arrow array; values of several kinds become text."""
     import pyarrow as pa
 
     try:
         return pa.array(values)
     except (pa.ArrowException, OverflowError, UnicodeError):
-        return pa.array([None if value is None else _text(value) for value in values])
+        return pa.array([None if value is None else _text(value, decimal) for value in values])
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, decimal: str) -> str:
     if isinstance(value, str):
         return value.encode("utf-8", errors="replace").decode()
-    if isinstance(value, float) and value.is_integer():
-        return f"{value:.0f}"
+    if isinstance(value, float):
+        return (f"{value:.0f}" if value.is_integer() else str(value)).replace(".", decimal)
     return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
 
 
