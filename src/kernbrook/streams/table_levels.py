@@ -25,6 +25,7 @@ _WHOLE = re.compile(r"([+-]?)0*+(\d*+)(\.0*+)?", re.ASCII)  # ++ and *+ give not
 _CODE = re.compile(r"[+-]?0\d+", re.ASCII)  # no program writes a number so
 _MOST_TOLD = 10  # columns
 _MOST_SHOWN = 3  # values
+_MANY = 0.01  # of the rows: so many others are said
 _DIGITS_OF_FLOATS = 15  # so many digits come back from a 64-bit float as they were
 
 
@@ -116,7 +117,7 @@ class LevelCounts:
         self.add(np.arange(len(self.counts)), more.counts, more.others)
 
     def told(self) -> str:
-        """What is odd, in a sentence: others, and levels that never came; else empty.
+        """What is odd, in a sentence: many others, and levels that never came; else empty.
 
         Examples
         --------
@@ -127,11 +128,12 @@ class LevelCounts:
         rows, n_others = int(self.counts.sum()), int(self.counts[-1])
         never = [quoted(level) for level, n in zip(self.levels, self.counts, strict=False) if not n]
         parts = []
-        if n_others:
+        missed = bool(never and rows and (n_others or self.expected))
+        if n_others and (missed or n_others >= _MANY * rows):
             share = f"{n_others:,} of {rows:,} rows ({100 * n_others / rows:.1f} %)"
             such = ", ".join(map(quoted, self.others))
             parts.append(f"other values than the declared levels in {share}, such as {such}")
-        if never and rows and (n_others or self.expected):
+        if missed:
             shown = ", ".join(never[:5])
             parts.append(f"{shown}{f' and {len(never) - 5:,} more' * (len(never) > 5)} never came")
         return f"{quoted(self.column)}: {'; '.join(parts)}" if parts else ""
