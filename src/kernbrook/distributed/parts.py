@@ -15,7 +15,7 @@ from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.estimators.labelled import as_labels
 from kernbrook.evaluation.sources import Source, open_like, open_source
 from kernbrook.evaluation.tasks import CHUNK
-from kernbrook.gram.points import canonical
+from kernbrook.gram.points import canonical, sound
 from kernbrook.streams.arrow_records import parquet_file
 from kernbrook.streams.base import Piece
 from kernbrook.streams.opening import open_folder
@@ -73,7 +73,7 @@ def parts_of(data: Any, most: int, label: str | None = None, encoder: Any = None
         raise InputError("data: expected arrays of Dask for both X and y, or for neither")
     if hasattr(X, "to_delayed"):
         return _of_dask(X, y)
-    X, y = (X if hasattr(X, "tocsr") else np.asarray(X)), as_labels(y)
+    X, y = (X if hasattr(X, "tocsr") else np.asarray(sound(X))), as_labels(y)
     if len(X.shape) != 2 or X.shape[0] != len(y):
         raise InputError(f"data: X of shape {X.shape} does not go with {len(y)} labels")
     X, bounds = canonical(X), np.linspace(0, len(y), min(most, max(len(y), 1)) + 1).astype(int)
