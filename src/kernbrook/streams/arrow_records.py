@@ -252,11 +252,11 @@ def _column(series: Any, decimal: str) -> Any:
     try:
         return series.to_arrow()
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        cells = (_cell(value, series.name, decimal) for value in series.to_list())
+        cells = (cell_text(value, series.name, decimal) for value in series.to_list())
         return pa.array(cells, pa.string())
 
 
-def _cell(value: Any, column: str, decimal: str) -> str | None:
+def cell_text(value: Any, column: str, decimal: str) -> str | None:
     """A value of any kind as text."""
     if isinstance(value, str):
         return value

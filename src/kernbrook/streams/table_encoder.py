@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernbrook.checks import OneOf, Other, check, is_whole, shown
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.streams import limits
-from kernbrook.streams.arrow_records import eager, to_arrow
+from kernbrook.streams.arrow_records import cell_text, eager, to_arrow
 from kernbrook.streams.csv_header import quoted
 from kernbrook.streams.table_columns import (
     DATE_PARTS,
@@ -425,12 +425,22 @@ def _categorical(given: Any) -> dict[str, int | tuple[str, ...]]:
     return declared
 
 
+def _one_kind(name: str, values: list[Any]) -> Any:
+    """An Arrow array of values; of text, where they are of several kinds."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, OverflowError):
+        return pa.array([cell_text(value, name, ".") for value in values], pa.string())
+
+
 def _levels_of(name: str, value: Any) -> tuple[str, ...]:
     import pyarrow as pa
 
     if isinstance(value, (list, tuple, np.ndarray)) and len(value):
         try:
-            levels = as_text(pa.array(list(value))).to_pylist()
+            levels = as_text(_one_kind(name, list(value))).to_pylist()
         except (pa.ArrowException, InputError):
             levels = [None]
         if None not in levels and len(set(levels)) == len(levels):
