@@ -16,7 +16,9 @@ kernbrook.errors.InputError: BPAS: budget must be an integer from 1 to 100,000,0
 
 from __future__ import annotations
 
+import datetime
 import math
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -31,16 +33,19 @@ from kernbrook.errors import InputError
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes of numbers that can be multiplied and divided by
 LEARNED = 1e120  # sizes of what is learned: what a file's have to be below
 MOST = 10**8  # of what is counted or kept in memory: more than any has room for
+_MOMENTS = datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64
+_OF_MOMENTS = re.compile(r"date|time|duration|period", re.IGNORECASE)  # types of columns
 
 
 def is_number(value: Any) -> bool:
     """As Python has it: True is one."""
-    return isinstance(value, (int, float, np.integer, np.floating))
+    numbers = isinstance(value, (int, float, np.integer, np.floating))
+    return numbers and not isinstance(value, np.timedelta64)  # which NumPy counts among them
 
 
 def is_whole(value: Any) -> bool:
     """As Python has it: True is, 2.0 is not."""
-    return isinstance(value, (int, np.integer))
+    return isinstance(value, (int, np.integer)) and not isinstance(value, np.timedelta64)
 
 
 def shown(value: Any) -> str:
@@ -89,6 +94,56 @@ def ask_for(numbers: int, what: str) -> NDArray[np.float64]:
     except (MemoryError, ValueError):  # of more than there are addresses
         size = f"{8e-9 * numbers:,.1f} GB"
         raise InputError(f"{what} takes {size}, and there is not so much") from None
+
+
+def real(values: Any, name: str = "X") -> Any:
+    """An array, a list or a frame as it is; NumPy's masked values as NaN.
+
+    Raises
+    ------
+    InputError
+        It holds moments or durations, of which NumPy would make numbers: nanoseconds, or days.
+
+    Examples
+    --------
+    >>> real(np.ma.array([1, 2], mask=[False, True]))
+    array([ 1., nan])
+    """
+    if type(values) is np.ndarray and values.dtype.kind in "biufc":
+        return values
+    if hasattr(values, "tocsr"):
+        return values
+    if hasattr(values, "columns"):
+        _check_columns(values, name)
+        return values
+    if isinstance(values, np.ma.MaskedArray):
+        kind: Any = np.float64 if values.dtype.kind in "biuf" else object
+        mask = np.ma.getmaskarray(values)
+        values = np.where(mask, np.nan, values.data.astype(kind)) if mask.any() else values.data
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):  # said where it is taken as numbers
+        return values
+    odd = f"{array.dtype}" if array.dtype.kind in "mM" else None
+    if array.dtype.kind == "O":
+        odd = next((type(one).__name__ for one in array.flat if isinstance(one, _MOMENTS)), None)
+    if odd is not None:
+        raise _moments(name, odd)
+    return values
+
+
+def _check_columns(frame: Any, name: str) -> None:
+    """InputError where a column of a frame has moments."""
+    types = frame.schema.types if hasattr(frame, "column_names") else getattr(frame, "dtypes", ())
+    names = getattr(frame, "column_names", frame.columns)
+    for column, kind in zip(names, types, strict=False):
+        if _OF_MOMENTS.match(str(kind)):
+            raise _moments(f"{name}: column {column!r}", f"{kind}")
+
+
+def _moments(what: str, kind: str) -> InputError:
+    way = "; kb.TableEncoder(dates=[...]) makes numbers of a table's moments"
+    return InputError(f"{what}: expected numbers, found {kind}{way if what[0] in 'Xx' else ''}")
 
 
 # -- what a parameter may be: `words` says it, `wanted(value)` what a value is not, or "" ----------
@@ -180,7 +235,8 @@ class Seed(NamedTuple):
     def wanted(self, value: Any) -> str:
         if value is None or value is np.random or isinstance(value, np.random.RandomState):
             return ""
-        return "" if is_whole(value) and 0 <= value < 2**32 else self.words
+        fits = is_whole(value) and not isinstance(value, bool)
+        return "" if fits and 0 <= value < 2**32 else self.words
 
 
 class Part(NamedTuple):

@@ -59,6 +59,7 @@ def predict(
     from kernbrook.evaluation.sources import open_like
     from kernbrook.evaluation.warming import watched
     from kernbrook.reports.words import ERROR_NAMES, error_value
+    from kernbrook.streams.table_levels import told_of
 
     to_file = str(output) != "-"
     if to_file:
@@ -94,6 +95,8 @@ def predict(
                 shown.reading(f"{name}: {rows:,} rows", rows, n_rows)
     if to_file:
         say(f"wrote {rows:,} predictions to {output}")
+    for line in told_of(tally.level_counts):
+        say(line)
     if tally.error is not None:
         task = task_of(machine)
         error = f"{ERROR_NAMES[task]} {error_value(tally.error, task)}"
@@ -111,6 +114,7 @@ def _pieces(
     """The lines of each chunk, and its rows; the tally counts them."""
     from kernbrook.evaluation.predicting import predict as run
 
+    tally.level_counts = stream.level_counts
     for X, y in stream.chunks():
         if warm is not None:
             warm(partial(run, machine, X[:1], scores))

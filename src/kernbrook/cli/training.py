@@ -148,6 +148,7 @@ def train(
 def _show(result: Training, name: str, recipe: str, model: Path, json: Path | None) -> None:
     from kernbrook import recipes as book
     from kernbrook.reports.training import training_json, training_table
+    from kernbrook.streams.table_levels import told_of
 
     show_result(
         json,
@@ -155,6 +156,8 @@ def _show(result: Training, name: str, recipe: str, model: Path, json: Path | No
         lambda width: training_table(result, name, book.title(recipe)),
     )
     already = result.rows == result.resumed_at
+    for line in told_of(result.level_counts):
+        say(line)
     say(f"{model} was complete, nothing new" if already else f"wrote {model}")
 
 

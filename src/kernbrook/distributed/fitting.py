@@ -25,6 +25,7 @@ from kernbrook.evaluation.orders import check_count
 from kernbrook.evaluation.parallel import Cluster, Crew
 from kernbrook.evaluation.tasks import added, losses
 from kernbrook.evaluation.warming import ROWS, few_rows, warm_up
+from kernbrook.streams.booleans import BOOLEANS, spelled_as
 
 
 @dataclass
@@ -180,7 +181,10 @@ def _classes(model: Any, parts: Sequence[Part], crew: Crew, classes: Any) -> NDA
     if hasattr(model, "classes_"):
         return None
     found = _all(crew, _labels, [([part],) for part in parts])
-    return distinct(as_labels(list(chain.from_iterable(found))))
+    labels = set(chain.from_iterable(found))
+    # A part with true and false alone says True and False, another true, false and maybe.
+    letters = [label for label in labels if label not in BOOLEANS.values()]
+    return distinct(spelled_as(as_labels(list(labels)), letters))
 
 
 def _labels(parts: Sequence[Part]) -> list[Any]:
@@ -210,6 +214,7 @@ def _go_on(model: Any, classes: Any, parts: Sequence[Part]) -> tuple[Any, int, f
     model, rows, loss = deepcopy(model), 0, 0.0
     named = {} if classes is None else {"classes": classes}
     for X, y in chain.from_iterable(map(pieces, parts)):
+        y = spelled_as(y, getattr(model, "classes_", ()) if classes is None else classes)
         predicted, _ = model.learn(X, y, **named)
         known = present(y)
         rows += len(y)

@@ -15,7 +15,8 @@ from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.estimators.labelled import as_labels
 from kernbrook.evaluation.sources import Source, open_like, open_source
 from kernbrook.evaluation.tasks import CHUNK
-from kernbrook.gram.points import canonical
+from kernbrook.gram.points import canonical, sound
+from kernbrook.streams.arrow_records import parquet_file
 from kernbrook.streams.base import Piece
 from kernbrook.streams.opening import open_folder
 
@@ -72,7 +73,7 @@ def parts_of(data: Any, most: int, label: str | None = None, encoder: Any = None
         raise InputError("data: expected arrays of Dask for both X and y, or for neither")
     if hasattr(X, "to_delayed"):
         return _of_dask(X, y)
-    X, y = (X if hasattr(X, "tocsr") else np.asarray(X)), as_labels(y)
+    X, y = (X if hasattr(X, "tocsr") else np.asarray(sound(X))), as_labels(y)
     if len(X.shape) != 2 or X.shape[0] != len(y):
         raise InputError(f"data: X of shape {X.shape} does not go with {len(y)} labels")
     X, bounds = canonical(X), np.linspace(0, len(y), min(most, max(len(y), 1)) + 1).astype(int)
@@ -103,24 +104,21 @@ def from_row_group(source: Source, path: Path, number: int) -> Iterator[Piece]:
 def row_group(path: Path, number: int) -> Any:
     """A row group of a Parquet file as a table."""
     import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
 
     try:
-        with ParquetFile(path) as file:
+        with parquet_file(path) as file:
             return file.read_row_group(number)
     except (OSError, pa.ArrowException) as error:
         raise DataFileError(path, f"row group {number}: {error}") from error
 
 
 def _of_files(folder: str | PathLike[str], label: str | None, encoder: Any) -> Parts:
-    from pyarrow.parquet import ParquetFile
-
     records = open_folder(folder)
     if records is None:
         raise InputError(f"data: expected a folder of Parquet files, got {folder}")
     found = []
     for path in records.paths:
-        with ParquetFile(path) as file:
+        with parquet_file(path) as file:
             found += [(path, number) for number in range(file.num_row_groups)]
     for own in found:
         if len(table := row_group(*own)):

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernbrook.gram.points import Flags
-from kernbrook.sparse import as_csr
+from kernbrook.gram.points import Flags, sound
 
 
 def good_rows(X: Any) -> Flags:
@@ -20,8 +19,8 @@ def good_rows(X: Any) -> Flags:
     >>> good_rows([[1, 2], [3, "four"], [float("nan"), 5]])
     array([ True, False, False])
     """
+    X = sound(X)
     if sp.issparse(X):
-        X = as_csr(X)
         sizes = np.abs(X.data.astype(np.float64))
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         with np.errstate(over="ignore"):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from kernbrook.checks import is_number, shown
+from kernbrook.checks import is_number, real, shown
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Flags, Labels
 
@@ -37,6 +37,15 @@ def as_labels(y: Any, warn: bool = False) -> NDArray[Any]:
     >>> as_labels([1, None, 2**60 + 1])
     array([1, None, 1152921504606846977], dtype=object)
     """
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufUS":
+        return y
+    if isinstance(y, np.ma.MaskedArray):  # what is masked is not there
+        lost, y = np.ma.getmaskarray(y), y.data
+        if lost.any():
+            y = y.astype(object)
+            y[lost] = None
+    if not hasattr(y, "columns"):
+        real(y, "y")
     if isinstance(y, np.ndarray) and y.ndim == 1:
         return y
     if hasattr(y, "isna") and getattr(y, "ndim", 0) == 1:  # pandas makes floats where one is lost

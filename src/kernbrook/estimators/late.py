@@ -18,6 +18,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, is_empty
 from kernbrook.estimators.named import NamedColumns, records_of
 from kernbrook.estimators.tasks import Learned, joined, task_of
+from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import Flags, canonical, sound
 
 Key = str | int | float
@@ -153,7 +154,9 @@ class LateLabels(BaseEstimator):
             raise InputError("X: has names, for which there is LateLabels(NamedColumns(model))")
         if is_empty(X):
             return []
-        X = canonical(check_array(sound(X), accept_sparse="csr", dtype=np.float64, order="C"))
+        with in_words(X):
+            X = check_array(sound(X), accept_sparse="csr", dtype=np.float64, order="C")
+        X = canonical(X)
         width = next((row.shape[-1] for row, _ in self._there().values()), X.shape[1])
         if X.shape[1] != width:
             raise InputError(f"X has {X.shape[1]} features, but the rows that wait have {width}")

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernbrook.checks import SMALLEST, Flag, OneOf, Or, Other, Seed, ask_for, check, shown
+from kernbrook.checks import SMALLEST, Flag, OneOf, Or, Other, Seed, ask_for, check, real, shown
 from kernbrook.engine.model import Follow, Model, Views, slices
 from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.progress import Board
@@ -27,6 +27,7 @@ from kernbrook.estimators.labelled import as_labels, check_present, is_empty, wi
 from kernbrook.estimators.making import Pool, make_model, pool_of, shared_kernels
 from kernbrook.estimators.merging import united
 from kernbrook.estimators.tasks import Learned, joined
+from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import (
     DenseRows,
     Flags,
@@ -355,9 +356,10 @@ class OnlineMachine(BaseEstimator):
         check_is_fitted(self)
         if is_empty(X):
             return self._seen(np.empty((0, self._run.setting.width)))
-        X = validate_data(
-            self, sound(X), reset=False, accept_sparse="csr", dtype=np.float64, order="C"
-        )
+        with in_words(X):
+            X = validate_data(
+                self, sound(X), reset=False, accept_sparse="csr", dtype=np.float64, order="C"
+            )
         return self._seen(canonical(X))
 
     # -- what was learned -------------------------------------------------------------------
@@ -545,10 +547,11 @@ class OnlineMachine(BaseEstimator):
             raise InputError(f"{name} requires y to be passed, but the target y is None; {hint}")
         y = self._labels_of(y, warn=True)
         check_present(y, hint)
-        X, y = validate_data(
-            self, sound(X), y, reset=not hasattr(self, "_run"), accept_sparse="csr",
-            dtype=np.float64, order="C", y_numeric=self._of_numbers,
-        )  # fmt: skip
+        with in_words(X):
+            X, y = validate_data(
+                self, sound(X), y, reset=not hasattr(self, "_run"), accept_sparse="csr",
+                dtype=np.float64, order="C", y_numeric=self._of_numbers,
+            )  # fmt: skip
         return self._features(X), y
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -564,11 +567,12 @@ class OnlineMachine(BaseEstimator):
     def _features(self, X: Any) -> Any:
         """X as a C-ordered float64 array or a canonical CSR matrix, of the right width."""
         plain = isinstance(X, np.ndarray) and X.dtype.kind in "biufc"
-        if not (plain or sp.issparse(X)):
-            X = validate_data(
-                self, X, reset=not hasattr(self, "n_features_in_"), accept_sparse="csr",
-                dtype=np.float64, order="C",
-            )  # fmt: skip
+        if isinstance(X, np.ma.MaskedArray) or not (plain or sp.issparse(X)):
+            with in_words(X):
+                X = validate_data(
+                    self, real(X), reset=not hasattr(self, "n_features_in_"), accept_sparse="csr",
+                    dtype=np.float64, order="C",
+                )  # fmt: skip
         if np.iscomplexobj(X):
             raise InputError("X: complex data not supported, expected real numbers")
         if X.ndim != 2:
@@ -608,13 +612,18 @@ def answer_of(oracle: Any, X: Any, i: int) -> NDArray[Any]:
 def row_of(x: Any) -> Floats:
     """One row as numbers, a copy."""
     try:
-        return np.array(x, dtype=np.float64)
+        row = np.array(x if type(x) is list else real(x, "x"))
+        if row.dtype.kind not in "biuf":
+            real(row, "x")
+        return row.astype(np.float64, copy=False)
+    except InputError:
+        raise
     except (TypeError, ValueError):
         raise InputError(f"x: expected numbers, one a feature, found {shown(x)}") from None
 
 
 def check_some_weight(sample_weight: Any) -> None:
-    if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+    if sample_weight is not None and not np.any(np.asarray(real(sample_weight, "sample_weight"))):
         raise InputError("sample_weight: all weights are zero, there is nothing to learn")
 
 
@@ -622,7 +631,10 @@ def importance_of(sample_weight: Any, rows: int) -> Floats:
     if sample_weight is None:
         return np.ones(rows)
     try:
-        weights = np.array(sample_weight, dtype=np.float64)  # read-only would be compiled for anew
+        given = real(sample_weight, "sample_weight")
+        weights = np.array(given, dtype=np.float64)  # read-only would be compiled for anew
+    except InputError:
+        raise
     except (TypeError, ValueError):
         raise InputError(f"sample_weight: expected numbers, found {shown(sample_weight)}") from None
     weights = np.full(rows, float(weights)) if weights.ndim == 0 else weights

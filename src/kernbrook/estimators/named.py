@@ -36,8 +36,9 @@ class NamedColumns(BaseEstimator):
     name that comes later takes one of the spare columns; where none is left it is ignored, and
     counted. What is missing, or None or NaN, counts as the mean of its column so far, 0 before the
     first value. These are means of the rows learned before a row: after the first chunk nothing
-    depends on how the stream is cut. Predicting changes nothing. A frame has `columns`, as those of
-    pandas and polars have; a record is a dict of numbers. Names are text or whole numbers.
+    depends on how the stream is cut. Predicting changes nothing. A frame is one of pandas, polars
+    or pyarrow, or has `columns` as they have; a record is a dict of numbers. Names are text or
+    whole numbers.
 
     Parameters
     ----------
@@ -161,10 +162,11 @@ class NamedColumns(BaseEstimator):
 def records_of(X: Any) -> list[Record]:
     """The rows of a frame, or records, as dicts of floats, NaN where a value is missing."""
     if hasattr(X, "columns"):
-        names = [_name(name) for name in X.columns]
+        given = getattr(X, "column_names", X.columns)  # of pyarrow, whose columns are arrays
+        names = [_name(name) for name in given]
         if (most := Counter(names).most_common(1)) and most[0][1] > 1:
             raise InputError(f"X: there are {most[0][1]} columns {most[0][0]!r}")
-        columns = [_floats(np.asarray(X[name]), name) for name in names]
+        columns = [_floats(_array_of(X[name]), name) for name in names]
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
     if isinstance(X, (list, tuple)) and all(isinstance(row, Mapping) for row in X):
         return [{_name(k): _float(v, k, i) for k, v in row.items()} for i, row in enumerate(X)]
@@ -175,6 +177,14 @@ def _name(name: Any) -> Name:
     if not isinstance(name, str) and not is_whole(name):
         raise InputError(f"X: expected columns named by text or whole numbers, got {shown(name)}")
     return str(name) if isinstance(name, str) else int(name)
+
+
+def _array_of(column: Any) -> NDArray[Any]:
+    """A column of a frame; of objects where NumPy has no type for it, such as for 128 bits."""
+    try:
+        return np.asarray(column)
+    except Exception:  # polars has errors of its own
+        return np.array(list(column), dtype=object)
 
 
 def _floats(column: NDArray[Any], name: Name) -> list[float]:

@@ -16,10 +16,10 @@ from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, as_numbers, class_numbers, distinct, present
 from kernbrook.estimators.tasks import Learned, Task, is_batch
-from kernbrook.gram.points import Flags
+from kernbrook.estimators.validating import in_words
+from kernbrook.gram.points import Flags, sound
 from kernbrook.learners import External
 from kernbrook.learners.external import kind_of
-from kernbrook.sparse import as_csr
 
 
 def online(model: Any) -> Any:
@@ -99,7 +99,8 @@ class OutsideMachine(BaseEstimator):
         return self._learn_scored(X, y, classes)[:2]
 
     def _learn_scored(self, X: Any, y: Any, classes: Any = None) -> Learned:
-        X = as_csr(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+        with in_words(X):
+            X = sound(X) if sp.issparse(X) else np.asarray(sound(X), dtype=np.float64)
         y = as_labels(y)
         if X.ndim != 2 or len(y) != X.shape[0]:
             raise InputError(

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.checks import Other, Seed, check
 from kernbrook.errors import InputError
+from kernbrook.estimators.validating import in_words
 from kernbrook.features import RandomFeatures
 from kernbrook.features.base import Features
 from kernbrook.features.pools import PoolMap, draw, widen
@@ -140,9 +141,10 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _checked(self, X: Any, reset: bool) -> Any:
         """X as a C-ordered float64 array or a canonical CSR matrix."""
-        X = validate_data(
-            self, sound(X), reset=reset, accept_sparse="csr", dtype=np.float64, order="C"
-        )
+        with in_words(X):
+            X = validate_data(
+                self, sound(X), reset=reset, accept_sparse="csr", dtype=np.float64, order="C"
+            )
         return canonical(X)
 
     def __sklearn_tags__(self) -> Any:

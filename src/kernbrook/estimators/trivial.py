@@ -19,6 +19,8 @@ from kernbrook.estimators.labelled import (
     distinct,
     is_empty,
 )
+from kernbrook.estimators.validating import in_words
+from kernbrook.gram.points import sound
 
 
 class _Trivial(BaseEstimator):
@@ -43,17 +45,20 @@ class _Trivial(BaseEstimator):
         if y is None:
             name = type(self).__name__
             raise InputError(f"{name} requires y to be passed, but the target y is None")
-        X, y = validate_data(
-            self, X, as_labels(y, warn=True), reset=not hasattr(self, "n_features_in_"),
-            accept_sparse="csr", y_numeric=self._of_numbers,
-        )  # fmt: skip
+        labels = as_labels(y, warn=True)
+        with in_words(X):
+            X, y = validate_data(
+                self, sound(X), labels, reset=not hasattr(self, "n_features_in_"),
+                accept_sparse="csr", y_numeric=self._of_numbers,
+            )  # fmt: skip
         return X, y
 
     def _rows(self, X: Any) -> int:
         """Rows of X, checked where `fit` has seen what they are like."""
         check_is_fitted(self)
         if hasattr(self, "n_features_in_") and not is_empty(X):
-            X = validate_data(self, X, reset=False, accept_sparse="csr")
+            with in_words(X):
+                X = validate_data(self, sound(X), reset=False, accept_sparse="csr")
         return int(X.shape[0] if hasattr(X, "shape") else len(X))
 
     def __sklearn_tags__(self) -> Any:

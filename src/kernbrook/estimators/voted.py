@@ -25,6 +25,7 @@ from kernbrook.checks import (
     or_none,
 )
 from kernbrook.errors import InputError
+from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import canonical, sound
 from kernbrook.kernels import Kernel, NormalizedPolynomial, resolve
 from kernbrook.kernels.dictionaries import check_vectors
@@ -134,9 +135,10 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
             if self.unit_length:
                 raise InputError("unit_length: is for vectors, but X is a list of objects")
             return Examples(objects)
-        X = validate_data(
-            self, sound(X), reset=fitting, accept_sparse="csr", dtype=np.float64, order="C"
-        )
+        with in_words(X):
+            X = validate_data(
+                self, sound(X), reset=fitting, accept_sparse="csr", dtype=np.float64, order="C"
+            )
         X = canonical(X)
         if not fitting and sp.issparse(X) != sp.issparse(self._expansion.points.items):
             X = X.toarray() if sp.issparse(X) else sp.csr_matrix(X)  # as the support vectors are

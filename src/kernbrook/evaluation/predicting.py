@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from os import PathLike
@@ -23,7 +23,9 @@ from kernbrook.evaluation.sources import Source, open_like
 from kernbrook.evaluation.tasks import added, losses
 from kernbrook.streams import open_stream
 from kernbrook.streams.base import Features
+from kernbrook.streams.booleans import spelled_as
 from kernbrook.streams.opening import is_frame
+from kernbrook.streams.table_levels import LevelCounts
 
 
 def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | None]:
@@ -206,12 +208,14 @@ class Tally:
     positive : the label that is +1, all others being -1; None to take labels as they are
     known : rows with a label that the model knows
     loss : of these: mistakes, or squared errors
+    level_counts : of each column of declared levels, how often each came
     """
 
     classes: NDArray[Any] | None
     positive: str | None = None
     known: int = 0
     loss: float = 0
+    level_counts: Sequence[LevelCounts] = ()
     _placeholders: bool = field(default=True, repr=False)
     _first: Any = field(default=None, repr=False)
 
@@ -233,6 +237,7 @@ class Tally:
             self.known += len(y)
             self.loss = added(self.loss, losses(predicted, y, "regression"))
         else:
+            y = spelled_as(y, self.classes)
             known = np.isin(y, self.classes)
             self.known += int(known.sum())
             self.loss = added(self.loss, known & losses(predicted, y, "classification"))
@@ -240,6 +245,9 @@ class Tally:
     def join(self, other: Tally) -> None:
         """Count the rows of another part of the data, too."""
         self.known += other.known
+        for mine, theirs in zip(self.level_counts, other.level_counts, strict=False):
+            mine.join(theirs)
+        self.level_counts = self.level_counts or other.level_counts
         self.loss = added(self.loss, np.array([other.loss]))
         firsts = [one for one in (self._first, other._first) if one is not None]
         same = len(set(firsts)) < 2
@@ -259,6 +267,8 @@ class Tally:
 def _is(y: NDArray[Any], label: str) -> NDArray[np.bool_]:
     """(n,) where the label is the given one, as a number where the labels are numbers."""
     try:
-        return np.asarray(y == (label if y.dtype.kind == "U" else float(label)))
+        if y.dtype.kind == "U":
+            return np.asarray(spelled_as(y, [label]) == label)
+        return np.asarray(y == float(label))
     except ValueError:
         return np.zeros(len(y), dtype=bool)

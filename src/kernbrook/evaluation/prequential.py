@@ -20,7 +20,7 @@ from kernbrook.estimators.tasks import Task, task_of
 from kernbrook.evaluation.records import History, Record
 from kernbrook.evaluation.tasks import added, classes_of, losses
 from kernbrook.evaluation.warming import few_rows, warm_up
-from kernbrook.sparse import as_csr
+from kernbrook.gram.points import sound
 from kernbrook.streams import Stream
 
 SAMPLES = 100  # points of a history, about
@@ -182,7 +182,7 @@ def _chunk(rows: int | None) -> int:
 def _arrays(X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
     if y is None:
         raise InputError("prequential: y is missing")
-    X = as_csr(X) if sp.issparse(X) else np.asarray(X)
+    X = sound(X) if sp.issparse(X) else np.asarray(sound(X))
     y = as_labels(y)
     if X.ndim != 2 or y.ndim != 1 or X.shape[0] != y.shape[0]:
         raise InputError(

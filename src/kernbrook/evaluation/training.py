@@ -26,6 +26,8 @@ from kernbrook.evaluation.warming import ROWS, Tell, warm_up, watched
 from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream
 from kernbrook.streams.base import Features, Labels
+from kernbrook.streams.booleans import spelled_as
+from kernbrook.streams.table_levels import LevelCounts
 
 
 @dataclass
@@ -37,12 +39,14 @@ class Training(Stretch):
     estimator : the model
     seconds : spent learning, in every stretch up to a checkpoint
     saved : rows learned from by the model in the file, 0 where this training has written none
+    level_counts : of each column of declared levels, how often each came in the whole table
     rows, loss, resumed_at, rows_read, finished : as `Stretch` has them
     """
 
     estimator: Any
     seconds: float = 0.0
     saved: int = 0
+    level_counts: Sequence[LevelCounts] = ()
 
     @property
     def error(self) -> float:
@@ -142,7 +146,7 @@ def train(
         elif labels is None:
             labels = classes_of(stream)
         watched(partial(warm_up, estimator, X, y, labels), compiling)
-        state = Training(estimator)
+        state = Training(estimator, level_counts=stream.level_counts)
         if known is not None:
             state.rows = state.saved = known.rows
             state.loss, state.seconds = known.loss, known.seconds
@@ -179,6 +183,7 @@ class _Session(Session):
         state, told = self.state, {}
         if self.labels is not None:
             told["classes"] = self.labels
+            y = spelled_as(y, self.labels)
             unknown = ~np.isin(y, self.labels)
             if unknown.any():
                 first = int(unknown.argmax())

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.checks import shown
+from kernbrook.checks import real, shown
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
@@ -34,8 +34,11 @@ WIDEST = 1 << 22  # features of a sparse block up to which each has a place: 32 
 
 
 def sound(X: Any) -> Any:
-    """X; a sparse matrix in CSR, checked, for scikit-learn and SciPy take its indices on trust."""
-    return as_csr(X) if sp.issparse(X) else X
+    """X; a sparse matrix in CSR, checked, for scikit-learn and SciPy take its indices on trust.
+
+    Else as `real` has it.
+    """
+    return as_csr(X) if sp.issparse(X) else real(X)
 
 
 def canonical(X: Any) -> Any:

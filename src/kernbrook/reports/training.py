@@ -67,7 +67,8 @@ def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:
     """A training as plain values that `json.dumps(..., allow_nan=False)` takes.
 
     The error is in per cent, or the mean squared error of numbers, which have neither `classes`
-    nor `mistakes`. `seconds` is None where all was learned before.
+    nor `mistakes`. `seconds` is None where all was learned before. `level_counts` has the columns
+    of declared levels.
 
     Parameters
     ----------
@@ -102,6 +103,16 @@ def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:
         "n_support_active": model.n_support_active_,
         "labels_asked": model.labels_asked_,
         "seconds": training.seconds or None,
+        "level_counts": [
+            {
+                "column": one.column,
+                "levels": one.levels,
+                "counts": one.counts[:-1],
+                "others": one.counts[-1],
+                "first_others": one.others,
+            }
+            for one in training.level_counts
+        ],
         "kernels": [str(kernel) for kernel in model.kernels_],
         "kernel_weights": model.kernel_weights_,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import compress
 from numbers import Real
@@ -50,7 +51,11 @@ class Columns:
 
     def rows(self, X: Any, width: int, adds: bool) -> Floats:
         """(n, width) the same of the rows of a frame."""
-        columns = {name: column_of(X[name], name) for name in X.columns}
+        names = list(X.columns)
+        for name, times in Counter(names).items():
+            if times > 1:
+                raise InputError(f"X: there are {times} columns {name!r}")
+        columns = {name: column_of(X[name], name) for name in names}
         if adds:
             self.add(columns)
             width = max(width, len(self._place))
@@ -83,8 +88,12 @@ def column_of(column: Any, name: Hashable) -> Floats:
 
 
 def _number(value: Any, name: Hashable) -> float:
-    if isinstance(value, (Real, np.bool_)):
-        return 0.0 if value != value else float(value)
+    if isinstance(value, (Real, np.bool_)) and not isinstance(value, np.timedelta64):
+        try:
+            return 0.0 if value != value else float(value)
+        except OverflowError:
+            size = "expected a number below 1e308"
+            raise InputError(f"x: feature {name!r}: {size}, got {shown(value)}") from None
     if not present(np.array([value, None], dtype=object))[0]:
         return 0.0
     raise InputError(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import real
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.sparse import as_csr
 from kernbrook.streams.base import Features, Labels, Piece, Stream
@@ -66,7 +67,9 @@ def _check_real(dtype: np.dtype[Any]) -> None:
 
 def _dense_features(X: Any) -> Features:
     try:
-        raw = np.asarray(X)
+        raw = np.asarray(real(X))
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
         raise InputError(f"X must be a matrix of numbers: {error}") from None
     _check_shape(raw.shape)
@@ -116,7 +119,9 @@ def _where(row: int, column: int, names: Any) -> str:
 
 def _labels(y: Any) -> Labels:
     try:
-        array = np.asarray(y)
+        array = np.asarray(real(y, "y"))
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
         raise InputError(f"y must be a vector of labels: {error}") from None
     if array.ndim != 1:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
+from kernbrook.checks import is_number, shown
 from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.streams.csv_header import quoted
 from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.records import BATCH_ROWS, Batch, Records
-from kernbrook.streams.text_files import stem
+from kernbrook.streams.text_files import has_known_suffix, stem
 
-PANDAS_INDEX = "__index_level_0__"  # what pandas calls a column that is no column
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a column that is no column
 _ENDINGS = (".parquet", ".pq")
+_LOGS = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
 _READ_AHEAD = 1 << 20  # bytes of a column
 
 
@@ -29,7 +35,8 @@ class _ArrowFile(Records):
         self.name = stem(file.path)
         self.levels = {}
         with self._opened() as opened:
-            self.columns = _names(self._in_words(lambda: self._schema(opened)), self.refusal)
+            names = self._in_words(lambda: columns_of(self._schema(opened)))
+        self.columns = _checked(names, self.refusal)
 
     def refusal(self, problem: str) -> DataFileError:
         return DataFileError(self.where, problem)
@@ -38,9 +45,16 @@ class _ArrowFile(Records):
         row = 1
         with self._opened() as opened:
             tables = self._in_words(lambda: self._tables(opened, columns))
-            while (table := self._in_words(lambda: next(tables, None))) is not None:
-                yield Batch(table.select(list(columns)), self._refusal_from(row))
+            while (table := self._in_words(lambda: self._next(tables, columns))) is not None:
+                yield Batch(table, self._refusal_from(row))
                 row += table.num_rows
+
+    def _next(self, tables: Iterator[Any], columns: Sequence[str]) -> Any:
+        """The columns of the next table, None where there is none."""
+        if (table := next(tables, None)) is not None:
+            table = table.select(list(columns))
+            table.validate(full=True)  # else what a damaged file points to is read, wherever it is
+        return table
 
     def _refusal_from(self, first: int) -> Callable[[int, str], DataFileError]:
         return lambda i, problem: self.refusal(f"row {first + i:,}: {problem}")
@@ -49,19 +63,19 @@ class _ArrowFile(Records):
         return self._file.seekable()
 
     def _in_words(self, read: Callable[[], Any]) -> Any:
-        import pyarrow as pa
-
         try:
             return read()
-        except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+        except KernbrookError:
+            raise
+        except Exception as error:  # of a damaged file, pyarrow raises whatever comes
             said = " ".join(str(error).split())[:200]
             raise self.refusal(f"not read as {self.kind}: {said}") from None
 
     kind: str
 
     @abstractmethod
-    def _schema(self, opened: BinaryIO) -> Sequence[str]:
-        """The names of the columns."""
+    def _schema(self, opened: BinaryIO) -> Any:
+        """pyarrow's."""
 
     @abstractmethod
     def _tables(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
@@ -73,16 +87,11 @@ class ParquetRecords(_ArrowFile):
 
     kind = "Parquet"
 
-    def _schema(self, opened: BinaryIO) -> Sequence[str]:
-        from pyarrow.parquet import ParquetFile
-
-        names: Sequence[str] = ParquetFile(opened).schema_arrow.names
-        return names
+    def _schema(self, opened: BinaryIO) -> Any:
+        return parquet_file(opened).schema_arrow
 
     def _tables(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
-        from pyarrow.parquet import ParquetFile
-
-        file = ParquetFile(opened, buffer_size=_READ_AHEAD, pre_buffer=False)
+        file = parquet_file(opened, buffer_size=_READ_AHEAD)
         tables: Iterator[Any] = file.iter_batches(BATCH_ROWS, columns=list(columns))
         return tables
 
@@ -99,9 +108,8 @@ class ArrowRecords(_ArrowFile):
         opened.seek(0)
         return (ipc.open_file(opened) if is_file else ipc.open_stream(opened)), is_file
 
-    def _schema(self, opened: BinaryIO) -> Sequence[str]:
-        names: Sequence[str] = self._reader(opened)[0].schema.names
-        return names
+    def _schema(self, opened: BinaryIO) -> Any:
+        return self._reader(opened)[0].schema
 
     def _tables(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
         reader, is_file = self._reader(opened)
@@ -122,16 +130,39 @@ class FolderRecords(Records):
         except OSError as error:
             raise self.refusal(error.strerror or str(error)) from None
         wanted = [n for n in names if n.lower().endswith(_ENDINGS) and n[0] not in "._"]
-        if not wanted:
-            raise self.refusal(
-                "a folder, where a file was expected, or Parquet files (.parquet, .pq) in a folder"
-            )
+        self._refuse_others(names, wanted)
         self._files = [ParquetRecords(DataFile(folder / name, max_bytes)) for name in wanted]
         self.columns = self._files[0].columns
         for file in self._files[1:]:
             if set(file.columns) != set(self.columns):
                 odd = sorted(set(file.columns) ^ set(self.columns))[0]
                 raise file.refusal(f"other columns than in {wanted[0]}, such as {quoted(odd)}")
+
+    def _refuse_others(self, names: Sequence[str], wanted: Sequence[str]) -> None:
+        """DataFileError where no file is read, or where rows seem to be elsewhere, too."""
+        for log, kind in _LOGS.items():
+            if log in names:
+                problem = f"a table of {kind}: {log} says which rows are valid, and is not read"
+                raise self.refusal(f"{problem}; write the rows to a Parquet file")
+        for name in names:
+            path = self.where / name
+            if name[0] in "._" or name in wanted:
+                continue
+            if path.is_dir() and (inner := _parquet_below(path)) is not None:
+                raise self.refusal(
+                    f"Parquet files in a folder of this folder, such as {quoted(str(inner))}; "
+                    "expected all of them in one folder, with all columns"
+                )
+            text = path.suffix.lower() in (".txt", ".dat")  # a description, perhaps
+            if wanted and path.is_file() and has_known_suffix(path) and not text:
+                raise self.refusal(
+                    f"Parquet files and {quoted(name)}, which would not be read; expected Parquet "
+                    "files (.parquet, .pq) alone"
+                )
+        if not wanted:
+            raise self.refusal(
+                "a folder, where a file was expected, or Parquet files (.parquet, .pq) in a folder"
+            )
 
     @property
     def paths(self) -> list[Path]:
@@ -150,10 +181,10 @@ class FrameRecords(Records):
     """A table in memory: of pandas, polars, pyarrow and whatever else narwhals knows."""
 
     def __init__(self, frame: Any, name: str = "table"):
-        self._frame = eager(frame)
         self.name = self.where = name
+        self._frame = eager(frame, self.refusal)
         self.levels = {}
-        self.columns = _names(self._frame.columns, self.refusal)
+        self.columns = list(self._frame.columns)
 
     def refusal(self, problem: str) -> KernbrookError:
         return InputError(f"{self.where}: {problem}")
@@ -161,25 +192,30 @@ class FrameRecords(Records):
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         for first in range(0, len(self._frame), BATCH_ROWS):
             piece = self._frame[first : first + BATCH_ROWS, list(columns)]
-            yield Batch(to_arrow(piece), self._refusal_from(first))
+            yield Batch(to_arrow(piece, self.decimal), self._refusal_from(first))
 
     def _refusal_from(self, first: int) -> Callable[[int, str], KernbrookError]:
         return lambda i, problem: self.refusal(f"row {first + i}, counted from 0: {problem}")
 
 
-def eager(frame: Any) -> Any:
-    """A frame as narwhals has it.
+def eager(frame: Any, refusal: Callable[[str], KernbrookError] = InputError) -> Any:
+    """A frame as narwhals has it, without what was the index of pandas.
 
     Raises
     ------
     InputError
-        It is none that is in memory.
+        It is none that is in memory, or its columns are not named by text, each once.
     """
     import narwhals as nw
     import pyarrow as pa
 
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
+    if isinstance(frame, pa.Table):
+        names = _checked(columns_of(frame.schema), refusal)
+        frame = frame.select(names)
+    elif hasattr(frame, "columns"):
+        _checked(list(frame.columns), refusal)
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -187,31 +223,80 @@ def eager(frame: Any) -> Any:
         raise InputError(f"expected a table of pandas, polars or pyarrow, got {kind}") from None
 
 
-def to_arrow(frame: Any) -> Any:
-    """A pyarrow table of the columns that a frame has, each of one kind.
+def to_arrow(frame: Any, decimal: str = ".") -> Any:
+    """A pyarrow table of the columns that a frame has; values of several kinds become text.
+
+    decimal : the mark before the fraction of numbers that become text
 
     Raises
     ------
     InputError
-        A column has values of several kinds.
+        A column has values that are neither numbers nor text.
     """
     import pyarrow as pa
 
+    names = list(frame.columns)
     try:
-        return frame.to_arrow().select(list(frame.columns))
-    except pa.ArrowException as error:
-        said = " ".join(str(error).split())[:200]
-        raise InputError(f"a column has values of several kinds: {said}") from None
+        return frame.to_arrow().select(names)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.table([_column(frame[name], decimal) for name in names], names=names)
 
 
-def _names(names: Sequence[Any], refusal: Callable[[str], KernbrookError]) -> list[str]:
-    """The columns but for the index of pandas."""
-    found = Counter(name for name in names if name != PANDAS_INDEX)
-    if not found:
+def _column(series: Any, decimal: str) -> Any:
+    """A column of a frame as an Arrow array."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    if hasattr(native := series.to_native(), "sparse"):
+        series = nw.from_native(native.sparse.to_dense(), series_only=True)
+    try:
+        return series.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        cells = (cell_text(value, series.name, decimal) for value in series.to_list())
+        return pa.array(cells, pa.string())
+
+
+def cell_text(value: Any, column: str, decimal: str) -> str | None:
+    """A value of any kind as text."""
+    if isinstance(value, str):
+        return value
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, (bool, np.bool_, Decimal)) or is_number(value):
+        return None if value != value else str(value).replace(".", decimal)
+    raise InputError(f"column {quoted(column)}: expected numbers or text, found {shown(value)}")
+
+
+def parquet_file(source: Any, **options: Any) -> Any:
+    """A Parquet file, opened by pyarrow; its old kind of moments may be of any year."""
+    from pyarrow.parquet import ParquetFile
+
+    return ParquetFile(source, pre_buffer=False, coerce_int96_timestamp_unit="us", **options)
+
+
+def columns_of(schema: Any) -> list[str]:
+    """The names in a schema of pyarrow but for the index of pandas, of which pandas tells there."""
+    told = (schema.pandas_metadata or {}).get("index_columns", [])
+    index = {name for name in told if isinstance(name, str)}  # else it is a range
+    return [n for n in schema.names if n not in index and not _UNNAMED_INDEX.fullmatch(n)]
+
+
+def _checked(names: Sequence[Any], refusal: Callable[[str], KernbrookError]) -> list[str]:
+    """Names of columns, each text and once."""
+    if not names:
         raise refusal("no column")
-    for name, times in found.items():
+    for name, times in Counter(names).items():
         if not isinstance(name, str):
             raise refusal(f"expected columns named by text, found {name!r}")
         if times > 1:
             raise refusal(f"two columns are called {quoted(name)}")
-    return list(found)
+    return list(names)
+
+
+def _parquet_below(folder: Path) -> Path | None:
+    """A Parquet file in a folder, however deep; None where there is none."""
+    for where, _, names in os.walk(folder):
+        for name in sorted(names):
+            if name.lower().endswith(_ENDINGS) and name[0] not in "._":
+                return Path(where, name).relative_to(folder.parent)
+    return None

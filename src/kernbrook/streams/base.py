@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
+from kernbrook.streams.booleans import spelled_as
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from kernbrook.streams.table_levels import LevelCounts
 
 Features: TypeAlias = "NDArray[np.float64] | csr_array"
 Labels: TypeAlias = NDArray[Any]
@@ -36,6 +39,7 @@ class Stream(ABC):
     labelled : whether the labels are any; else all are 0
     encoder : of a table, what has encoded its rows so far; None for other data
     aside : the names of columns that are neither features nor the label
+    level_counts : of a table, how often each declared level came, by column
 
     Notes
     -----
@@ -51,6 +55,7 @@ class Stream(ABC):
     labelled: bool = True
     encoder: Any = None
     aside: Sequence[str] = ()
+    level_counts: Sequence[LevelCounts] = ()
 
     def classes(self) -> Labels | None:
         """The labels, each once and sorted; None where that takes a reading."""
@@ -123,7 +128,7 @@ class PositiveView(Stream):
         self.n_features = stream.n_features
         self.n_rows = stream.n_rows
         self.feature_names, self.label_name = stream.feature_names, stream.label_name
-        self.labelled = stream.labelled
+        self.labelled, self.level_counts = stream.labelled, stream.level_counts
         self._stream = stream
         self._positive = positive
 
@@ -135,14 +140,14 @@ class PositiveView(Stream):
         known = self._stream.classes()
         if known is None:
             return None
-        here = known == self._comparable(known)
+        here = self._is_positive(known)
         return np.unique(np.where(here, 1, -1)) if here.any() else None
 
     def _pieces(self) -> Iterator[Piece]:
         found = False
         others: dict[object, None] = {}
         for X, y in self._stream._pieces():
-            here = y == self._comparable(y)
+            here = self._is_positive(y)
             found = found or bool(here.any())
             if not found and len(others) < 20:
                 others.update(dict.fromkeys(np.unique(y).tolist()))
@@ -154,12 +159,13 @@ class PositiveView(Stream):
                 f"positive={self._positive!r} is not a label of {self.name}: found {listed}{more}"
             )
 
-    def _comparable(self, y: Labels) -> object:
-        """The positive label as something to compare `y` with."""
+    def _is_positive(self, y: Labels) -> NDArray[np.bool_]:
+        """(n,) where a label is the positive one."""
         if y.dtype.kind not in "biuf":
-            return str(self._positive)
+            positive = str(self._positive)
+            return np.asarray(spelled_as(y, [positive]) == positive)
         try:
-            return float(self._positive)  # type: ignore[arg-type]
+            return np.asarray(y == float(self._positive))  # type: ignore[arg-type]
         except (TypeError, ValueError):
             raise InputError(
                 f"positive={self._positive!r}: the labels of {self.name} are numbers"
@@ -210,7 +216,7 @@ def positive_integer(value: object, what: str) -> int:
         It is something else.
     """
     try:
-        number = operator.index(value)  # type: ignore[arg-type]
+        number = 0 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = 0
     if number < 1:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import DataFileError, DataFileWarning, UnknownNameError
 from kernbrook.streams import limits
 from kernbrook.streams.base import Labels, Piece, Stream
+from kernbrook.streams.booleans import all_boolean, as_booleans
 from kernbrook.streams.csv_header import (
     MISSING,
     data_blocks,
@@ -70,7 +71,8 @@ class CsvStream(Stream):
 
     The file is read once when opened, 1 MiB at a time, and again by each pass where its rows take
     over 16 MiB. The first reading checks every line and finds the type of the labels: int64 where
-    all are integers, float64 where all are numbers, else text.
+    all are integers, float64 where all are numbers, else text: True and False where all are
+    these in any letters.
 
     Parameters
     ----------
@@ -164,13 +166,15 @@ class CsvStream(Stream):
             )
             warnings.warn(DataFileWarning(path, told), stacklevel=1)
         self.n_rows = rows
+        self._boolean = not numeric and found is not None and all_boolean(found)
         kind = (np.int64 if integral else np.float64) if numeric else f"<U{longest}"
         self._label_type: np.dtype[Any] = np.dtype(kind)
         self._classes = None
         if found is not None:
             names = np.array(sorted(found))
             labels = names.astype(np.float64) if numeric else names
-            self._classes = np.unique(labels.astype(kind))
+            labels = labels.astype(kind)
+            self._classes = np.unique(as_booleans(labels) if self._boolean else labels)
 
     def classes(self) -> Labels | None:
         return self._classes
@@ -227,7 +231,10 @@ class CsvStream(Stream):
             if 4 * block.longest > self._label_type.itemsize:
                 raise self._changed()
             text = block.text[taken].to_numpy(zero_copy_only=False)
-            return text.astype(self._label_type)
+            labels = text.astype(self._label_type)
+            if self._boolean and not all_boolean(labels):
+                raise self._changed()
+            return as_booleans(labels).astype(self._label_type) if self._boolean else labels
         if block.numbers is None:
             raise self._changed()
         numbers = block.numbers[taken]

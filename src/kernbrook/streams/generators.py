@@ -37,7 +37,7 @@ class GeneratedStream(Stream):
     def __init__(self, rows: int, seed: int = 0):
         self.n_rows = positive_integer(rows, "rows")
         try:
-            self._seed = operator.index(seed)
+            self._seed = -1 if isinstance(seed, bool) else operator.index(seed)
         except TypeError:
             self._seed = -1
         if self._seed < 0:

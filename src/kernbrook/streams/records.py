@@ -37,12 +37,14 @@ class Records(ABC):
     where : what to call it in messages
     columns : names, each once
     levels : those of columns for which the format declares all values
+    decimal : the mark before the fraction of numbers, where values of several kinds become text
     """
 
     name: str
     where: Any
     columns: list[str]
     levels: dict[str, list[str]]
+    decimal: str = "."
 
     @abstractmethod
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, printable
 from kernbrook.streams.csv_header import is_number, quoted, without_gaps
+from kernbrook.streams.table_levels import LevelCounts, as_value, hashed_as, in_text, places
 
 Floats = NDArray[np.float64]
 
@@ -116,7 +117,7 @@ class Numbers(NamedTuple):
         if pa.types.is_string(kind):
             values = self._from_text(array)
         elif _is_number(kind):
-            values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+            values = floats_of(array).to_numpy(zero_copy_only=False)
         elif pa.types.is_temporal(kind):
             raise ValueProblem(0, f"a number was expected, found {kind}; {date_hint(self.column)}")
         else:
@@ -158,25 +159,35 @@ class Numbers(NamedTuple):
 class Levels(NamedTuple):
     """One column of 0 and 1 for each declared level, and one for all others.
 
+    A cell is the level that has its text, else the one that has its value, see `table_levels`.
+
     Attributes
     ----------
     column : name
     levels : each once
+    decimal : what stands before the fraction of numbers in text
     """
 
     column: str
     levels: tuple[str, ...]
+    decimal: str = "."
 
     @property
     def names(self) -> list[str]:
         return [f"{self.column}={level}" for level in (*self.levels, OTHER)]
 
-    def encode(self, array: Any) -> Floats:
-        places = {level: i for i, level in enumerate(self.levels)}
-        others = len(places)
-        found, known = _levels(array, places)
+    def encode(self, array: Any, met: LevelCounts | None = None) -> Floats:
+        """The columns; `met` counts the rows of each level."""
+        by_text, by_value = places(self.levels, self.decimal)
+        others = len(self.levels)
+        found, known = _levels(array, self.decimal, by_text)
+        place = [by_text.get(text, by_value.get(value, others)) for text, value in known]
         rows = np.zeros((len(known) + 1, others + 1))
-        rows[np.arange(len(known)), [places.get(level, others) for level in known]] = 1
+        rows[np.arange(len(known)), place] = 1
+        if met is not None:
+            times = np.bincount(found[found >= 0], minlength=len(known))
+            unknown = [text for (text, _), at in zip(known, place, strict=True) if at == others]
+            met.add(np.array(place, dtype=np.int64), times, unknown)
         rows[-1] = np.nan
         return rows[found]
 
@@ -184,14 +195,18 @@ class Levels(NamedTuple):
 class Hashed(NamedTuple):
     """Levels as scikit-learn's FeatureHasher has them: a column and a sign by their hash.
 
+    Cells of one value have one hash, see `table_levels`.
+
     Attributes
     ----------
     column : name
     width : columns
+    decimal : what stands before the fraction of numbers in text
     """
 
     column: str
     width: int
+    decimal: str = "."
 
     @property
     def names(self) -> list[str]:
@@ -200,11 +215,12 @@ class Hashed(NamedTuple):
     def encode(self, array: Any) -> Floats:
         from sklearn.feature_extraction import FeatureHasher
 
-        found, known = _levels(array)
+        found, known = _levels(array, self.decimal)
         rows = np.full((len(known) + 1, self.width), np.nan)
         if known:
             hasher = FeatureHasher(self.width, input_type="string")
-            rows[:-1] = hasher.transform([[level] for level in known]).toarray()
+            levels = [[hashed_as(text, value)] for text, value in known]
+            rows[:-1] = hasher.transform(levels).toarray()
         return rows[found]
 
 
@@ -295,7 +311,7 @@ class Dates(NamedTuple):
 
 
 def as_text(array: Any) -> Any:
-    """An Arrow array of trimmed text: whole numbers without a fraction, True and False.
+    """An Arrow array of trimmed text; numbers and booleans as `table_levels` has their values.
 
     Raises
     ------
@@ -308,30 +324,61 @@ def as_text(array: Any) -> Any:
     array, kind = _plain(array)
     if pa.types.is_string(kind):
         return compute.utf8_trim_whitespace(array)
-    if pa.types.is_null(kind):
-        return array.cast(pa.string())
-    if pa.types.is_boolean(kind):
-        return compute.if_else(array, "True", "False")
     if pa.types.is_integer(kind):
         return array.cast(pa.string())
-    if _is_number(kind):
-        values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False).tolist()
-        return pa.array([_number_as_text(value) for value in values], pa.string())
-    raise ValueProblem(0, f"expected text or numbers, found {kind}")
+    found, known = _levels(array)
+    values = pa.array([value for _, value in known], pa.string())
+    return values.take(pa.array(found, mask=found < 0))
 
 
-def _number_as_text(value: float) -> str | None:
-    if math.isnan(value):
-        return None
-    return f"{value + 0.0:.0f}" if abs(value) < 2**53 and value.is_integer() else repr(value)
+def _levels(
+    array: Any, decimal: str = ".", declared: Collection[str] = ()
+) -> tuple[NDArray[np.int64], list[tuple[str, str]]]:
+    """For each row the place of its level, -1 where it is missing; and of each text and value.
 
+    declared : levels that are never missing
+    """
+    import pyarrow as pa
 
-def _levels(array: Any, declared: Collection[str] = ()) -> tuple[NDArray[np.int64], list[str]]:
-    """For each row the place of its level, -1 where it is missing, and the levels."""
-    text = without_gaps(as_text(array), declared)
-    held = text.dictionary_encode()
+    array, kind = _plain(array)
+    if not (_is_number(kind) or pa.types.is_string(kind) or pa.types.is_null(kind)):
+        raise ValueProblem(0, f"expected text or numbers, found {kind}")
+    if pa.types.is_string(kind):
+        array = without_gaps(array, declared)
+    held = array.dictionary_encode()
     found = held.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return found, held.dictionary.to_pylist()
+    values = held.dictionary
+    if pa.types.is_string(kind):
+        texts = [text.strip() for text in values.to_pylist()]
+        return found, [(text, in_text(text, decimal)) for text in texts]
+    if pa.types.is_decimal(kind):
+        texts = [f"{value:f}" for value in values.to_pylist()]
+    elif pa.types.is_floating(kind):  # as programs write them: the fewest digits of this precision
+        texts = [str(value) for value in values.to_numpy(zero_copy_only=False)]
+        there = np.array([text != "nan" for text in texts] or [True])
+        numbers = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
+        found, texts = numbers[found], [text for text in texts if text != "nan"]
+    else:
+        texts = [str(value) for value in values.to_pylist() if value is not None]
+    return found, [(value, value) for value in map(as_value, texts)]
+
+
+def is_text(array: Any) -> bool:
+    """Whether an Arrow array is one of text, of any kind."""
+    import pyarrow as pa
+
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    types = pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view
+    return any(fits(kind) for fits in types)
+
+
+def floats_of(array: Any) -> Any:
+    """An Arrow array of numbers as one of 64-bit floats, each the nearest."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal(array.type):  # by way of floats of 10 ** scale, pyarrow misses many
+        array = array.cast(pa.string())
+    return array.cast(pa.float64(), safe=False)
 
 
 def _plain(array: Any) -> tuple[Any, Any]:
@@ -345,6 +392,8 @@ def _plain(array: Any) -> tuple[Any, Any]:
     kind = array.type
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         array = array.cast(pa.string())
+    if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
+        array = array.cast(pa.decimal128(kind.precision, kind.scale))
     return array, array.type
 
 

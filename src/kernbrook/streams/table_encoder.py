@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernbrook.checks import OneOf, Other, check, is_whole, shown
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.streams import limits
-from kernbrook.streams.arrow_records import eager, to_arrow
+from kernbrook.streams.arrow_records import cell_text, eager, to_arrow
 from kernbrook.streams.csv_header import quoted
 from kernbrook.streams.table_columns import (
     DATE_PARTS,
@@ -28,6 +28,7 @@ from kernbrook.streams.table_columns import (
     as_text,
     missing_hint,
 )
+from kernbrook.streams.table_levels import LevelCounts
 
 MISSING = ("error", "mean", "last", "indicator")
 HASHED = 16  # columns where nothing else is said
@@ -196,19 +197,34 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """The columns that are known already, or declared."""
         if hasattr(self, "columns_"):
             return self.columns_
-        return [*_categorical(self.categorical), *_dates(self.dates), *_names("drop", self.drop)]
+        return list(self.declared())
+
+    def declared(self) -> set[str]:
+        """The columns of which something is said."""
+        columns = {**_categorical(self.categorical), **_dates(self.dates)}
+        return {*columns, *_names("drop", self.drop)}
 
     def with_levels(self, levels: Mapping[str, Sequence[str]]) -> TableEncoder:
         """A new one that has these levels for columns of which nothing else is said."""
-        declared = {**_categorical(self.categorical), **_dates(self.dates)}
-        taken = {*declared, *_names("drop", self.drop)}
+        taken = self.declared()
         more = {name: list(values) for name, values in levels.items() if name not in taken}
         new: TableEncoder = clone(self)
         return new.set_params(categorical={**_categorical(self.categorical), **more})
 
-    def learn_arrow(self, table: Any) -> Floats:
-        """`learn` of a pyarrow table that has the columns of `columns_`, at least."""
-        values = self._values(table)
+    def no_levels(self) -> dict[str, LevelCounts]:
+        """Counts of the declared levels, by column, before any row."""
+        return {
+            of.column: LevelCounts(of.column, of.levels, np.zeros(len(of.levels) + 1, np.int64))
+            for of in self._encoders
+            if isinstance(of, Levels)
+        }
+
+    def learn_arrow(self, table: Any, met: Mapping[str, LevelCounts] | None = None) -> Floats:
+        """`learn` of a pyarrow table that has the columns of `columns_`, at least.
+
+        met : of `no_levels`, to count the rows
+        """
+        values = self._values(table, met or {})
         holes = self._holes(values)
         if self.missing == "error":
             return values
@@ -231,9 +247,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.totals_, self.counts_ = totals[-1].copy(), counts[-1].copy()
         return self._with_indicators(values, holes)
 
-    def transform_arrow(self, table: Any) -> Floats:
-        """`transform` of a pyarrow table that has the columns of `columns_`, at least."""
-        values = self._values(table)
+    def transform_arrow(self, table: Any, met: Mapping[str, LevelCounts] | None = None) -> Floats:
+        """`transform` of a pyarrow table that has the columns of `columns_`, at least.
+
+        met : of `no_levels`, to count the rows
+        """
+        values = self._values(table, met or {})
         holes = self._holes(values)
         if holes.any():
             mean = self.totals_ / np.maximum(self.counts_, 1)
@@ -260,9 +279,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if name in categorical:
                 given = categorical[name]
                 if isinstance(given, int):
-                    self._encoders.append(Hashed(name, given))
+                    self._encoders.append(Hashed(name, given, self.decimal))
                 else:
-                    self._encoders.append(Levels(name, given))
+                    self._encoders.append(Levels(name, given, self.decimal))
             elif name in dates:
                 self._encoders.append(Dates(name, dates[name]))
             else:
@@ -277,12 +296,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.totals_, self.last_ = np.zeros(width), np.zeros(width)
         self.counts_ = np.zeros(width, dtype=np.int64)
 
-    def _values(self, table: Any) -> Floats:
+    def _values(self, table: Any, met: Mapping[str, LevelCounts]) -> Floats:
         """(n, d) the encoded columns, NaN where values are missing; InputError names the column."""
         values = np.empty((table.num_rows, len(self.totals_)))
         for encoder, start in zip(self._encoders, self._starts.tolist(), strict=True):
             try:
-                found = encoder.encode(table.column(encoder.column))
+                column = table.column(encoder.column)
+                if isinstance(encoder, Levels):
+                    found = encoder.encode(column, met.get(encoder.column))
+                else:
+                    found = encoder.encode(column)
             except ValueProblem as problem:
                 raise ColumnProblem(encoder.column, problem) from None
             values[:, start : start + found.shape[1]] = found
@@ -311,7 +334,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for name in frame.columns:
             if name not in known:
                 raise InputError(f"X: found a column {quoted(str(name))} that `fit` did not see")
-        return to_arrow(frame.select(self.columns_))
+        return to_arrow(frame.select(self.columns_), self.decimal)
 
     # -- as JSON -----------------------------------------------------------------------------------
 
@@ -408,12 +431,22 @@ def _categorical(given: Any) -> dict[str, int | tuple[str, ...]]:
     return declared
 
 
+def _one_kind(name: str, values: list[Any]) -> Any:
+    """An Arrow array of values; of text, where they are of several kinds."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, OverflowError):
+        return pa.array([cell_text(value, name, ".") for value in values], pa.string())
+
+
 def _levels_of(name: str, value: Any) -> tuple[str, ...]:
     import pyarrow as pa
 
     if isinstance(value, (list, tuple, np.ndarray)) and len(value):
         try:
-            levels = as_text(pa.array(list(value))).to_pylist()
+            levels = as_text(_one_kind(name, list(value))).to_pylist()
         except (pa.ArrowException, InputError):
             levels = [None]
         if None not in levels and len(set(levels)) == len(levels):

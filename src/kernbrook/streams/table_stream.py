@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from sklearn.base import clone
 from kernbrook.errors import DataFileWarning, InputError, KernbrookError, UnknownNameError
 from kernbrook.streams import limits
 from kernbrook.streams.base import Labels, Piece, Stream
+from kernbrook.streams.booleans import all_boolean, as_booleans
 from kernbrook.streams.csv_header import is_number, quoted, without_gaps
 from kernbrook.streams.records import Batch, Records
-from kernbrook.streams.table_columns import ValueProblem, as_text, option, with_point
+from kernbrook.streams.table_columns import ValueProblem, as_text, is_text, option, with_point
 from kernbrook.streams.table_encoder import ColumnProblem, TableEncoder
 from kernbrook.streams.table_labels import (
     EXACT_INTEGERS,
@@ -27,6 +28,7 @@ from kernbrook.streams.table_labels import (
     or_the_label,
     too_long,
 )
+from kernbrook.streams.table_levels import LevelCounts
 
 PIECE = 1024  # rows; where so many have been read, the encoder knows them and no more
 _INDEX = "", "Unnamed: 0"
@@ -37,7 +39,7 @@ class TableStream(Stream):
 
     It is read once when opened, and again by each pass. The first reading checks every value and
     finds the type of the labels: int64 where all are integers, float64 where all are numbers, else
-    text.
+    text, which is True and False where all are these in any letters.
 
     Parameters
     ----------
@@ -50,7 +52,9 @@ class TableStream(Stream):
 
     Attributes
     ----------
-    encoder : what it has learned so far in the pass that was begun last
+    encoder : what it has learned so far in the pass that was begun last; one that was given and
+        had learned nothing stays as it is
+    level_counts : of each column of declared levels, how often each came in the whole table
 
     Raises
     ------
@@ -83,6 +87,7 @@ class TableStream(Stream):
         self._label_is_known = label is not None or not labelled or "label" in records.columns
         self.label_name = _label(records, encoder, label) if labelled else None
         self.encoder = self._start = self._begun(encoder)
+        records.decimal = self._start.decimal
         self.feature_names = self.encoder.get_feature_names_out().tolist()
         self.n_features = len(self.feature_names)
         if n_features is not None and n_features != self.n_features:
@@ -96,6 +101,7 @@ class TableStream(Stream):
         return self._classes
 
     def _begun(self, encoder: TableEncoder | None) -> TableEncoder:
+        self._declared: set[str] = set()  # not by the file itself
         columns = [name for name in self._records.columns if name != self.label_name]
         if encoder is not None and not self._learns:
             known = set(encoder.feature_names_in_)
@@ -110,6 +116,7 @@ class TableStream(Stream):
                 )
             return encoder
         begun = TableEncoder() if encoder is None else clone(encoder)
+        self._declared = begun.declared()
         levels = {k: v for k, v in self._records.levels.items() if k in columns}
         if levels:
             begun = begun.with_levels(levels)
@@ -117,18 +124,22 @@ class TableStream(Stream):
 
     def _look_through(self) -> None:
         rows = longest = 0
-        numeric = integral = True
+        numeric = integral = boolean = True
+        met = self._start.no_levels()
+        for column, counts in met.items():
+            counts.expected = self._learns and column in self._declared
         found: tuple[set[str], set[float]] | None = (set(), set())
         index = self._records.columns[0] if self._records.columns[0] in _INDEX else None
         place = None if index is None else self._start.place_of(index)
         is_index = place is not None
-        for X, text, numbers in self._encoded():
+        for X, text, numbers in self._encoded(met):
             rows += len(X)
             if is_index:
                 is_index = bool((X[:, place] >= 0).all()) and all_whole(X[:, place])
             if text is None:
                 continue
             longest = max(longest, *map(len, text))
+            boolean = boolean and all_boolean(text)
             if numbers is None:
                 numeric = False
             else:
@@ -140,6 +151,7 @@ class TableStream(Stream):
         if rows == 0:
             raise self._records.refusal("no row of data")
         self.n_rows = rows
+        self.level_counts = list(met.values())
         if is_index:
             assert index is not None
             told = (
@@ -149,10 +161,12 @@ class TableStream(Stream):
             warnings.warn(DataFileWarning(self._records.where, told), stacklevel=1)
         kind: Any = (np.int64 if integral else np.float64) if numeric else f"<U{longest}"
         self._classes: Labels | None = None
+        self._boolean = self.labelled and boolean
         if self.labelled:
             self._label_type = np.dtype(kind)
             if found is not None:
-                self._classes = np.array(sorted(found[1] if numeric else found[0])).astype(kind)
+                classes = np.array(sorted(found[1] if numeric else found[0])).astype(kind)
+                self._classes = np.unique(as_booleans(classes)) if boolean else classes
 
     def _pieces(self) -> Iterator[Piece]:
         rows = 0
@@ -164,21 +178,29 @@ class TableStream(Stream):
             kind = self._label_type
             if kind.kind == "U":
                 y = np.array(text, dtype=object)
-                if 4 * max(map(len, text)) > kind.itemsize:
+                if 4 * max(map(len, text)) > kind.itemsize or (
+                    self._boolean and not all_boolean(text)
+                ):
                     raise self._changed()
             elif numbers is None or (kind.kind == "i" and not all_whole(numbers)):
                 raise self._changed()
             else:
                 y = numbers
-            yield X, y.astype(kind)
+            labels = y.astype(kind)
+            yield X, as_booleans(labels).astype(kind) if self._boolean else labels
         if rows != self.n_rows:
             raise self._changed()
 
     def _changed(self) -> KernbrookError:
         return self._records.refusal("the table was changed after it was opened")
 
-    def _encoded(self) -> Iterator[tuple[Any, list[str] | None, NDArray[np.float64] | None]]:
-        """Encoded rows, their labels as text, and as numbers where all in the piece are."""
+    def _encoded(
+        self, met: Mapping[str, LevelCounts] | None = None
+    ) -> Iterator[tuple[Any, list[str] | None, NDArray[np.float64] | None]]:
+        """Encoded rows, their labels as text, and as numbers where all in the piece are.
+
+        met : to count the rows of each level
+        """
         encoder = self.encoder = self._start.copy() if self._learns else self._start
         encode = encoder.learn_arrow if self._learns else encoder.transform_arrow
         wanted = list(encoder.columns_)
@@ -190,7 +212,7 @@ class TableStream(Stream):
             while start < batch.table.num_rows:
                 piece = batch.table.slice(start, PIECE - rows % PIECE)
                 try:
-                    X = encode(piece)
+                    X = encode(piece, met)
                     text, numbers = self._labels(piece)
                 except ColumnProblem as error:
                     raise self._refused(batch, start, error) from None
@@ -212,9 +234,9 @@ class TableStream(Stream):
         if self.label_name is None:
             return None, None
         try:
-            declared = set(self._records.levels.get(self.label_name, ()))
-            text = _texts(piece.column(self.label_name), declared)
-            return text, _numbers(text, self._start.decimal)
+            labels = piece.column(self.label_name)
+            text = _texts(labels, set(self._records.levels.get(self.label_name, ())))
+            return text, _numbers(text, self._start.decimal if is_text(labels) else ".")
         except ValueProblem as problem:
             raise ColumnProblem(self.label_name, problem) from None
 

@@ -174,7 +174,7 @@ class JsonRecords(TextRecords):
         for name in names:
             values = [row.get(name) for row in rows]
             try:
-                arrays.append(_array(values))
+                arrays.append(_array(values, self.decimal))
             except UnicodeEncodeError:
                 row = next(i for i, value in enumerate(values) if not _is_unicode(value))
                 raise batch.refusal(first + row, f"column {quoted(name)}: {_HALF}") from None
@@ -234,7 +234,7 @@ def _is_unicode(value: Any) -> bool:
     return True
 
 
-def _array(values: list[Any]) -> Any:
+def _array(values: list[Any], decimal: str) -> Any:
     """An Arrow array; values of several kinds become text."""
     import pyarrow as pa
 
@@ -243,12 +243,13 @@ def _array(values: list[Any]) -> Any:
     except UnicodeEncodeError:
         raise
     except (pa.ArrowException, OverflowError):
-        return pa.array([None if value is None else _text(value) for value in values])
+        return pa.array([None if value is None else _text(value, decimal) for value in values])
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return f"{value:.0f}"
+def _text(value: Any, decimal: str) -> str:
+    if isinstance(value, float):
+        whole = value.is_integer() and abs(value) < 2**53
+        return (f"{value:.0f}" if whole else str(value)).replace(".", decimal)
     return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
 
 

@@ -1,0 +1,41 @@
+"""What scikit-learn's checks leave to NumPy: text, and moments, where numbers were expected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from kernbrook.errors import InputError
+
+_TEXT = re.compile(r"could not convert string|dtype='numeric' is not compatible with arrays of")
+_MOMENT = re.compile(r"not '(Timestamp|Timedelta|Period|datetime\.\w+)'")
+
+
+@contextmanager
+def in_words(X: Any) -> Iterator[None]:
+    """InputError with a way out where features, or labels, are text or moments.
+
+    X : the features
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        kind = "text" if _TEXT.match(str(error)) else "moments"
+        if kind == "moments" and not _MOMENT.search(str(error)):
+            raise
+        said = " ".join(str(error).split())[:100]
+        if _are_numbers(X):
+            raise InputError(f"y: expected numbers, found {kind}: {said}") from None
+        way = "kb.TableEncoder makes numbers of a table's levels and dates"
+        raise InputError(f"X: expected numbers, found {kind}: {said}; {way}") from None
+
+
+def _are_numbers(X: Any) -> bool:
+    try:
+        return bool(hasattr(X, "tocsr") or np.asarray(X, dtype=np.float64) is not None)
+    except (TypeError, ValueError):
+        return False
