@@ -1,4 +1,4 @@
-"""A column of a table as columns of numbers: as it is, as levels, hashed, or as parts of a date.
+"""A column of a table as columns of numbers: as it is, as levels, or hashed.
 
 All take an Arrow array and give (n, width) float64, NaN where a value is missing.
 """
@@ -6,86 +6,44 @@ All take an Arrow array and give (n, width) float64, NaN where a value is missin
 from __future__ import annotations
 
 import math
-import re
-import shlex
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import InputError, printable
-from kernbrook.streams.csv_header import MISSING, is_number, quoted
+from kernbrook.streams import written_dates
+from kernbrook.streams.column_problems import (
+    CYCLES,
+    ValueProblem,
+    date_option,
+    date_ways,
+    listed,
+    option,
+)
+from kernbrook.streams.csv_header import MISSING, quoted
+from kernbrook.streams.written_numbers import Written, is_truth
 
 Floats = NDArray[np.float64]
 
-DATE_PARTS = ("days", "hour", "weekday", "yearday")
 OTHER = "other"  # the level of values that were not declared
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}|\d{4}/\d\d?/\d\d?")
-_DECIMAL_COMMA = re.compile(r"[+-]?(\d++|\d{1,3}(\.\d{3})++),\d++", re.ASCII)
-_ZONED = r":\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$"
-_DAY = 86_400_000_000  # microseconds
-_WEEKDAY = 3  # of 1970-01-01, from Monday
 
 
-class ValueProblem(InputError):
-    """A value of a column that cannot be encoded.
+@dataclass
+class Seen:
+    """What is remembered of the text in columns of numbers.
 
-    Parameters
+    Attributes
     ----------
-    row : of the chunk, from 0
-    problem : what was expected and what was found
-    is_text : whether text was found, which may be a label
+    odd : by column how a value was read whose minus is written as accountants do
+    truth : by column whether the values are true and false; a column has one of the kinds
+    learns : whether `truth` learns from the rows that are read
     """
 
-    def __init__(self, row: int, problem: str, is_text: bool = False):
-        self.row = row
-        self.problem = problem
-        self.is_text = is_text
-        super().__init__(problem)
-
-
-def option(name: str, value: str) -> str:
-    """A parameter and how the command line is told it.
-
-    Examples
-    --------
-    >>> option("drop", "my column")
-    "drop (--drop 'my column')"
-    """
-    return f"{name} (--{name} {argument(value)})"
-
-
-def argument(name: str) -> str:
-    """The name of a column as the command line takes it."""
-    value = printable(name)
-    if "," in value or '"' in value:  # with commas between several
-        value = '"' + value.replace('"', '""') + '"'
-    return f"{shlex.quote(value):.80}"
-
-
-def missing_hint(column: str) -> str:
-    """What to do about a missing value in a column."""
-    return f"missing (--missing mean, last or indicator) or {option('drop', column)}"
-
-
-def date_hint(column: str) -> str:
-    """What to do about a date in a column."""
-    return f"a date? {option('dates', column)} or {option('drop', column)}"
-
-
-def not_a_number(column: str, value: str, decimal: str = ".") -> tuple[str, bool]:
-    """What is wrong with a value, and what helps; and whether it is text, such as labels are."""
-    found = f"expected a number, found {quoted(value)}"
-    if decimal == "." and _DECIMAL_COMMA.fullmatch(value):
-        return f"{found}; with a decimal comma? decimal (--decimal ,)", False
-    if _DATE.match(value):
-        return f"{found}; {date_hint(column)}", False
-    return f"{found}; {option('categorical', column)} or {option('drop', column)}", True
-
-
-def with_point(text: str, decimal: str) -> str:
-    """Text with a point before the fraction; a point that was no such mark makes it no number."""
-    return text if decimal == "." else text.replace(".", "?").replace(decimal, ".")
+    odd: dict[str, str] = field(default_factory=dict)
+    truth: dict[str, bool] = field(default_factory=dict)
+    learns: bool = True
 
 
 class Numbers(NamedTuple):
@@ -94,11 +52,13 @@ class Numbers(NamedTuple):
     Attributes
     ----------
     column : name
-    decimal : what stands before the fraction in text
+    written : how they are written in text
+    seen : what is remembered of their text
     """
 
     column: str
-    decimal: str = "."
+    written: Written
+    seen: Seen
 
     @property
     def names(self) -> list[str]:
@@ -107,18 +67,17 @@ class Numbers(NamedTuple):
     def encode(self, array: Any) -> Floats:
         import pyarrow as pa
 
-        array, kind = _plain(array)
+        array, kind = plain(array)
         if pa.types.is_null(kind):
             return np.full((len(array), 1), np.nan)
         if pa.types.is_string(kind):
             values = self._from_text(array)
-        elif _is_number(kind):
+        elif is_numeric(kind):
             values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        elif pa.types.is_temporal(kind):
-            raise ValueProblem(0, f"a number was expected, found {kind}; {date_hint(self.column)}")
         else:
-            way = option("drop", self.column)
-            raise ValueProblem(0, f"a number was expected, found {kind}; {way}")
+            drop = option("drop", self.column)
+            ways = date_ways(self.column) if pa.types.is_temporal(kind) else [drop]
+            raise ValueProblem(0, f"a number was expected, found {kind}", declared=ways)
         infinite = np.isinf(values)
         if infinite.any():
             row = int(infinite.argmax())
@@ -127,27 +86,69 @@ class Numbers(NamedTuple):
 
     def _from_text(self, array: Any) -> Floats:
         import pyarrow as pa
-        from pyarrow import compute
 
-        marked = array
-        if self.decimal != ".":
-            marked = compute.replace_substring(array, ".", "?")
-            marked = compute.replace_substring(marked, self.decimal, ".")
-        try:
-            return marked.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        except pa.ArrowInvalid:
-            values = enumerate(array.to_pylist())
-            return np.array([self._number(row, value) for row, value in values])
+        truth = self.seen.truth
+        if not truth.get(self.column, False):
+            with suppress(pa.ArrowInvalid):
+                plain = self.written.plain(array).cast(pa.float64())
+                if self.seen.learns and plain.null_count < len(plain):
+                    truth[self.column] = False
+                return plain.to_numpy(zero_copy_only=False)
+        values = enumerate(array.to_pylist())
+        return np.array([self.number(row, value) for row, value in values])
 
-    def _number(self, row: int, value: str | None) -> float:
+    def number(self, row: int, value: str | None) -> float:
+        """The number that a text is, NaN where it is missing; ValueProblem where it is none."""
         value = (value or "").strip()
         if value in MISSING:
             return math.nan
-        marked = with_point(value, self.decimal)
-        if is_number(marked):
-            return float(marked)
-        problem, is_text = not_a_number(self.column, value, self.decimal)
-        raise ValueProblem(row, problem, is_text)
+        found = self.written.read(value)
+        if found is None:
+            raise self._problem(row, value)
+        truth, before = is_truth(value), self.seen.truth.get(self.column)
+        if before is None and self.seen.learns:
+            self.seen.truth[self.column] = truth
+        elif before is not None and before != truth:
+            expected = "true or false, as before" if before else "a number"
+            problem = f"expected {expected}, found {quoted(value)}"
+            raise ValueProblem(row, problem, True, declared=self._others())
+        number, as_accountants = found
+        if as_accountants:
+            told = f"{quoted(value)} is read as {number:g}, as accountants write it"
+            self.seen.odd.setdefault(self.column, told)
+        return number
+
+    def _others(self) -> list[str]:
+        """What a column of text can be in place of numbers."""
+        return [option("categorical", self.column), option("drop", self.column)]
+
+    def _problem(self, row: int, value: str) -> ValueProblem:
+        """What is wrong with a value, and what helps; text may be a label."""
+        found = f"expected a number, found {quoted(value)}"
+        if formats := written_dates.formats_of(value):
+            ways = date_ways(self.column)
+            if not any(map(written_dates.is_common, formats)):
+                ways[0] = f"a date? {date_option(self.column, CYCLES, formats)}"
+            return ValueProblem(row, found, declared=ways)
+        if formats := written_dates.clocks_of(value):
+            time = f"a time? {date_option(self.column, ('hour',), formats)}"
+            return ValueProblem(row, found, declared=[time, *self._others()])
+        ways_to_write = self.written.others(value)
+        if [way for way, _ in ways_to_write] == [self.written._replace(decimal=",")]:
+            way = self._way(ways_to_write[0][0])
+            return ValueProblem(row, found, written=[f"with a decimal comma? {way}"])
+        written = [f"{number:.15g}? {self._way(way)}" for way, number in ways_to_write]
+        if written and all(way.unit == self.written.unit for way, _ in ways_to_write):
+            return ValueProblem(row, found, written=written)
+        return ValueProblem(row, found, True, written, self._others())
+
+    def _way(self, way: Written) -> str:
+        """The options that declare another way to write numbers."""
+        marks = way.told_from(self.written)
+        if way.unit == self.written.unit:
+            return marks
+        units = option("units", self.column, f"={listed(way.unit)}")
+        return f"{units} and {marks}" if marks else units
 
 
 class Levels(NamedTuple):
@@ -203,93 +204,6 @@ class Hashed(NamedTuple):
         return rows[found]
 
 
-class Dates(NamedTuple):
-    """Parts of a moment: days since 1970 as they are, cycles by sine and cosine; in UTC.
-
-    Attributes
-    ----------
-    column : name
-    parts : some of `DATE_PARTS`
-    """
-
-    column: str
-    parts: tuple[str, ...]
-
-    @property
-    def names(self) -> list[str]:
-        return [
-            f"{self.column} {name}"
-            for part in self.parts
-            for name in ([part] if part == "days" else [f"{part} sin", f"{part} cos"])
-        ]
-
-    def encode(self, array: Any) -> Floats:
-        moments, missing = self._moments(array)
-        days, rest = np.divmod(moments, _DAY)
-        of_day = rest / _DAY
-        dates = days.astype("datetime64[D]")
-        years = dates.astype("datetime64[Y]")
-        first = years.astype(dates.dtype)
-        following = (years + np.timedelta64(1, "Y")).astype(dates.dtype)
-        cycles = {
-            "hour": of_day,
-            "weekday": ((days + _WEEKDAY) % 7 + of_day) / 7,
-            "yearday": ((dates - first).astype(np.int64) + of_day)
-            / (following - first).astype(np.int64),
-        }
-        columns = []
-        for part in self.parts:
-            if part == "days":
-                columns.append(days + of_day)
-            else:
-                angle = 2 * np.pi * cycles[part]
-                columns += [np.sin(angle), np.cos(angle)]
-        values = np.stack(columns, axis=1)
-        values[missing] = np.nan
-        return values
-
-    def _moments(self, array: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Microseconds since 1970, and where they are missing."""
-        import pyarrow as pa
-
-        array, kind = _plain(array)
-        if pa.types.is_string(kind):
-            array = self._from_text(array)
-        elif pa.types.is_null(kind):
-            array = array.cast(pa.timestamp("us"))
-        elif pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-            try:  # nanoseconds are cut off, what does not fit is an error
-                array = array.cast(pa.timestamp("us"), safe=getattr(kind, "unit", "") != "ns")
-            except pa.ArrowInvalid as error:
-                raise ValueProblem(0, f"a moment too far away: {error}") from None
-        else:
-            raise ValueProblem(0, f"expected a date, found {kind}")
-        missing = array.is_null().to_numpy(zero_copy_only=False)
-        return array.cast(pa.int64()).fill_null(0).to_numpy(), missing
-
-    def _from_text(self, array: Any) -> Any:
-        import pyarrow as pa
-        from pyarrow import compute
-
-        array = compute.utf8_trim_whitespace(array)
-        array = compute.if_else(compute.is_in(array, pa.array(MISSING)), None, array)
-        zoned = compute.match_substring_regex(array, _ZONED)
-        naive, utc = pa.timestamp("us"), pa.timestamp("us", "UTC")
-        try:
-            without = compute.if_else(zoned, None, array).cast(naive)
-            within = compute.if_else(zoned, array, None).cast(utc).cast(naive)
-        except pa.ArrowInvalid:
-            for row, value in enumerate(array.to_pylist()):
-                target = utc if value and re.search(_ZONED, value) else naive
-                try:
-                    pa.array([value], pa.string()).cast(target)
-                except pa.ArrowInvalid:
-                    wanted = "a date such as 2024-01-31 or 2024-01-31T12:00:00"
-                    raise ValueProblem(row, f"expected {wanted}, found {quoted(value)}") from None
-            raise
-        return compute.coalesce(without, within)
-
-
 def as_text(array: Any) -> Any:
     """An Arrow array of trimmed text: whole numbers without a fraction, True and False.
 
@@ -301,7 +215,7 @@ def as_text(array: Any) -> Any:
     import pyarrow as pa
     from pyarrow import compute
 
-    array, kind = _plain(array)
+    array, kind = plain(array)
     if pa.types.is_string(kind):
         return compute.utf8_trim_whitespace(array)
     if pa.types.is_null(kind):
@@ -310,7 +224,7 @@ def as_text(array: Any) -> Any:
         return compute.if_else(array, "True", "False")
     if pa.types.is_integer(kind):
         return array.cast(pa.string())
-    if _is_number(kind):
+    if is_numeric(kind):
         values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False).tolist()
         return pa.array([_number_as_text(value) for value in values], pa.string())
     raise ValueProblem(0, f"expected text or numbers, found {kind}")
@@ -330,7 +244,7 @@ def _levels(array: Any) -> tuple[NDArray[np.int64], list[str]]:
     return found, held.dictionary.to_pylist()
 
 
-def _plain(array: Any) -> tuple[Any, Any]:
+def plain(array: Any) -> tuple[Any, Any]:
     """The array in one piece, all kinds of text as one, and its type."""
     import pyarrow as pa
 
@@ -344,7 +258,7 @@ def _plain(array: Any) -> tuple[Any, Any]:
     return array, array.type
 
 
-def _is_number(kind: Any) -> bool:
+def is_numeric(kind: Any) -> bool:
     import pyarrow as pa
 
     types = pa.types

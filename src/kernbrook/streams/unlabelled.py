@@ -23,6 +23,7 @@ class UnlabelledCsv(CsvStream):
     path : the file, or its name
     n_features : d, for a check; None to take what the header says
     aside : names of columns of any text, which are no features
+    trained : whether the rows are for a model that has learned
 
     Raises
     ------
@@ -38,9 +39,13 @@ class UnlabelledCsv(CsvStream):
     labelled = False
 
     def __init__(
-        self, path: DataFile | Path, n_features: int | None = None, aside: Sequence[str] = ()
+        self,
+        path: DataFile | Path,
+        n_features: int | None = None,
+        aside: Sequence[str] = (),
+        trained: bool = False,
     ):
-        super().__init__(path, n_features, aside=aside)
+        super().__init__(path, n_features, aside=aside, trained=trained)
 
     def _label_place(self, label: str | None) -> None:
         return None
