@@ -21,6 +21,7 @@ class ValueProblem(InputError):
     is_text : whether text was found, which may be a label
     written : the options, and their values, that say how values are written
     declared : those that say what the column becomes, which a model keeps
+    question : what it may be, before these options
     """
 
     def __init__(
@@ -30,21 +31,25 @@ class ValueProblem(InputError):
         is_text: bool = False,
         written: Sequence[str] = (),
         declared: Sequence[str] = (),
+        question: str = "",
     ):
         self.row = row
         self.found = found
         self.is_text = is_text
         self.written = list(written)
         self.declared = list(declared)
+        self.question = question
         self.problem = self.told()
         super().__init__(self.problem)
 
     def told(self, trained: bool = False) -> str:
         """The problem and what helps; once a model is trained, what its columns become is fixed."""
-        ways = self.written + ([] if trained else self.declared)
-        if trained and self.declared:
-            ways.append(f"mend it, or train again with {' or '.join(self.declared)}")
-        return f"{self.found}; {' or '.join(ways)}" if ways else self.found
+        if not (self.written or self.declared):
+            return self.found
+        if not (trained and self.declared):
+            return f"{self.found}; {self.question}{' or '.join(self.written + self.declared)}"
+        now = " or ".join(self.written) or "mend it"
+        return f"{self.found}; {now}, or train again with {' or '.join(self.declared)}"
 
 
 def option(name: str, value: str, given: str = "") -> str:
@@ -87,7 +92,7 @@ def missing_value(row: int, column: str) -> ValueProblem:
 
 def date_ways(column: str) -> list[str]:
     """What to do about a date in a column of numbers."""
-    return [f"a date? {option('dates', column)}", option("drop", column)]
+    return [option("dates", column), option("drop", column)]
 
 
 def date_option(column: str, parts: tuple[str, ...], formats: Sequence[str]) -> str:

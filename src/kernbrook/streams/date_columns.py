@@ -141,9 +141,10 @@ class Dates(NamedTuple):
         if self.written is not None:
             expected = f"a date as {self.written}"
         formats = [] if value is None else written_dates.formats_of(value)
-        if value is not None and not formats and self.parts == ("hour",):
-            formats = written_dates.clocks_of(value)
-        ways = [date_option(self.column, self.parts, formats)] if formats else []
+        parts = self.parts
+        if value is not None and not formats:
+            formats, parts = written_dates.clocks_of(value), ("hour",)
+        ways = [date_option(self.column, parts, formats)] if formats else []
         instead = f"{option('drop', self.column)} in place of dates"
         problem = DateProblem(row, f"expected {expected}, found {found}", False, ways, [instead])
         problem.parts = self.parts
@@ -182,7 +183,8 @@ def declared_dates(names: Sequence[str], given: Any) -> Declared:
         parts = [item for item in items if "%" not in item] if text else []
         fits = text and items and len(formats) < 2 and set(parts) <= set(DATE_PARTS)
         if not fits or len(set(parts)) < len(parts):
-            quotes = "; a format with a comma is in double quotes" if len(formats) > 1 else ""
+            one = date_option(name, tuple(parts), [", ".join(formats)])
+            quotes = f"; is it one format? {one}" if len(formats) > 1 else ""
             raise InputError(
                 f"dates: {quoted(name)}: expected some of {', '.join(DATE_PARTS)}, and one format "
                 f"such as %d.%m.%Y, got {shown(value)}{quotes}"

@@ -75,9 +75,10 @@ class Numbers(NamedTuple):
         elif is_numeric(kind):
             values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         else:
-            drop = option("drop", self.column)
-            ways = date_ways(self.column) if pa.types.is_temporal(kind) else [drop]
-            raise ValueProblem(0, f"a number was expected, found {kind}", declared=ways)
+            found = f"a number was expected, found {kind}"
+            if pa.types.is_temporal(kind):
+                raise ValueProblem(0, found, declared=date_ways(self.column), question="a date? ")
+            raise ValueProblem(0, found, declared=[option("drop", self.column)])
         infinite = np.isinf(values)
         if infinite.any():
             row = int(infinite.argmax())
@@ -120,19 +121,21 @@ class Numbers(NamedTuple):
 
     def _others(self) -> list[str]:
         """What a column of text can be in place of numbers."""
-        return [option("categorical", self.column), option("drop", self.column)]
+        instead = " in place of units" if self.written.unit else ""
+        return [option(name, self.column) + instead for name in ("categorical", "drop")]
 
     def _problem(self, row: int, value: str) -> ValueProblem:
         """What is wrong with a value, and what helps; text may be a label."""
-        found = f"expected a number, found {quoted(value)}"
-        if formats := written_dates.formats_of(value):
+        unit = f" with {quoted(self.written.unit)}" if self.written.unit else ""
+        found = f"expected a number{unit}, found {quoted(value)}"
+        if not unit and (formats := written_dates.formats_of(value)):
             ways = date_ways(self.column)
             if not any(map(written_dates.is_common, formats)):
-                ways[0] = f"a date? {date_option(self.column, CYCLES, formats)}"
-            return ValueProblem(row, found, declared=ways)
-        if formats := written_dates.clocks_of(value):
-            time = f"a time? {date_option(self.column, ('hour',), formats)}"
-            return ValueProblem(row, found, declared=[time, *self._others()])
+                ways[0] = date_option(self.column, CYCLES, formats)
+            return ValueProblem(row, found, declared=ways, question="a date? ")
+        if not unit and (formats := written_dates.clocks_of(value)):
+            ways = [date_option(self.column, ("hour",), formats), *self._others()]
+            return ValueProblem(row, found, declared=ways, question="a time? ")
         ways_to_write = self.written.others(value)
         if [way for way, _ in ways_to_write] == [self.written._replace(decimal=",")]:
             way = self._way(ways_to_write[0][0])

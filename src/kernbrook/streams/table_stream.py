@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from bisect import bisect
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,7 +32,7 @@ from kernbrook.streams.table_labels import (
     told_of_labels,
     too_long,
 )
-from kernbrook.streams.written_dates import COMMON, formats_left
+from kernbrook.streams.written_dates import COMMON, ISO, formats_left
 from kernbrook.streams.written_numbers import Written
 
 PIECE = 1024  # rows; where so many have been read, the encoder knows them and no more
@@ -134,16 +135,19 @@ class TableStream(Stream):
 
     def _with_format(self, unread: _UnreadDatesError) -> TableEncoder:
         """The encoder with the one format in which all dates of a column can be read."""
-        column, left = unread.column, COMMON
+        column, left = unread.column, [ISO, *COMMON]
+        instead = f"{option('drop', column)} in place of dates"
         for batch in self._records.batches([column]):
             array = as_text(batch.table.column(column))
-            rest = formats_left(array, left)
-            if not rest and left == COMMON:
-                raise unread.refusal
-            if not rest:
-                row = next(i for i in range(len(array)) if not formats_left(array[i : i + 1], left))
+            if not (rest := formats_left(array, left)):
+                row = bisect(
+                    range(len(array)), False, key=lambda i: not formats_left(array[: i + 1], left)
+                )
+                left = formats_left(array[:row], left)
+                if len(left) > len(COMMON):
+                    raise unread.refusal
                 wanted = f"a date as {' or '.join(left)}, as in the rows before"
-                found = f"expected {wanted}, found {quoted(array[row].as_py())}"
+                found = f"expected {wanted}, found {quoted(array[row].as_py())}; {instead}"
                 raise batch.refusal(row, f"column {quoted(column)}: {found}")
             left = rest
         declared = date_option(column, unread.cause.parts, left)

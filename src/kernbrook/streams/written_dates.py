@@ -75,6 +75,8 @@ def check_format(name: str, given: str, parts: tuple[str, ...]) -> str:
             raise InputError(f"{what}: expected some of %{' %'.join(_DIRECTIVES)}, got %{letter}")
     if len(set(known)) < len(known) or given.replace("%%", "").count("%") > len(letters):
         raise InputError(f"{what}: expected each part of a date once")
+    if "I" in letters and "p" not in letters:
+        raise InputError(f"{what}: %I goes with %p, AM or PM")
     has = set(known)
     day = "d" in has and has & {"m", "b"} and has & {"Y", "y"}
     if has & {"s", "Q"} and len(has) > 1:
@@ -83,8 +85,6 @@ def check_format(name: str, given: str, parts: tuple[str, ...]) -> str:
         raise InputError(
             f"{what}: expected a year, a month and a day; a time alone has only the part hour"
         )
-    if ("I" in letters) != ("p" in letters) and not ("H" in letters and "p" not in letters):
-        raise InputError(f"{what}: %I and %p go together")
     return given
 
 

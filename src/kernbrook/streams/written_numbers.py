@@ -92,10 +92,9 @@ class Written(NamedTuple):
             return compute.if_else(compute.is_valid(array), "?", array)
         marked = array
         if self.thousands is not None:
-            mark = f"[{_ALIKE.get(self.thousands, self.thousands)}]"
             point = re.escape(self.decimal)
-            grouped = f"^[+-]?(?:{_groups(mark)})(?:{point}[0-9]*)?$"
-            bare = compute.replace_substring_regex(array, mark, "")
+            grouped = f"^[+-]?(?:{_groups(self.thousands)})(?:{point}[0-9]*)?$"
+            bare = compute.replace_substring_regex(array, _mark(self.thousands), "")
             marked = compute.if_else(compute.match_substring_regex(array, grouped), bare, array)
         if self.decimal != ".":
             marked = compute.replace_substring(marked, ".", "?")
@@ -185,18 +184,25 @@ def _unit(name: str, unit: Any) -> str:
     return text
 
 
-def _groups(mark: str) -> str:
+def _mark(thousands: str) -> str:
+    """A class of characters."""
+    return f"[{_ALIKE.get(thousands, thousands)}]"
+
+
+def _groups(thousands: str) -> str:
     """Groups of digits; an office writes no zero in front of them."""
-    thousands = f"[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+"
-    lakhs = f"[1-9][0-9]?(?:{mark}[0-9]{{2}})+{mark}[0-9]{{3}}"
-    return f"{thousands}|{lakhs}"
+    mark = _mark(thousands)
+    by_three = f"[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+"
+    if thousands != ",":
+        return by_three
+    return f"{by_three}|[1-9][0-9]?(?:,[0-9]{{2}})+,[0-9]{{3}}"  # and lakhs
 
 
 @lru_cache
 def _pattern(decimal: str, thousands: str | None) -> re.Pattern[str]:
     point, whole = re.escape(decimal), r"\d++"
     if thousands is not None:
-        whole = f"{_groups(f'[{_ALIKE.get(thousands, thousands)}]')}|{whole}"
+        whole = f"{_groups(thousands)}|{whole}"
     return re.compile(
         rf"((?:{whole})(?:{point}\d*+)?|{point}\d++)(?:[eE]([+-]?\d{{1,9}}))?", re.ASCII
     )
