@@ -117,9 +117,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         "missing": OneOf(MISSING),
         "decimal": OneOf(DECIMALS),
         "thousands": Other(f"None, {THOUSANDS}", lambda value: check_thousands(value)),
-        "units": Other(
-            "None, or a dict of columns and what stands there", lambda v: declared_units(v)
-        ),
+        "units": Other("None, or a dict of columns and units", lambda value: declared_units(value)),
     }
     columns_: list[str]
     totals_: Floats
