@@ -314,7 +314,8 @@ def test_labels_with_a_decimal_comma(write):
     stream = open_stream(path, encoder=kb.TableEncoder(decimal=","))
     assert stream.read()[1].tolist() == [2.5, -1, 2.5]
     assert stream.classes().tolist() == [-1, 2.5]
-    assert open_stream(path).read()[1].tolist() == ["2,5", "-1", "2,5"]
+    with pytest.warns(DataFileWarning, match=r"labels such as '2,5' are taken as text"):
+        assert open_stream(path).read()[1].tolist() == ["2,5", "-1", "2,5"]
 
 
 def test_an_encoder_that_has_learned_encodes_as_it_is(frame, expected):

@@ -96,8 +96,9 @@ _ENCODER: dict[str, Any] = {
     "dates": Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME[=PARTS]",
-            help="A table's column of dates: days,hour,weekday,yearday; repeatable.",
+            metavar="NAME[=PARTS,FORMAT]",
+            help="A table's column of dates: days,hour,weekday,yearday, a format such as %d.%m.%Y; "
+            "repeatable.",
         ),
     ],
     "drop": Annotated[
@@ -114,22 +115,40 @@ _ENCODER: dict[str, Any] = {
         str | None,
         typer.Option(metavar="MARK", help="A comma, where numbers have one for a point."),
     ],
+    "thousands": Annotated[
+        str | None,
+        typer.Option(metavar="MARK", help="What is between groups of digits: . , ' or blank."),
+    ],
+    "units": Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=UNIT",
+            help="What is beside the numbers of a table's column, such as % or EUR; repeatable.",
+        ),
+    ],
 }
+_WRITTEN = ("dates", "decimal", "thousands", "units")  # how values are written, not what they are
 
 
 def takes_tables(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose `encoder` comes from the options that make one; None where none is given."""
+    """A command whose `encoder` comes from the options that make one; None where none is given.
+
+    Or whose `written` comes from those that say how values are written, for `open_like`.
+    """
     own = signature(command, eval_str=True)
     shown: list[Parameter] = []
+    takes: dict[str, tuple[str, ...]] = {"encoder": (*_ENCODER,), "written": _WRITTEN}
     for parameter in own.parameters.values():
-        if parameter.name == "encoder":
-            shown += [parameter.replace(name=k, annotation=v) for k, v in _ENCODER.items()]
+        if parameter.name in takes:
+            name, options = parameter.name, takes[parameter.name]
+            shown += [parameter.replace(name=k, annotation=_ENCODER[k]) for k in options]
         else:
             shown.append(parameter)
+    make = _encoder if name == "encoder" else _as_written
 
     @wraps(command)
     def run(**given: Any) -> None:
-        command(encoder=_encoder(**{name: given.pop(name) for name in _ENCODER}), **given)
+        command(**{name: make(**{option: given.pop(option) for option in options})}, **given)
 
     run.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
@@ -142,11 +161,14 @@ def _encoder(
     drop: list[str] | None,
     missing: str | None,
     decimal: str | None,
+    thousands: str | None,
+    units: list[str] | None,
 ) -> Any:
-    if not (categorical or dates or drop or missing is not None or decimal is not None):
+    if not (categorical or dates or drop or units) and missing is decimal is thousands is None:
         return None
     from kernbrook.checks import check
-    from kernbrook.streams.table_encoder import CYCLES, HASHED, TableEncoder
+    from kernbrook.streams.table_encoder import HASHED, TableEncoder
+    from kernbrook.streams.written_numbers import check_marks
 
     levels: dict[str, Any] = {}
     for name, values in _declared(categorical):
@@ -158,11 +180,50 @@ def _encoder(
                     f"--categorical: expected {name}=hash:N with a number, got {values[0]!r}"
                 )
             levels[name] = int(columns)
-    parts = {name: list(CYCLES) if values is None else values for name, values in _declared(dates)}
     dropped = [name for text in drop or [] for name in _listed(text)]
-    encoder = TableEncoder(levels, parts, dropped, missing or "error", decimal or ".")
+    encoder = TableEncoder(
+        levels, _dates(dates), dropped, missing or "error", decimal or ".", thousands, _units(units)
+    )
     check(encoder)
+    check_marks(encoder.decimal, thousands)
     return encoder
+
+
+def _as_written(
+    dates: list[str] | None,
+    decimal: str | None,
+    thousands: str | None,
+    units: list[str] | None,
+) -> dict[str, Any] | None:
+    """What `TableEncoder.rewritten` takes; None where nothing is given."""
+    formats: dict[str, str] = {}
+    for name, values in _dates(dates).items():
+        if len(values) != 1 or "%" not in values[0]:
+            raise InputError(
+                f"--dates: expected {name}=FORMAT, such as %d.%m.%Y; the model knows the parts"
+            )
+        formats[name] = values[0]
+    given = {"decimal": decimal, "thousands": thousands, "units": _units(units), "dates": formats}
+    return given if any(given.values()) else None
+
+
+def _dates(given: list[str] | None) -> dict[str, list[str]]:
+    """Parts and formats by column; of one that is named twice together."""
+    from kernbrook.streams.column_problems import CYCLES
+
+    columns: dict[str, list[str]] = {}
+    for name, values in _declared(given):
+        columns.setdefault(name, []).extend(values or ())
+    return {name: values or list(CYCLES) for name, values in columns.items()}
+
+
+def _units(given: list[str] | None) -> dict[str, str]:
+    units = {}
+    for name, values in _declared(given):
+        if values is None or len(values) != 1:
+            raise InputError(f"--units: expected {name}=UNIT, such as {name}=EUR")
+        units[name] = values[0]
+    return units
 
 
 def _declared(given: list[str] | None) -> Iterator[tuple[str, list[str] | None]]:

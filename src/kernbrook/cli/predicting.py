@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from kernbrook.cli.options import Data, MaxBytes, Scheduler, Seed, Sep, check_not_read
+from kernbrook.cli.options import (
+    Data,
+    MaxBytes,
+    Scheduler,
+    Seed,
+    Sep,
+    check_not_read,
+    takes_tables,
+)
 from kernbrook.cli.output import progress, say
 from kernbrook.errors import InputError, printable
 
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
     from kernbrook.streams import Stream
 
 
+@takes_tables
 def predict(
     model: Annotated[Path, typer.Argument(help="A file that `train` or kb.save wrote.")],
     data: Data,
@@ -35,6 +44,7 @@ def predict(
     label: Annotated[
         str | None, typer.Option(help="A table's label column; else the one that was learned.")
     ] = None,
+    written: Any = None,
     sep: Sep = None,
     seed: Seed = 0,
     max_bytes: MaxBytes = None,
@@ -43,7 +53,8 @@ def predict(
     """Predict the label of each row, one line each.
 
     A table may have the label's column or not; a svmlight file has some number in its place.
-    Columns are encoded as they were for the model, with the means and last values that it knows.
+    Columns are encoded as they were for the model, with the means and last values that it knows;
+    --dates, --decimal, --thousands and --units say where values are written in another way.
     Where the data have labels that the model knows, or numbers that are not all the same for a
     model of numbers, the error goes to standard error.
 
@@ -73,22 +84,23 @@ def predict(
         say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
     rows = 0
     options: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
+    options["written"] = written
     to_terminal = not to_file and sys.stdout.isatty()
-    written = printable if to_terminal else _in_a_line
+    shown_as = printable if to_terminal else _in_a_line
     tally = Tally(getattr(machine, "classes_", None), source.positive)
     with progress(data, hidden=to_terminal) as shown:
         if scheduler is None:
             stream = open_like(source, data, **options)
             warm = partial(watched, tell=shown.compiling)
             name, n_rows = stream.name, stream.n_rows
-            pieces = _pieces(machine, stream, scores, written, tally, warm)
+            pieces = _pieces(machine, stream, scores, shown_as, tally, warm)
         else:
-            calls = [(model, path, options, scores, written) for path in _files(data)]
+            calls = [(model, path, options, scores, shown_as) for path in _files(data)]
             name, n_rows = data, None
             pieces = _of_workers(calls, scheduler, tally)
         with _written(output) as file:
             if scores:
-                file.write(_header(machine.classes_, written).encode())
+                file.write(_header(machine.classes_, shown_as).encode())
             for lines, n in pieces:
                 file.write(lines)
                 rows += n

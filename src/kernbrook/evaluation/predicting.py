@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from os import PathLike
@@ -80,7 +80,7 @@ def predict(
 
 
 def predict_stream(
-    model: Any, data: Any, scores: bool = False
+    model: Any, data: Any, scores: bool = False, written: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64] | None]]:
     """The predictions for a stream, chunk by chunk, in bounded memory.
 
@@ -89,6 +89,8 @@ def predict_stream(
     model : a fitted estimator, or the path of a file that `train` or `kb.save` wrote
     data : what `kb.open_stream` takes; with a path of a model, a table needs no label
     scores : whether scores are wanted, too
+    written : how values of a table are written, where it is not as in the table that the model
+        learned, a file: `decimal`, `thousands`, `units`, and by column the format of `dates`
 
     Yields
     ------
@@ -110,7 +112,7 @@ def predict_stream(
     if isinstance(model, str | PathLike):
         model, source, _ = load_learned(model)
         table = isinstance(data, str | PathLike) or is_frame(data)
-        stream = open_like(source, data) if table else open_stream(data)
+        stream = open_like(source, data, written=written) if table else open_stream(data)
     else:
         stream = open_stream(data)
     for X, _ in stream.chunks():

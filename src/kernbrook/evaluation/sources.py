@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from kernbrook.errors import DataFileError, InputError, UnknownNameError
+from kernbrook.errors import (
+    DataFileError,
+    InputError,
+    KernbrookError,
+    KernbrookWarning,
+    UnknownNameError,
+)
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.csv_files import CsvStream
 from kernbrook.streams.csv_header import checked_separator, find_separator, read_header
 from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.opening import find_file, open_folder, open_records
+from kernbrook.streams.table_labels import MISSING_LABEL
 from kernbrook.streams.text_files import file_format
 from kernbrook.streams.unlabelled import UnlabelledCsv
 
 if TYPE_CHECKING:
     from kernbrook.streams import TableEncoder
     from kernbrook.streams.records import Records
+
+_Opened = TypeVar("_Opened", bound=Stream)
 
 
 @dataclass(frozen=True)
@@ -54,8 +64,11 @@ class Source:
 
     def settings(self) -> dict[str, Any]:
         """All but what was learned, by name."""
-        names = ("categorical", "dates", "drop", "missing", "decimal", "columns")
-        declared = self.encoder or {}
+        names = (
+            "categorical", "dates", "drop", "missing", "decimal", "thousands", "units", "columns",
+        )  # fmt: skip
+        # A model of 0.1 has no units; that is the same as none.
+        declared = {"units": {}, **self.encoder} if self.encoder else {}
         return {**vars(self), "encoder": None, **{name: declared.get(name) for name in names}}
 
     @classmethod
@@ -83,6 +96,7 @@ def open_like(
     max_bytes: int | None = None,
     sep: str | None = None,
     encoder: TableEncoder | None = None,
+    written: Mapping[str, Any] | None = None,
 ) -> Stream:
     """New data in the form of those that a model learned; a table needs no label.
 
@@ -98,6 +112,8 @@ def open_like(
     seed : of a generator
     max_bytes, sep : see `open_stream`
     encoder : of a new model's table; what it fills gaps with comes from the whole table
+    written : how values are written where it is not as they were for the model, see
+        `TableEncoder.rewritten`
 
     Returns
     -------
@@ -118,11 +134,11 @@ def open_like(
     if not isinstance(data, (str, PathLike)):
         from kernbrook.streams.arrow_records import FrameRecords
 
-        return _open_table(source, known, FrameRecords(data), label, encoder)
+        return _open_table(source, known, FrameRecords(data), label, encoder, written)
     file = find_file(str(data), max_bytes)
     least = _least(known)
     kind = None if file is None else file_format(file, least)
-    if kind == "csv" and encoder is None and known.encoder is None:
+    if kind == "csv" and encoder is None and known.encoder is None and written is None:
         assert file is not None
         sep = find_separator(file) if sep is None else sep
         if sep == ",":
@@ -132,7 +148,7 @@ def open_like(
             f"column {aside[0]!r}: {data} is no CSV file of numbers with commas between"
         )
     if file is None and (records := open_folder(data, max_bytes)) is not None:
-        return _open_table(source, known, records, label, encoder)
+        return _open_table(source, known, records, label, encoder, written)
     if kind in (None, "svmlight"):
         return open_stream(
             file or data, n_features=known.n_features, label=label, seed=seed,
@@ -146,7 +162,7 @@ def open_like(
     named = names if label is None else [*names, label]
     table = open_records(file, sep, named, least, optional=filled)
     assert table is not None
-    return _open_table(source, known, table, label, encoder)
+    return _open_table(source, known, table, label, encoder, written)
 
 
 def _open_csv(
@@ -157,7 +173,7 @@ def _open_csv(
     aside: Sequence[str],
 ) -> Stream:
     """A CSV file of numbers."""
-    width = known.n_features
+    width, trained = known.n_features, source is not None
     names = [*(known.features or ()), *([] if label is None else [label])]
     columns = read_header(file, known=names, least=_least(known)).names
     if label is not None and label not in columns:
@@ -168,8 +184,13 @@ def _open_csv(
         if source is None and label is None and "label" in columns:
             label = "label"
         if label is None and (source is None or len(columns) - len(aside) == width):
-            return UnlabelledCsv(file, width, aside)
-        return CsvStream(file, width, label, aside)
+            return UnlabelledCsv(file, width, aside, trained=trained)
+        own = label or ("label" if "label" in columns else columns[-1])
+        return _with_labels_or_without(
+            trained,
+            lambda: CsvStream(file, width, label, aside, trained=trained),
+            lambda: UnlabelledCsv(file, width, [*aside, own], trained=trained),
+        )
     label = known.label if label is None else label
     if problem := _difference(
         known.features, [name for name in columns if name != label and name not in aside]
@@ -178,13 +199,33 @@ def _open_csv(
             file.path, f"the model's features are not the columns here: {problem}", 1
         )
     if label not in columns:
-        return UnlabelledCsv(file, aside=aside, features=known.features)
-    return CsvStream(file, None, label, aside, known.features)
+        return UnlabelledCsv(file, None, aside, known.features, trained)
+    return _with_labels_or_without(
+        trained,
+        lambda: CsvStream(file, None, label, aside, known.features, trained),
+        lambda: UnlabelledCsv(file, None, [*aside, f"{label}"], known.features, trained),
+    )
 
 
 def _least(known: Source) -> int:
     """How many columns a CSV file must have, at least: a label need not be there."""
     return 1 if known.n_features == 1 else 2
+
+
+def _with_labels_or_without(
+    trained: bool, labelled: Callable[[], _Opened], unlabelled: Callable[[], _Opened]
+) -> _Opened:
+    """To predict, labels need not be there: a column of them that has gaps is left out."""
+    try:
+        return labelled()
+    except KernbrookError as error:
+        if not trained or not str(error).endswith(MISSING_LABEL):
+            raise
+        told = str(error).removesuffix(f": {MISSING_LABEL}")
+    stream = unlabelled()
+    problem = "a label is missing: all rows are predicted, and no error is counted"
+    warnings.warn(KernbrookWarning(f"{told}: {problem}"), stacklevel=1)
+    return stream
 
 
 def _open_table(
@@ -193,25 +234,37 @@ def _open_table(
     records: Records,
     label: str | None,
     encoder: TableEncoder | None,
+    written: Mapping[str, Any] | None,
 ) -> Stream:
     """A table of any format, encoded as the model's rows were."""
     from kernbrook.streams.table_encoder import TableEncoder
     from kernbrook.streams.table_stream import TableStream
 
-    width, columns = known.n_features, records.columns
+    width, columns, trained = known.n_features, records.columns, source is not None
     if label is not None and label not in columns:
         raise UnknownNameError("column", label, columns)
     if known.encoder is not None:
         encoder = TableEncoder.from_description(known.encoder)
     elif known.features is not None:
         encoder = TableEncoder().begin(known.features)
-    wanted = known.label if source is not None else "label"
+    wanted = known.label if trained else "label"
     label = wanted if label is None and wanted in columns else label
-    by_number = source is not None and encoder is None and len(columns) != width
-    labelled = label is not None or by_number
-    stream = TableStream(records, encoder, label, labelled, width)
+    by_number = trained and encoder is None and len(columns) != width
+    if written is not None:
+        encoder = (TableEncoder() if encoder is None else encoder).rewritten(**written)
+
+    def opened(label: str | None, labelled: bool) -> TableStream:
+        return TableStream(records, encoder, label, labelled, width, trained)
+
+    if label is None and not by_number:
+        stream = opened(None, False)
+    else:
+        own = label or ("label" if "label" in columns else columns[-1])
+        stream = _with_labels_or_without(
+            trained, lambda: opened(label, True), lambda: opened(own, False)
+        )
     if source is None and stream.encoder.missing != "error":
-        return TableStream(records, stream.encoder, label, labelled, width)
+        return TableStream(records, stream.encoder, label, stream.labelled, width)
     return stream
 
 

@@ -22,6 +22,7 @@ from kernbrook.errors import DataFileError, DataFileWarning, UnknownNameError
 from kernbrook.streams import limits
 from kernbrook.streams.base import Labels, Piece, Stream
 from kernbrook.streams.booleans import all_boolean, as_booleans
+from kernbrook.streams.column_problems import ValueProblem, missing_value, option
 from kernbrook.streams.csv_header import (
     MISSING,
     data_blocks,
@@ -30,7 +31,7 @@ from kernbrook.streams.csv_header import (
     read_header,
 )
 from kernbrook.streams.data_files import DataFile
-from kernbrook.streams.table_columns import missing_hint, not_a_number, option
+from kernbrook.streams.table_columns import Numbers, Seen
 from kernbrook.streams.table_labels import (
     EXACT_INTEGERS,
     MISSING_LABEL,
@@ -38,9 +39,11 @@ from kernbrook.streams.table_labels import (
     inexact,
     is_inexact,
     or_the_label,
+    told_of_labels,
     too_long,
 )
 from kernbrook.streams.text_files import NOT_UTF8, stem
+from kernbrook.streams.written_numbers import Written
 
 _KEPT_BYTES = 1 << 24  # of rows: a file of no more is read once
 _SLAB_BYTES = 1 << 24  # of labels as NumPy has them: each as long as the longest
@@ -81,6 +84,7 @@ class CsvStream(Stream):
     label : name of the label's column; None for the column "label", else the last
     aside : names of columns of any text, which are neither features nor the label
     features : names of the columns that are features, in the order wanted; None for all others
+    trained : whether the rows are for a model that has learned
 
     Notes
     -----
@@ -109,7 +113,10 @@ class CsvStream(Stream):
         label: str | None = None,
         aside: Sequence[str] = (),
         features: Sequence[str] | None = None,
+        trained: bool = False,
     ):
+        self._trained = trained
+        self._seen = Seen()
         self._file = DataFile.of(path)
         self._path = path = self._file.path
         self.name = stem(path)
@@ -127,6 +134,9 @@ class CsvStream(Stream):
         if features is not None:
             self._features = [self._place(name) for name in features]
         self.feature_names = [self._columns[i] for i in self._features]
+        self._numbers = {
+            i: Numbers(self._columns[i], Written(), self._seen) for i in self._features
+        }
         if self._label is not None:
             self.label_name, and_label = self._columns[self._label], " and the label"
         self.n_features = len(self.feature_names)
@@ -139,6 +149,7 @@ class CsvStream(Stream):
         numeric = integral = True
         self._kept: list[_Rows] | None = []
         found: set[str] | None = None if self._label is None else set()
+        some: set[str] = set()  # of the labels, where there are many
         index = self._features[0] == 0 and self._columns[0] in ("", "Unnamed: 0")
         for block in self._blocks():
             rows += len(block.X)
@@ -149,6 +160,7 @@ class CsvStream(Stream):
             if self._kept is not None:
                 self._kept.append(block)
             if found is not None:
+                some = found
                 found.update(block.text.unique().to_pylist())
                 found = found if len(found) <= limits.MOST_CLASSES else None
             if block.numbers is None:
@@ -164,6 +176,10 @@ class CsvStream(Stream):
                 f"writes; it is taken as a feature: {option('drop', self._columns[0])} leaves it "
                 "out, and so does to_csv(index=False)"
             )
+            warnings.warn(DataFileWarning(path, told), stacklevel=1)
+        told_of = [f"column {quoted(name)}: {told}" for name, told in self._seen.odd.items()]
+        told_of += [] if numeric else told_of_labels(some)
+        for told in told_of:
             warnings.warn(DataFileWarning(path, told), stacklevel=1)
         self.n_rows = rows
         self._boolean = not numeric and found is not None and all_boolean(found)
@@ -273,8 +289,11 @@ class CsvStream(Stream):
         X = np.empty((table.num_rows, self.n_features))
         for j in range(self.n_features):
             X[:, j] = table.column(j).to_numpy()
-        if not np.isfinite(X).all():
+        truth = self._seen.truth
+        if any(truth.values()) or not np.isfinite(X).all():
             return self._read_slowly(first, block)
+        if not truth:
+            truth.update(dict.fromkeys(self.feature_names or (), False))
         if self._label is None:
             return _Rows(X, None, np.zeros(len(X)))
         labels = compute.utf8_trim_whitespace(table.column(self.n_features).combine_chunks())
@@ -323,15 +342,15 @@ class CsvStream(Stream):
                 for i in read:
                     value = cells[i].strip()
                     if value in MISSING:
-                        hint = f"missing value; {missing_hint(self._columns[i])}"
-                        self._refuse(line, i, MISSING_LABEL if i == self._label else hint)
+                        missing = missing_value(0, self._columns[i]).told(self._trained)
+                        self._refuse(line, i, MISSING_LABEL if i == self._label else missing)
                     if i != self._label:
                         values.append(self._number(line, i, value))
                         continue
                     if len(value) > limits.LONGEST_LABEL:
                         self._refuse(line, i, too_long())
                     if is_number(value):
-                        number = self._number(line, i, value)
+                        number = self._finite(line, i, value, float(value))
                         if beyond is None and is_inexact(value, number):
                             beyond = line, value
                     text.append(value)
@@ -351,19 +370,23 @@ class CsvStream(Stream):
         return _Rows(X, pa.array(text), numbers, max(map(len, text)))
 
     def _number(self, line: int, column: int, value: str) -> float:
-        if not is_number(value):
-            self._refuse(line, column, self._not_a_number(column, value))
-        number = float(value)
+        try:
+            number = self._numbers[column].number(0, value)
+        except ValueProblem as problem:
+            self._refuse(line, column, self._not_a_number(column, problem))
+        return self._finite(line, column, value, number)
+
+    def _finite(self, line: int, column: int, value: str, number: float) -> float:
         if not math.isfinite(number):
             self._refuse(line, column, f"{quoted(value)} is not finite")
         return number
 
-    def _not_a_number(self, column: int, value: str) -> str:
+    def _not_a_number(self, column: int, problem: ValueProblem) -> str:
         """What is wrong with text in a column of features, and what helps."""
-        problem, is_text = not_a_number(self._columns[column], value)
-        if is_text and not self._label_is_known:
-            problem += or_the_label(self._columns[column])
-        return problem
+        told = problem.told(self._trained)
+        if problem.is_text and not self._label_is_known:
+            told += or_the_label(self._columns[column])
+        return told
 
     def _refuse(self, line: int, column: int, problem: str) -> NoReturn:
         name = quoted(self._columns[column])

@@ -1,4 +1,4 @@
-"""A column of a table as columns of numbers: as it is, as levels, hashed, or as parts of a date.
+"""A column of a table as columns of numbers: as it is, as levels, or hashed.
 
 All take an Arrow array and give (n, width) float64, NaN where a value is missing.
 """
@@ -6,90 +6,46 @@ All take an Arrow array and give (n, width) float64, NaN where a value is missin
 from __future__ import annotations
 
 import math
-import re
-import shlex
 from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import InputError, printable
-from kernbrook.streams.csv_header import is_number, quoted, without_gaps
+from kernbrook.streams import written_dates
+from kernbrook.streams.column_problems import (
+    CYCLES,
+    ValueProblem,
+    date_option,
+    date_ways,
+    listed,
+    option,
+)
+from kernbrook.streams.csv_header import quoted, without_gaps
 from kernbrook.streams.table_levels import LevelCounts, as_value, hashed_as, in_text, places
+from kernbrook.streams.written_numbers import Written, is_truth
 
 Floats = NDArray[np.float64]
 
-DATE_PARTS = ("days", "hour", "weekday", "yearday")
 OTHER = "other"  # the level of values that were not declared
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}|\d{4}/\d\d?/\d\d?")
-_DECIMAL_COMMA = re.compile(r"[+-]?(\d++|\d{1,3}(\.\d{3})++),\d++", re.ASCII)
-_ZONED = r":\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$"
-_DAY = 86_400_000_000  # microseconds
-_WEEKDAY = 3  # of 1970-01-01, from Monday
 
 
-class ValueProblem(InputError):
-    """A value of a column that cannot be encoded.
+@dataclass
+class Seen:
+    """What is remembered of the text in columns of numbers.
 
-    Parameters
+    Attributes
     ----------
-    row : of the chunk, from 0
-    problem : what was expected and what was found
-    is_text : whether text was found, which may be a label
+    odd : by column how a value was read whose minus is written as accountants do
+    truth : by column whether the values are true and false; a column has one of the kinds
+    learns : whether `truth` learns from the rows that are read
     """
 
-    def __init__(self, row: int, problem: str, is_text: bool = False):
-        self.row = row
-        self.problem = problem
-        self.is_text = is_text
-        super().__init__(problem)
-
-
-def option(name: str, value: str) -> str:
-    """A parameter and how the command line is told it.
-
-    Examples
-    --------
-    >>> option("drop", "my column")
-    "drop (--drop 'my column')"
-    """
-    shown = argument(value)
-    return f"{name} (--{name}{'=' if shown.startswith('-') else ' '}{shown})"
-
-
-def argument(name: str) -> str:
-    """The name of a column as an option that takes several has it."""
-    value = printable(name)
-    if any(mark in value for mark in ',"=') or value != value.strip():
-        value = '"' + value.replace('"', '""') + '"'
-    return f"{shlex.quote(value):.1000}"
-
-
-def missing_hint(column: str) -> str:
-    """What to do about a missing value in a column."""
-    return f"missing (--missing mean, last or indicator) or {option('drop', column)}"
-
-
-def date_hint(column: str) -> str:
-    """What to do about a date in a column."""
-    return f"a date? {option('dates', column)} or {option('drop', column)}"
-
-
-def not_a_number(column: str, value: str, decimal: str = ".") -> tuple[str, bool]:
-    """What is wrong with a value, and what helps; and whether it is text, such as labels are."""
-    found = f"expected a number, found {quoted(value)}"
-    if decimal == "." and _DECIMAL_COMMA.fullmatch(value):
-        return f"{found}; with a decimal comma? decimal (--decimal ,)", False
-    if _DATE.match(value):
-        return f"{found}; {date_hint(column)}", False
-    return f"{found}; {option('categorical', column)} or {option('drop', column)}", True
-
-
-def with_point(text: str, decimal: str) -> str:
-    """Text with a point before the fraction; a point that was no such mark makes it no number."""
-    return text if decimal == "." else text.replace(".", "?").replace(decimal, ".")
+    odd: dict[str, str] = field(default_factory=dict)
+    truth: dict[str, bool] = field(default_factory=dict)
+    learns: bool = True
 
 
 class Numbers(NamedTuple):
@@ -98,11 +54,13 @@ class Numbers(NamedTuple):
     Attributes
     ----------
     column : name
-    decimal : what stands before the fraction in text
+    written : how they are written in text
+    seen : what is remembered of their text
     """
 
     column: str
-    decimal: str = "."
+    written: Written
+    seen: Seen
 
     @property
     def names(self) -> list[str]:
@@ -111,18 +69,18 @@ class Numbers(NamedTuple):
     def encode(self, array: Any) -> Floats:
         import pyarrow as pa
 
-        array, kind = _plain(array)
+        array, kind = plain(array)
         if pa.types.is_null(kind):
             return np.full((len(array), 1), np.nan)
         if pa.types.is_string(kind):
             values = self._from_text(array)
-        elif _is_number(kind):
+        elif is_numeric(kind):
             values = floats_of(array).to_numpy(zero_copy_only=False)
-        elif pa.types.is_temporal(kind):
-            raise ValueProblem(0, f"a number was expected, found {kind}; {date_hint(self.column)}")
         else:
-            way = option("drop", self.column)
-            raise ValueProblem(0, f"a number was expected, found {kind}; {way}")
+            found = f"a number was expected, found {kind}"
+            if pa.types.is_temporal(kind):
+                raise ValueProblem(0, found, declared=date_ways(self.column), question="a date? ")
+            raise ValueProblem(0, found, declared=[option("drop", self.column)])
         infinite = np.isinf(values)
         if infinite.any():
             row = int(infinite.argmax())
@@ -131,29 +89,73 @@ class Numbers(NamedTuple):
 
     def _from_text(self, array: Any) -> Floats:
         import pyarrow as pa
-        from pyarrow import compute
 
-        for trimmed in (False, True):  # most columns have neither gaps nor blanks
-            marked = without_gaps(array) if trimmed else array
-            if self.decimal != ".":
-                marked = compute.replace_substring(marked, ".", "?")
-                marked = compute.replace_substring(marked, self.decimal, ".")
+        truth = self.seen.truth
+        for trimmed in () if truth.get(self.column, False) else (False, True):
+            text = without_gaps(array) if trimmed else array  # most have neither gaps nor blanks
             with suppress(pa.ArrowInvalid):
-                numbers = marked.cast(pa.float64())
+                numbers = self.written.plain(text).cast(pa.float64())
                 values = numbers.to_numpy(zero_copy_only=False)
                 if np.isnan(values).sum() == numbers.null_count:  # "nan(1)" is one, and no gap
+                    if self.seen.learns and numbers.null_count < len(numbers):
+                        truth[self.column] = False
                     return values
         gaps = without_gaps(array)
-        return np.array([self._number(row, value) for row, value in enumerate(gaps.to_pylist())])
+        return np.array([self.number(row, value) for row, value in enumerate(gaps.to_pylist())])
 
-    def _number(self, row: int, value: str | None) -> float:
+    def number(self, row: int, value: str | None) -> float:
+        """The number that a text is, NaN where it is missing; ValueProblem where it is none."""
         if value is None:
             return math.nan
-        marked = with_point(value, self.decimal)
-        if is_number(marked):
-            return float(marked)
-        problem, is_text = not_a_number(self.column, value, self.decimal)
-        raise ValueProblem(row, problem, is_text)
+        found = self.written.read(value)
+        if found is None:
+            raise self._problem(row, value)
+        truth, before = is_truth(value), self.seen.truth.get(self.column)
+        if before is None and self.seen.learns:
+            self.seen.truth[self.column] = truth
+        elif before is not None and before != truth:
+            expected = "true or false, as before" if before else "a number"
+            problem = f"expected {expected}, found {quoted(value)}"
+            raise ValueProblem(row, problem, True, declared=self._others())
+        number, as_accountants = found
+        if as_accountants:
+            told = f"{quoted(value)} is read as {number:g}, as accountants write it"
+            self.seen.odd.setdefault(self.column, told)
+        return number
+
+    def _others(self) -> list[str]:
+        """What a column of text can be in place of numbers."""
+        instead = " in place of units" if self.written.unit else ""
+        return [option(name, self.column) + instead for name in ("categorical", "drop")]
+
+    def _problem(self, row: int, value: str) -> ValueProblem:
+        """What is wrong with a value, and what helps; text may be a label."""
+        unit = f" with {quoted(self.written.unit)}" if self.written.unit else ""
+        found = f"expected a number{unit}, found {quoted(value)}"
+        if not unit and (formats := written_dates.formats_of(value)):
+            ways = date_ways(self.column)
+            if not any(map(written_dates.is_common, formats)):
+                ways[0] = date_option(self.column, CYCLES, formats)
+            return ValueProblem(row, found, declared=ways, question="a date? ")
+        if not unit and (formats := written_dates.clocks_of(value)):
+            ways = [date_option(self.column, ("hour",), formats), *self._others()]
+            return ValueProblem(row, found, declared=ways, question="a time? ")
+        ways_to_write = self.written.others(value)
+        if [way for way, _ in ways_to_write] == [self.written._replace(decimal=",")]:
+            way = self._way(ways_to_write[0][0])
+            return ValueProblem(row, found, written=[f"with a decimal comma? {way}"])
+        written = [f"{number:.15g}? {self._way(way)}" for way, number in ways_to_write]
+        if written and all(way.unit == self.written.unit for way, _ in ways_to_write):
+            return ValueProblem(row, found, written=written)
+        return ValueProblem(row, found, True, written, self._others())
+
+    def _way(self, way: Written) -> str:
+        """The options that declare another way to write numbers."""
+        marks = way.told_from(self.written)
+        if way.unit == self.written.unit:
+            return marks
+        units = option("units", self.column, f"={listed(way.unit)}")
+        return f"{units} and {marks}" if marks else units
 
 
 class Levels(NamedTuple):
@@ -224,92 +226,6 @@ class Hashed(NamedTuple):
         return rows[found]
 
 
-class Dates(NamedTuple):
-    """Parts of a moment: days since 1970 as they are, cycles by sine and cosine; in UTC.
-
-    Attributes
-    ----------
-    column : name
-    parts : some of `DATE_PARTS`
-    """
-
-    column: str
-    parts: tuple[str, ...]
-
-    @property
-    def names(self) -> list[str]:
-        return [
-            f"{self.column} {name}"
-            for part in self.parts
-            for name in ([part] if part == "days" else [f"{part} sin", f"{part} cos"])
-        ]
-
-    def encode(self, array: Any) -> Floats:
-        moments, missing = self._moments(array)
-        days, rest = np.divmod(moments, _DAY)
-        of_day = rest / _DAY
-        dates = days.astype("datetime64[D]")
-        years = dates.astype("datetime64[Y]")
-        first = years.astype(dates.dtype)
-        following = (years + np.timedelta64(1, "Y")).astype(dates.dtype)
-        cycles = {
-            "hour": of_day,
-            "weekday": ((days + _WEEKDAY) % 7 + of_day) / 7,
-            "yearday": ((dates - first).astype(np.int64) + of_day)
-            / (following - first).astype(np.int64),
-        }
-        columns = []
-        for part in self.parts:
-            if part == "days":
-                columns.append(days + of_day)
-            else:
-                angle = 2 * np.pi * cycles[part]
-                columns += [np.sin(angle), np.cos(angle)]
-        values = np.stack(columns, axis=1)
-        values[missing] = np.nan
-        return values
-
-    def _moments(self, array: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Microseconds since 1970, and where they are missing."""
-        import pyarrow as pa
-
-        array, kind = _plain(array)
-        if pa.types.is_string(kind):
-            array = self._from_text(array)
-        elif pa.types.is_null(kind):
-            array = array.cast(pa.timestamp("us"))
-        elif pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-            try:  # nanoseconds are cut off, what does not fit is an error
-                array = array.cast(pa.timestamp("us"), safe=getattr(kind, "unit", "") != "ns")
-            except pa.ArrowInvalid as error:
-                raise ValueProblem(0, f"a moment too far away: {error}") from None
-        else:
-            raise ValueProblem(0, f"expected a date, found {kind}")
-        missing = array.is_null().to_numpy(zero_copy_only=False)
-        return array.cast(pa.int64()).fill_null(0).to_numpy(), missing
-
-    def _from_text(self, array: Any) -> Any:
-        import pyarrow as pa
-        from pyarrow import compute
-
-        array = without_gaps(array)
-        zoned = compute.match_substring_regex(array, _ZONED)
-        naive, utc = pa.timestamp("us"), pa.timestamp("us", "UTC")
-        try:
-            without = compute.if_else(zoned, None, array).cast(naive)
-            within = compute.if_else(zoned, array, None).cast(utc).cast(naive)
-        except pa.ArrowInvalid:
-            for row, value in enumerate(array.to_pylist()):
-                target = utc if value and re.search(_ZONED, value) else naive
-                try:
-                    pa.array([value], pa.string()).cast(target)
-                except pa.ArrowInvalid:
-                    wanted = "a date such as 2024-01-31 or 2024-01-31T12:00:00"
-                    raise ValueProblem(row, f"expected {wanted}, found {quoted(value)}") from None
-            raise
-        return compute.coalesce(without, within)
-
-
 def as_text(array: Any) -> Any:
     """An Arrow array of trimmed text; numbers and booleans as `table_levels` has their values.
 
@@ -321,7 +237,7 @@ def as_text(array: Any) -> Any:
     import pyarrow as pa
     from pyarrow import compute
 
-    array, kind = _plain(array)
+    array, kind = plain(array)
     if pa.types.is_string(kind):
         return compute.utf8_trim_whitespace(array)
     if pa.types.is_integer(kind):
@@ -340,8 +256,8 @@ def _levels(
     """
     import pyarrow as pa
 
-    array, kind = _plain(array)
-    if not (_is_number(kind) or pa.types.is_string(kind) or pa.types.is_null(kind)):
+    array, kind = plain(array)
+    if not (is_numeric(kind) or pa.types.is_string(kind) or pa.types.is_null(kind)):
         raise ValueProblem(0, f"expected text or numbers, found {kind}")
     if pa.types.is_string(kind):
         array = without_gaps(array, declared)
@@ -381,7 +297,7 @@ def floats_of(array: Any) -> Any:
     return array.cast(pa.float64(), safe=False)
 
 
-def _plain(array: Any) -> tuple[Any, Any]:
+def plain(array: Any) -> tuple[Any, Any]:
     """The array in one piece, all kinds of text as one, and its type."""
     import pyarrow as pa
 
@@ -397,7 +313,8 @@ def _plain(array: Any) -> tuple[Any, Any]:
     return array, array.type
 
 
-def _is_number(kind: Any) -> bool:
+def is_numeric(kind: Any) -> bool:
+    """Whether an Arrow type is one of numbers, or of true and false."""
     import pyarrow as pa
 
     types = pa.types

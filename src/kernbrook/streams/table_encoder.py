@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
@@ -13,27 +14,26 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.checks import OneOf, Other, check, is_whole, shown
-from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.errors import InputError, KernbrookWarning, UnknownNameError
 from kernbrook.streams import limits
 from kernbrook.streams.arrow_records import cell_text, eager, to_arrow
+from kernbrook.streams.column_problems import ValueProblem, missing_value
 from kernbrook.streams.csv_header import quoted
-from kernbrook.streams.table_columns import (
-    DATE_PARTS,
-    Dates,
-    Floats,
-    Hashed,
-    Levels,
-    Numbers,
-    ValueProblem,
-    as_text,
-    missing_hint,
-)
+from kernbrook.streams.date_columns import Dates, Declared, declared_dates, described_dates
+from kernbrook.streams.table_columns import Floats, Hashed, Levels, Numbers, Seen, as_text
 from kernbrook.streams.table_levels import LevelCounts
+from kernbrook.streams.written_numbers import (
+    DECIMALS,
+    THOUSANDS,
+    Written,
+    check_marks,
+    check_thousands,
+    declared_units,
+)
 
 MISSING = ("error", "mean", "last", "indicator")
 HASHED = 16  # columns where nothing else is said
 MOST_HASHED = 1 << 14
-CYCLES = DATE_PARTS[1:]
 
 _Column: TypeAlias = Numbers | Levels | Hashed | Dates
 
@@ -56,13 +56,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     dates : list or dict, the columns of moments: dates, timestamps, or text such as 2024-01-31
         By name the list of parts: "days" since 1970 as a number; "hour", "weekday", "yearday", how
         far the day, the week and the year are, as sine and cosine. Of a list of names these three.
-        Moments are in UTC.
+        Moments are in UTC. In the list may stand the format of text, as `strptime` takes it, such
+        as "%d.%m.%Y", or alone in place of the list; "%s" and "%Q" count seconds and milliseconds
+        since 1970. When a stream of a table is opened, a common format of a column is found.
     drop : list, the columns to leave out
     missing : "error", "mean", "last" or "indicator"
         What is missing is an error, or becomes the mean of its column so far, or the last value,
         0 before there was any; of a categorical column and a date those of each encoded column.
         "indicator": the mean, and one more column for each input column, 1 where it was missing.
     decimal : "." or ",", the mark before the fraction of numbers that come as text
+    thousands : None, ".", ",", "'" or " ", the mark between groups of digits of such numbers
+    units : dict, by name what stands beside the numbers of a column that come as text: "EUR", "kg"
+        "%" means hundredths: 12 % is 0.12
 
     Attributes
     ----------
@@ -106,12 +111,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             lambda value: _categorical(value),
         ),
         "dates": Other(
-            "None, a list of columns, or a dict of lists of days, hour, weekday, yearday",
+            "None, a list of columns, or a dict of lists of days, hour, weekday, yearday, a format",
             lambda value: _dates(value),
         ),
         "drop": Other("None or a list of columns", lambda value: _names("drop", value)),
         "missing": OneOf(MISSING),
-        "decimal": OneOf((".", ",")),
+        "decimal": OneOf(DECIMALS),
+        "thousands": Other(f"None, {THOUSANDS}", lambda value: check_thousands(value)),
+        "units": Other("None, or a dict of columns and units", lambda value: declared_units(value)),
     }
     columns_: list[str]
     totals_: Floats
@@ -125,12 +132,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         drop: Any = None,
         missing: str = "error",
         decimal: str = ".",
+        thousands: str | None = None,
+        units: Any = None,
     ):
         self.categorical = categorical
         self.dates = dates
         self.drop = drop
         self.missing = missing
         self.decimal = decimal
+        self.thousands = thousands
+        self.units = units
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Forget what was learned, and learn from a frame."""
@@ -147,12 +158,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         frame = self._frame(X)
         if not hasattr(self, "columns_"):
             self.begin(frame.columns)
-        return self.learn_arrow(self._arrow(frame))
+        return self._said(self.learn_arrow(self._arrow(frame)))
 
     def transform(self, X: Any) -> Floats:
         """(n, d) each row as if it came next; nothing changes."""
         check_is_fitted(self)
-        return self.transform_arrow(self._arrow(self._frame(X)))
+        return self._said(self.transform_arrow(self._arrow(self._frame(X))))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """(d,) the names of the encoded columns, such as "sex=male"."""
@@ -172,16 +183,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns : names of all columns, each once
         """
         check(self)
+        check_marks(self.decimal, self.thousands)
         categorical, dates = _categorical(self.categorical), _dates(self.dates)
         drop = _names("drop", self.drop)
-        declared = [*categorical, *dates, *drop]
+        declared = [*categorical, *dates, *drop, *declared_units(self.units)]
         known = set(columns)
         for name in declared:
             if name not in known:
                 raise UnknownNameError("column", name, columns)
             if declared.count(name) > 1:
                 raise InputError(
-                    f"categorical, dates, drop: the column {quoted(name)} is in two of them"
+                    f"categorical, dates, drop, units: the column {quoted(name)} is in two of them"
                 )
         dropped = set(drop)
         kept = [name for name in columns if name not in dropped]
@@ -219,11 +231,47 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if isinstance(of, Levels)
         }
 
+    def rewritten(
+        self,
+        decimal: str | None = None,
+        thousands: str | None = None,
+        units: Mapping[str, str] | None = None,
+        dates: Mapping[str, str] | None = None,
+    ) -> TableEncoder:
+        """Another that knows the same, for rows that are written in another way.
+
+        Parameters
+        ----------
+        decimal, thousands : the marks; where one of them is given both are as said here
+        units : by column, besides those that are declared
+        dates : by column its format; the parts stay as they are
+        """
+        new, parts = self.copy(), _dates(self.dates)
+        if decimal is not None or thousands is not None:
+            new.set_params(decimal=decimal or ".", thousands=thousands)
+        for name in dates or {}:
+            if name not in parts:
+                raise InputError(f"dates: {quoted(name)} is no column of dates here")
+        if dates:
+            given = {name: [*parts[name][0], written] for name, written in dates.items()}
+            new.set_params(dates={**described_dates(parts), **given})
+        if units:
+            new.set_params(units={**declared_units(self.units), **units})
+            for name in units if hasattr(self, "columns_") else ():
+                if self.place_of(name) is None:
+                    raise InputError(f"units: {quoted(name)} is no column of numbers here")
+        check(new)
+        check_marks(new.decimal, new.thousands)
+        if hasattr(self, "columns_"):
+            new._make()
+        return new
+
     def learn_arrow(self, table: Any, met: Mapping[str, LevelCounts] | None = None) -> Floats:
         """`learn` of a pyarrow table that has the columns of `columns_`, at least.
 
         met : of `no_levels`, to count the rows
         """
+        self.seen.learns = True
         values = self._values(table, met or {})
         holes = self._holes(values)
         if self.missing == "error":
@@ -252,6 +300,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         met : of `no_levels`, to count the rows
         """
+        self.seen.learns = False
         values = self._values(table, met or {})
         holes = self._holes(values)
         if holes.any():
@@ -273,19 +322,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _begin(self) -> None:
         """Make the state for `columns_`."""
-        categorical, dates = _categorical(self.categorical), _dates(self.dates)
-        self._encoders: list[_Column] = []
-        for name in self.columns_:
-            if name in categorical:
-                given = categorical[name]
-                if isinstance(given, int):
-                    self._encoders.append(Hashed(name, given, self.decimal))
-                else:
-                    self._encoders.append(Levels(name, given, self.decimal))
-            elif name in dates:
-                self._encoders.append(Dates(name, dates[name]))
-            else:
-                self._encoders.append(Numbers(name, self.decimal))
+        self._make()
         widths = [len(encoder.names) for encoder in self._encoders]
         self._starts = np.cumsum([0, *widths[:-1]])
         width = sum(widths)
@@ -295,6 +332,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         self.totals_, self.last_ = np.zeros(width), np.zeros(width)
         self.counts_ = np.zeros(width, dtype=np.int64)
+
+    def _make(self) -> None:
+        """Make what encodes each of `columns_`."""
+        categorical, dates = _categorical(self.categorical), _dates(self.dates)
+        units = declared_units(self.units)
+        self.seen, self._said_of = Seen(), set[str]()
+        self._encoders: list[_Column] = []
+        for name in self.columns_:
+            if name in categorical:
+                given = categorical[name]
+                if isinstance(given, int):
+                    self._encoders.append(Hashed(name, given, self.decimal))
+                else:
+                    self._encoders.append(Levels(name, given, self.decimal))
+            elif name in dates:
+                self._encoders.append(Dates(name, *dates[name]))
+            else:
+                written = Written(self.decimal, self.thousands, units.get(name, ""))
+                self._encoders.append(Numbers(name, written, self.seen))
 
     def _values(self, table: Any, met: Mapping[str, LevelCounts]) -> Floats:
         """(n, d) the encoded columns, NaN where values are missing; InputError names the column."""
@@ -317,11 +373,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if self.missing == "error" and holes.any():
             row, place = divmod(int(holes.argmax()), holes.shape[1])
             name = self.columns_[place]
-            raise ColumnProblem(name, ValueProblem(row, f"missing value; {missing_hint(name)}"))
+            raise ColumnProblem(name, missing_value(row, name))
         return holes
 
     def _with_indicators(self, values: Floats, holes: NDArray[np.bool_]) -> Floats:
         return np.hstack([values, holes]) if self.missing == "indicator" else values
+
+    def _said(self, rows: Floats) -> Floats:
+        """The rows; how numbers in them were read is said once."""
+        for name, problem in self.seen.odd.items():
+            if name in self._said_of:
+                continue
+            self._said_of.add(name)
+            warnings.warn(KernbrookWarning(f"X: column {quoted(name)}: {problem}"), stacklevel=3)
+        return rows
 
     def _frame(self, X: Any) -> Any:
         return eager(X)
@@ -348,10 +413,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             state = {"last": self.last_.tolist()}
         return {
             "categorical": {k: v if isinstance(v, int) else [*v] for k, v in categorical.items()},
-            "dates": {name: list(parts) for name, parts in dates.items()},
+            "dates": described_dates(dates),
             "drop": list(_names("drop", self.drop)),
             "missing": self.missing,
             "decimal": self.decimal,
+            "thousands": self.thousands,
+            "units": declared_units(self.units),
             "columns": self.feature_names_in_.tolist(),
             "state": state,
         }
@@ -366,9 +433,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             It is no description that `described` gives.
         """
         expected = {*cls.parameter_ranges, "columns", "state"}
-        if not isinstance(described, dict) or described.keys() != expected:
+        before: dict[str, Any] = {"thousands": None, "units": {}}  # that models of 0.1 do not have
+        held = {**before, **described} if isinstance(described, dict) else {}
+        if held.keys() != expected:
             raise InputError(f"encoder: expected {', '.join(sorted(expected))}")
-        held = dict(described)
         columns, state = held.pop("columns"), held.pop("state")
         text = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
         if not text or not 0 < len(set(columns)) == len(columns) <= limits.MOST_COLUMNS:
@@ -457,20 +525,6 @@ def _levels_of(name: str, value: Any) -> tuple[str, ...]:
     )
 
 
-def _dates(given: Any) -> dict[str, tuple[str, ...]]:
-    """For each column its parts."""
-    declared: dict[str, tuple[str, ...]] = dict.fromkeys(_names("dates", given), CYCLES)
-    for name, value in given.items() if isinstance(given, Mapping) else ():
-        parts = [value] if isinstance(value, str) else value
-        listed = (
-            isinstance(parts, (list, tuple))
-            and len(parts)
-            and all(isinstance(part, str) and part in DATE_PARTS for part in parts)
-        )
-        if not listed or len(set(parts)) < len(parts):
-            raise InputError(
-                f"dates: {quoted(name)}: expected some of {', '.join(DATE_PARTS)}, got "
-                f"{shown(value)}"
-            )
-        declared[name] = tuple(parts)
-    return declared
+def _dates(given: Any) -> Declared:
+    """For each column its parts, and its format where one is declared."""
+    return declared_dates(_names("dates", given), given)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import printable
 from kernbrook.streams import limits
+from kernbrook.streams.csv_header import quoted
+from kernbrook.streams.written_numbers import Written
 
 EXACT_INTEGERS = 2.0**53
 MISSING_LABEL = "missing value; fill it in, or leave out the row or the column"
@@ -37,6 +40,23 @@ def inexact(text: str) -> str:
         f"a 64-bit float does not hold {text}: write numbers with a decimal point, and labels with "
         "a letter"
     )
+
+
+def told_of_labels(
+    labels: Collection[str], decimal: str = ".", thousands: str | None = None
+) -> list[str]:
+    """What has to be said of labels that are taken as text, and are all numbers, it seems."""
+    now, helps, odd = Written(decimal, thousands), [], ""
+    for label in labels:
+        ways = [way for way, _ in now.others(label) if not any(map(str.isalpha, way.unit))]
+        if not ways and now.read(label) is None:
+            return []
+        if ways and not odd:
+            odd, helps = label, [way.told_from(now) for way in ways if not way.unit]
+    if not odd:
+        return []
+    ways_out = " or ".join(helps) or "write them as plain numbers, if they are numbers"
+    return [f"labels such as {quoted(odd)} are taken as text, not as numbers; {ways_out}"]
 
 
 def or_the_label(column: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from bisect import bisect
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -15,9 +16,11 @@ from kernbrook.errors import DataFileWarning, InputError, KernbrookError, Unknow
 from kernbrook.streams import limits
 from kernbrook.streams.base import Labels, Piece, Stream
 from kernbrook.streams.booleans import all_boolean, as_booleans
+from kernbrook.streams.column_problems import ValueProblem, date_option, option
 from kernbrook.streams.csv_header import is_number, quoted, without_gaps
+from kernbrook.streams.date_columns import DateProblem
 from kernbrook.streams.records import Batch, Records
-from kernbrook.streams.table_columns import ValueProblem, as_text, is_text, option, with_point
+from kernbrook.streams.table_columns import as_text, is_text
 from kernbrook.streams.table_encoder import ColumnProblem, TableEncoder
 from kernbrook.streams.table_labels import (
     EXACT_INTEGERS,
@@ -26,9 +29,12 @@ from kernbrook.streams.table_labels import (
     inexact,
     is_inexact,
     or_the_label,
+    told_of_labels,
     too_long,
 )
 from kernbrook.streams.table_levels import LevelCounts
+from kernbrook.streams.written_dates import COMMON, ISO, formats_left
+from kernbrook.streams.written_numbers import Written
 
 PIECE = 1024  # rows; where so many have been read, the encoder knows them and no more
 _INDEX = "", "Unnamed: 0"
@@ -47,8 +53,10 @@ class TableStream(Stream):
     encoder : what the columns become; None for numbers only. One that has learned nothing learns,
         afresh in each pass; one that has, as it is
     label : name of the label's column; None for the column "label", else the last
-    labelled : whether there is a label; without, the labels are all 0
+    labelled : whether there is a label; without, the labels are all 0, and a column that is named
+        as the label is no feature
     n_features : width, for a check
+    trained : whether the rows are for a model that has learned; what its columns become is fixed
 
     Attributes
     ----------
@@ -77,13 +85,16 @@ class TableStream(Stream):
         label: str | None = None,
         labelled: bool = True,
         n_features: int | None = None,
+        trained: bool = False,
     ):
         self.name = records.name
         self._records = records
         if (told := getattr(records, "told", None)) is not None:
             warnings.warn(told, stacklevel=1)
         self._learns = encoder is None or not hasattr(encoder, "columns_")
+        self._trained = trained
         self.labelled = labelled
+        self._aside = None if labelled else label
         self._label_is_known = label is not None or not labelled or "label" in records.columns
         self.label_name = _label(records, encoder, label) if labelled else None
         self.encoder = self._start = self._begun(encoder)
@@ -95,14 +106,20 @@ class TableStream(Stream):
             raise records.refusal(problem)
         self._label_type = np.dtype(np.float64)
         self.n_rows = None
-        self._look_through()
+        while True:
+            try:
+                self._look_through()
+                break
+            except _UnreadDatesError as unread:
+                self._start = self._with_format(unread)
 
     def classes(self) -> Labels | None:
         return self._classes
 
     def _begun(self, encoder: TableEncoder | None) -> TableEncoder:
         self._declared: set[str] = set()  # not by the file itself
-        columns = [name for name in self._records.columns if name != self.label_name]
+        left_out = {self.label_name, self._aside}
+        columns = [name for name in self._records.columns if name not in left_out]
         if encoder is not None and not self._learns:
             known = set(encoder.feature_names_in_)
             for name in encoder.columns_:
@@ -122,6 +139,35 @@ class TableStream(Stream):
             begun = begun.with_levels(levels)
         return begun.begin(columns)
 
+    def _with_format(self, unread: _UnreadDatesError) -> TableEncoder:
+        """The encoder with the one format in which all dates of a column can be read."""
+        column, left = unread.column, [ISO, *COMMON]
+        instead = f"{option('drop', column)} in place of dates"
+        for batch in self._records.batches([column]):
+            array = as_text(batch.table.column(column))
+            if not (rest := formats_left(array, left)):
+                row = bisect(
+                    range(len(array)), False, key=lambda i: not formats_left(array[: i + 1], left)
+                )
+                left = formats_left(array[:row], left)
+                if len(left) > len(COMMON):
+                    raise unread.refusal
+                wanted = f"a date as {' or '.join(left)}, as in the rows before"
+                found = f"expected {wanted}, found {quoted(array[row].as_py())}; {instead}"
+                raise batch.refusal(row, f"column {quoted(column)}: {found}")
+            left = rest
+        declared = date_option(column, unread.cause.parts, left)
+        if len(left) > 1:
+            ways = " and as ".join(left)
+            problem = f"all dates can be read as {ways}; which is it? {declared}"
+            raise self._records.refusal(f"column {quoted(column)}: {problem}")
+        told = (
+            f"column {quoted(column)}: its dates are read as {left[0]}, the only common format for "
+            f"all of them; {declared} says it"
+        )
+        warnings.warn(DataFileWarning(self._records.where, told), stacklevel=1)
+        return self._start.rewritten(dates={column: left[0]})
+
     def _look_through(self) -> None:
         rows = longest = 0
         numeric = integral = boolean = True
@@ -129,6 +175,7 @@ class TableStream(Stream):
         for column, counts in met.items():
             counts.expected = self._learns and column in self._declared
         found: tuple[set[str], set[float]] | None = (set(), set())
+        some: set[str] = set()  # of the labels, where there are many
         index = self._records.columns[0] if self._records.columns[0] in _INDEX else None
         place = None if index is None else self._start.place_of(index)
         is_index = place is not None
@@ -145,6 +192,7 @@ class TableStream(Stream):
             else:
                 integral = integral and all_whole(numbers)
             if found is not None:
+                some = found[0]
                 found[0].update(text)
                 found[1].update(() if numbers is None else numbers.tolist())
                 found = found if len(found[0]) <= limits.MOST_CLASSES else None
@@ -158,6 +206,11 @@ class TableStream(Stream):
                 f"the first column, called {index!r}, seems to be the index that pandas writes; it "
                 f"is taken as a feature: {option('drop', index)} leaves it out"
             )
+            warnings.warn(DataFileWarning(self._records.where, told), stacklevel=1)
+        told_of = [f"column {quoted(name)}: {told}" for name, told in self.encoder.seen.odd.items()]
+        if self.labelled and not numeric:
+            told_of += told_of_labels(some, self._start.decimal, self._start.thousands)
+        for told in told_of:
             warnings.warn(DataFileWarning(self._records.where, told), stacklevel=1)
         kind: Any = (np.int64 if integral else np.float64) if numeric else f"<U{longest}"
         self._classes: Labels | None = None
@@ -215,7 +268,11 @@ class TableStream(Stream):
                     X = encode(piece, met)
                     text, numbers = self._labels(piece)
                 except ColumnProblem as error:
-                    raise self._refused(batch, start, error) from None
+                    refusal = self._refused(batch, start, error)
+                    cause = error.cause
+                    if self._learns and isinstance(cause, DateProblem) and cause.may_be_found:
+                        raise _UnreadDatesError(error.column, cause, refusal) from None
+                    raise refusal from None
                 except InputError as error:
                     raise batch.refusal(start, str(error)) from None
                 yield X, text, numbers
@@ -224,7 +281,7 @@ class TableStream(Stream):
 
     def _refused(self, batch: Batch, start: int, error: ColumnProblem) -> KernbrookError:
         cause = error.cause
-        problem = f"column {quoted(error.column)}: {cause.problem}"
+        problem = f"column {quoted(error.column)}: {cause.told(self._trained)}"
         if cause.is_text and not self._label_is_known:
             problem += or_the_label(error.column)
         return batch.refusal(start + cause.row, problem)
@@ -236,9 +293,21 @@ class TableStream(Stream):
         try:
             labels = piece.column(self.label_name)
             text = _texts(labels, set(self._records.levels.get(self.label_name, ())))
-            return text, _numbers(text, self._start.decimal if is_text(labels) else ".")
+            if not is_text(labels):
+                return text, _numbers(text, ".", None)
+            return text, _numbers(text, self._start.decimal, self._start.thousands)
         except ValueProblem as problem:
             raise ColumnProblem(self.label_name, problem) from None
+
+
+class _UnreadDatesError(Exception):
+    """Dates of a column that are in no format that is known yet."""
+
+    def __init__(self, column: str, cause: DateProblem, refusal: KernbrookError):
+        self.column = column
+        self.cause = cause
+        self.refusal = refusal
+        super().__init__()
 
 
 def _texts(array: Any, declared: Collection[str]) -> list[str]:
@@ -256,16 +325,17 @@ def _texts(array: Any, declared: Collection[str]) -> list[str]:
     return text
 
 
-def _numbers(text: list[str], decimal: str) -> NDArray[np.float64] | None:
+def _numbers(text: list[str], decimal: str, thousands: str | None) -> NDArray[np.float64] | None:
     """Labels as numbers, None where one is not; ValueProblem where a float does not hold one."""
-    marked = [with_point(value, decimal) for value in text]
+    written = Written(decimal, thousands)
+    marked = [written.bare(value) for value in text]
     if not all(map(is_number, marked)):
         return None
     numbers = np.array([float(value) for value in marked])
     for row in np.flatnonzero(~(np.abs(numbers) < EXACT_INTEGERS)):
         if not math.isfinite(numbers[row]):
             raise ValueProblem(int(row), f"{quoted(text[row])} is not finite")
-        if is_inexact(text[row], float(numbers[row])):
+        if is_inexact(marked[row], float(numbers[row])):
             raise ValueProblem(int(row), inexact(text[row]))
     return numbers
 

@@ -18,6 +18,7 @@ class UnlabelledCsv(CsvStream):
     n_features : d, for a check; None to take what the header says
     aside : names of columns of any text, which are no features
     features : names of the columns that are features, in the order wanted; None for all others
+    trained : whether the rows are for a model that has learned
 
     Raises
     ------
@@ -38,8 +39,9 @@ class UnlabelledCsv(CsvStream):
         n_features: int | None = None,
         aside: Sequence[str] = (),
         features: Sequence[str] | None = None,
+        trained: bool = False,
     ):
-        super().__init__(path, n_features, aside=aside, features=features)
+        super().__init__(path, n_features, aside=aside, features=features, trained=trained)
 
     def _label_place(self, label: str | None) -> None:
         return None

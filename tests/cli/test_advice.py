@@ -1,0 +1,235 @@
+"""What a message advises is done, and then it works: each kind of value that offices write."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import numpy as np
+import pytest
+
+pandas = pytest.importorskip("pandas")
+MAJORITY = ["--recipe", "majority", "--label", "y"]
+_WORD = r"""(?:'[^']*'|"[^"]*"|[^()\s'"])+"""
+_WAY = re.compile(rf"\(--(\w+)[ =]({_WORD}(?: or {_WORD})*)\)")
+
+
+def ways_of(message):
+    """The ways that a message shows, each a list of options and values, and what they replace."""
+    told = message.rsplit("; ", 1)[-1].replace("mean, last or indicator", "mean")
+    ways = []
+    for text in re.split(r"(?<=[)s]) or (?!mend)|, or |mend it", told):
+        options = _WAY.findall(text)
+        if not options:
+            continue
+        name, value = options[0]
+        values = value.split(" or ") if name == "dates" else [value]
+        for one in values:
+            given = [(name, shlex.split(one)[0]), *((k, shlex.split(v)[0]) for k, v in options[1:])]
+            in_place_of = re.findall(r"in place of (\w+)", text)
+            ways.append((given, "no thousands" in text, in_place_of))
+    return ways
+
+
+def followed(given, way):
+    """The same command with the advice; a mark is said once, a column declared once."""
+    options, no_thousands, in_place_of = way
+    given = list(given)
+    gone = {name for name, _ in options if name in ("decimal", "thousands", "missing")}
+    gone |= {"thousands"} if no_thousands else set()
+    gone |= {*in_place_of, *({"dates"} & dict(options).keys())}
+    for name in gone:
+        while f"--{name}" in given:
+            at = given.index(f"--{name}")
+            del given[at : at + 2]
+    for name, value in options:
+        given += [f"--{name}", value]
+    return given
+
+
+def csv(path, values, quote=True):
+    rows = "".join(f'"{v}",{i % 3},{"no" if i % 2 else "yes"}\n' for i, v in enumerate(values))
+    path.write_text(f"a,b,y\n{rows}", encoding="utf-8")
+
+
+BAD = {
+    "1,200": 2, "1,5": 1, "1.234,50": 1, "1.234.567": 1, "1'234.50": 1, "1\u2019234": 1,
+    "1 234,5": 1, "1\u202f234,5": 1, "1\u00a0234": 1, "1,00,000": 1, "1,234,567.5": 1,
+    "12 %": 3, "12%": 3, "12,5 %": 3, "€ 1.234,50": 3, "$1,200.00": 3, "5 EUR": 3, "EUR 5": 3,
+    "CHF 1'200.00": 3, "($1,200.00)": 3, "12 kg": 3, "(1,200)": 2, "1.234,50-": 1, "25 °C": 3,
+    "x": 2, "24. Dez. 2025": 2, "2024-W52-3": 2,
+    "24.12.2025": 2, "12/24/2025": 2, "2012/01/01": 2, "2012/01/01 10:30": 2, "2024-1-5": 2,
+    "2024-01-31 12:00:00 UTC": 2, "2024-01-31T12:00:00.123456789": 2, "24.12.25": 2,
+    "2024-01-31T12:00:00.1234567Z": 2, "2024-01-31 12:00:00+00": 2, "24 Dec 2025": 2,
+    "December 24, 2025": 2, "12/24/2025, 1:30:00 PM": 2, "14:30": 3, "24-12-2025 14:30": 2,
+    "24-Dec-25": 2, "Wed, 24 Dec 2025 10:00:00 +0100": 2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", BAD)
+def test_the_advice_of_train(kernbrook, tmp_path, value):
+    csv(tmp_path / "t.csv", [value] * 4)
+    given = ["train", "t.csv", "--model", "m", "--overwrite", *MAJORITY]
+    code, _, err = kernbrook(*given)
+    assert code == 1, err
+    ways = ways_of(err.strip())
+    assert len(ways) == BAD[value], err
+    for way in ways:
+        code, _, err = kernbrook(*followed(given, way))
+        assert code == 0, (way, err)
+
+
+@pytest.mark.parametrize("value", ["", "NA"])
+def test_the_advice_for_gaps(kernbrook, tmp_path, value):
+    csv(tmp_path / "t.csv", ["1", value])
+    given = ["train", "t.csv", "--model", "m", "--overwrite", *MAJORITY]
+    code, _, err = kernbrook(*given)
+    ways = ways_of(err.strip())
+    assert (code, len(ways)) == (1, 2), err
+    for way in ways:
+        assert kernbrook(*followed(given, way))[0] == 0
+
+
+def test_the_advice_once_dates_are_declared(kernbrook, tmp_path):
+    kinds = {
+        "24.12.25": 2, "24 Dec 2025": 2, "14:30": 2, "20240131": 2, "1703894400": 2, "x": 1,
+        "03/04/2025": 2, "1703894400000": 2, "December 24, 2025": 2,
+    }  # fmt: skip
+    for value, n in kinds.items():
+        csv(tmp_path / "t.csv", [value] * 3)
+        given = ["train", "t.csv", "--model", "m", "--overwrite", *MAJORITY, "--dates", "a"]
+        code, _, err = kernbrook(*given)
+        ways = ways_of(err.strip())
+        assert (code, len(ways)) == (1, n), err
+        for way in ways:
+            code, _, err = kernbrook(*followed(given, way))
+            assert code == 0, (way, err)
+
+
+@pytest.mark.parametrize(
+    ("value", "options"),
+    [
+        ("1.234", ["--decimal", ","]), ("1.5", ["--decimal", ",", "--thousands", "."]),
+        ("1,5", ["--thousands", ","]), ("x", ["--units", "a=kg"]), ("$ 5", ["--units", "a=kg"]),
+        ("1,5 kg", ["--units", "a=kg"]), ("5", ["--units", "a=%"]), ("5", ["--thousands", "."]),
+    ],
+)  # fmt: skip
+def test_the_advice_once_it_is_said_how_numbers_are_written(kernbrook, tmp_path, value, options):
+    csv(tmp_path / "t.csv", [value] * 3)
+    given = ["train", "t.csv", "--model", "m", "--overwrite", *MAJORITY, *options]
+    code, _, err = kernbrook(*given)
+    ways = ways_of(err.strip())
+    assert (code, len(ways) > 0) == (1, True), err
+    for way in ways:
+        code, _, err = kernbrook(*followed(given, way))
+        assert code == 0, (way, err)
+
+
+TRAINED = [
+    ("5", []), ("1.5", ["--thousands", ","]), ("1,5", ["--decimal", ","]),
+    ("1.234,5", ["--decimal", ",", "--thousands", "."]), ("2024-01-31", ["--dates", "a"]),
+    ("24.12.2025", ["--dates", "a=%d.%m.%Y"]),
+]  # fmt: skip
+NEW = ["1,5", "1.5", "1,200.5", "1.234,5", "5 %", "€ 5", "x", "24.12.2025", "2024-01-31", "1/2/25"]
+
+
+@pytest.mark.parametrize(("learned", "options"), TRAINED)
+def test_the_advice_of_predict(kernbrook, tmp_path, learned, options):
+    """What can be said to `predict` works; for what a column becomes the model is trained again."""
+    csv(tmp_path / "t.csv", [learned] * 4)
+    train = ["train", "t.csv", "--model", "m", "--overwrite", *MAJORITY]
+    assert kernbrook(*train, *options)[0] == 0
+    refused = 0
+    for value in NEW:
+        csv(tmp_path / "new.csv", [value] * 3)
+        code, _, err = kernbrook("predict", "m", "new.csv")
+        if code == 0:
+            continue
+        refused += 1
+        now, mend, again = err.strip().partition(", or train again with ")
+        ways = ways_of(now)
+        assert ways or now.endswith("; mend it"), err
+        assert bool(mend) == bool(again)
+        for way in ways:
+            code, out, err = kernbrook(*followed(["predict", "m", "new.csv"], way))
+            assert (code, len(out.split())) == (0, 3), (way, err)
+    assert refused >= 4
+
+
+def test_points_and_commas(kernbrook, tmp_path):
+    """Whichever a model has learned, `predict` is told the other, and says the same."""
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(rng.normal(size=(60, 2)) * 1000, columns=["a", "b"]).round(2)
+    frame["y"] = np.where(frame["a"] > 0, "yes", "no")
+    frame.to_csv("point.csv", index=False)
+    frame.to_csv("comma.csv", index=False, sep=";", decimal=",")
+    grouped = frame.assign(**{k: frame[k].map("{:,.2f}".format) for k in "ab"})
+    grouped.to_csv("us.csv", index=False)
+    swap = str.maketrans(",.", ".,")
+    grouped = grouped.assign(**{k: grouped[k].str.translate(swap) + " €" for k in "ab"})
+    grouped.to_csv("german.csv", index=False, sep=";")
+    said = {
+        "point.csv": ["--decimal", "."], "comma.csv": ["--decimal", ","],
+        "us.csv": ["--thousands", ","],
+        "german.csv": ["--decimal", ",", "--thousands", ".", "--units", "a=€", "--units", "b=€"],
+    }  # fmt: skip
+    recipe = ["--recipe", "bpas", "--budget", "10", "--overwrite"]
+    answers = set()
+    for learned, options in said.items():
+        code, _, err = kernbrook("train", learned, "--model", "m", *recipe, *options)
+        assert code == 0, err
+        for new, written in said.items():
+            code, out, err = kernbrook("predict", "m", new, *written)
+            assert (code, "on 60 labelled rows" in err) == (0, True), err
+            answers.add(out)
+    assert len(answers) == 1
+    code, _, err = kernbrook("predict", "m", "point.csv")
+    assert (code, "(--decimal .) and no thousands" in err) == (1, True), err
+
+
+@pytest.mark.parametrize("options", [[], ["--decimal", "."]])
+@pytest.mark.parametrize("labels", [("", "", ""), ("yes", "", "no")])
+def test_labels_with_gaps_do_not_stop_predict(kernbrook, tmp_path, options, labels):
+    csv(tmp_path / "t.csv", range(30))
+    assert kernbrook("train", "t.csv", "--model", "m", *MAJORITY, *options)[0] == 0
+    rows = "".join(f"{i},1,{label}\n" for i, label in enumerate(labels))
+    (tmp_path / "new.csv").write_text(f"a,b,y\n{rows}")
+    frame = pandas.read_csv("new.csv")
+    frame.to_json("new.jsonl", orient="records", lines=True)
+    frame.to_parquet("new.parquet")
+    for name in ("new.csv", "new.jsonl", "new.parquet"):
+        code, out, err = kernbrook("predict", "m", name)
+        assert (code, len(out.split())) == (0, 3), err
+        assert "column 'y': a label is missing: all rows are predicted, and no error is" in err
+        assert "labelled rows" not in err
+
+
+def test_a_format_of_predict(kernbrook, tmp_path):
+    csv(tmp_path / "iso.csv", ["2025-12-24", "2025-04-03", "2025-01-02"])
+    csv(tmp_path / "german.csv", ["24.12.2025", "3.4.2025", "2.1.2025"])
+    given = ["train", "--model", "m", "--overwrite", "--recipe", "bpas", "--label", "y"]
+    code, _, err = kernbrook(*given, "german.csv", "--dates", "a")
+    assert (code, "its dates are read as %d.%m.%Y" in err) == (0, True)
+    expected = kernbrook("predict", "m", "german.csv")[1]
+    assert kernbrook("predict", "m", "iso.csv", "--dates", "a=%Y-%m-%d")[1] == expected
+    assert kernbrook(*given, "iso.csv", "--dates", "a")[0] == 0
+    assert kernbrook("predict", "m", "german.csv", "--dates", "a=%d.%m.%Y")[1] == expected
+    for wrong in ("a", "a=days", "a=days,%d.%m.%Y"):
+        code, _, err = kernbrook("predict", "m", "german.csv", "--dates", wrong)
+        assert (code, "expected a=FORMAT, such as %d.%m.%Y" in err) == (1, True)
+    code, _, err = kernbrook("predict", "m", "german.csv", "--dates", "b=%d.%m.%Y")
+    assert (code, "dates: 'b' is no column of dates here" in err) == (1, True)
+    code, _, err = kernbrook("predict", "m", "german.csv", "--units", "a=%")
+    assert (code, "units: 'a' is no column of numbers here" in err) == (1, True)
+
+
+def test_a_training_goes_on_with_a_format_that_was_found(kernbrook, tmp_path):
+    given = ["train", "t.csv", "--model", "m", *MAJORITY, "--dates", "a"]
+    csv(tmp_path / "t.csv", ["24.12.2025"] * 30)
+    assert kernbrook(*given)[0] == 0
+    csv(tmp_path / "t.csv", [*["24.12.2025"] * 30, "03.04.2025"])
+    assert kernbrook(*given, "--resume")[0] == 0
+    assert kernbrook(*given[:-1], "a=%d.%m.%Y", "--resume")[0] == 0
+    csv(tmp_path / "t.csv", [*["24.12.2025"] * 30, "12/24/2025"])
+    code, _, err = kernbrook(*given, "--resume")
+    assert (code, "line 32: column 'a': expected a date as %d.%m.%Y" in err) == (1, True)

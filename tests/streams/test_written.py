@@ -1,0 +1,348 @@
+"""Numbers and dates as offices write them: what is read, as what, and what is refused."""
+
+import datetime
+import json
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import kernbrook as kb
+from kernbrook.errors import DataFileError, DataFileWarning, InputError, KernbrookWarning
+from kernbrook.streams import open_stream
+from kernbrook.streams.table_columns import Numbers, Seen
+from kernbrook.streams.written_dates import COMMON, ISO, moments
+from kernbrook.streams.written_numbers import Written
+
+PLAIN, US, GERMAN = Written(), Written(".", ","), Written(",", ".")
+SWISS, FRENCH, PERCENT = Written(".", "'"), Written(",", " "), Written(unit="%")
+
+READ = [
+    (PLAIN, {"5": 5, " -1.5e3 ": -1500, "\u22125": -5, "true": 1, "FALSE": 0, "inf": np.inf}),
+    (US, {"1,200": 1200, "1,234,567.5": 1234567.5, "1,00,000": 100_000, "12,34,567.8": 1234567.8,
+          "1234": 1234, "-1,200": -1200, "\u22121,200": -1200, "0.5": 0.5, "1.234": 1.234}),
+    (GERMAN, {"1.234": 1234, "1.234,50": 1234.5, "1,234": 1.234, "-1.234.567": -1234567,
+              "1,5e3": 1500, "1.200-": -1200, "(1.200,5)": -1200.5}),
+    (SWISS, {"1'234.50": 1234.5, "1\u2019234": 1234}),
+    (FRENCH, {"1 234,5": 1234.5, "1\u202f234\u202f567": 1234567, "1\u00a0234": 1234}),
+    (PERCENT, {"12 %": 0.12, "12%": 0.12, "%12": 0.12, "-12.3 %": -0.123, "0": 0, "1e1%": 0.1}),
+    (Written(unit="\u2030"), {"12.3 \u2030": 0.0123}),
+    (Written(",", ".", "€"), {"€ 1.234,50": 1234.5, "1.234,50 €": 1234.5, "-€5": -5, "€-5": -5,
+                              "(€ 5)": -5, "€ (5)": -5, "5- €": -5, "7": 7, "5\u00a0€": 5}),
+    (Written(unit="kg"), {"12 kg": 12, "12kg": 12, "12": 12}),
+]  # fmt: skip
+NONE = [
+    (
+        PLAIN,
+        ["1,200", "12 %", "$5", "--5", "-5-", "(-5)", "()", "-", "5-6", "1'0", "", "1e", "\u0665"],
+    ),
+    (US, ["1,2,3", "12,00", "0,123", ",123", "1,2345", "1,,200", "1,200,", "1.234,5", "1,0000"]),
+    (GERMAN, ["1.5", "1,234.5", "01.234", "1.23.456", "1,5,5"]),
+    (PERCENT, ["12", "12 %%", "12 % %", "%", "12 kg", "true"]),
+    (Written(unit="kg"), ["12 g", "kg 12 kg", "true"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "number"), [(w, t, n) for w, of in READ for t, n in of.items()]
+)
+def test_a_number_that_is_read(written, text, number):
+    assert written.read(text)[0] == number
+
+
+@pytest.mark.parametrize(("written", "text"), [(w, t) for w, of in NONE for t in of])
+def test_a_number_that_is_refused(written, text):
+    assert written.read(text) is None
+
+
+@pytest.mark.parametrize("written", [w for w, _ in READ])
+def test_many_numbers_at_once_are_the_same(written):
+    """However they are cut: plain ones that Arrow reads, and others."""
+    texts = dict(READ)[written]
+    texts = [text for text in texts if np.isfinite(texts[text]) and text not in ("true", "FALSE")]
+    texts += [" ", f"3{written.unit}"]
+    column = pa.array([*texts, None])
+    whole = Numbers("a", written, Seen()).encode(column)
+    parts = [Numbers("a", written, Seen()).encode(column[i : i + 1]) for i in range(len(column))]
+    np.testing.assert_array_equal(whole, np.vstack(parts))
+    assert whole[:-3, 0].tolist() == [written.read(text)[0] for text in texts[:-2]]
+    assert np.isnan(whole[[-3, -1]]).all()
+
+
+def test_the_minus_of_accountants_is_said(write):
+    rows = pa.table({"a": ["5", "(7)", "8-"]})
+    encoder = kb.TableEncoder()
+    with pytest.warns(KernbrookWarning, match=r"'a': '\(7\)' is read as -7, as accountants"):
+        assert encoder.learn(rows).tolist() == [[5], [-7], [-8]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.learn(rows)
+    for separator in ",;":
+        path = write("t.csv", "a,y\n5,x\n8-,z\n".replace(",", separator))
+        with pytest.warns(DataFileWarning, match="column 'a': '8-' is read as -8") as said:
+            assert open_stream(path).read()[0].tolist() == [[5], [-8]]
+        assert len(said) == 1
+
+
+@pytest.mark.parametrize("block_bytes", [1 << 20, 12])
+@pytest.mark.parametrize("words", [("true", "false"), ("True", "False"), ("TRUE", "FALSE")])
+def test_booleans_of_csv_are_those_of_parquet(write, tmp_path, monkeypatch, words, block_bytes):
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
+    values = [True, False, False, True]
+    pq.write_table(
+        pa.table({"a": values, "b": [1, 2, 3, 4], "y": list("xzxz")}), tmp_path / "t.parquet"
+    )
+    expected = open_stream(tmp_path / "t.parquet").read()[0].tolist()
+    said = [words[0] if value else words[1] for value in values]
+    for separator in ",;":
+        rows = "".join(f"{v},{i + 1},{'xz'[i % 2]}\n" for i, v in enumerate(said))
+        path = write("t.csv", ("a,b,y\n" + rows).replace(",", separator))
+        assert open_stream(path).read()[0].tolist() == expected
+    lines = [json.dumps({"a": a, "b": i + 1, "y": "xz"[i % 2]}) for i, a in enumerate(said)]
+    assert open_stream(write("t.jsonl", "\n".join(lines))).read()[0].tolist() == expected
+
+
+@pytest.mark.parametrize("block_bytes", [1 << 20, 8])
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        (["1", "true"], "line 3: column 'a': expected a number, found 'true'; categorical"),
+        (["true", "0"], "line 3: column 'a': expected true or false, as before, found '0'"),
+    ],
+)
+def test_a_column_is_of_numbers_or_of_booleans(write, monkeypatch, values, problem, block_bytes):
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
+    for separator in ",;":
+        rows = "".join(f"{value},x\n" for value in values)
+        path = write("t.csv", ("a,y\n" + rows).replace(",", separator))
+        with pytest.raises(DataFileError, match=problem):
+            open_stream(path)
+    for cut in (1, 2):
+        *before, last = [pa.table({"a": values[i : i + cut]}) for i in range(0, 2, cut)]
+        encoder = kb.TableEncoder()
+        for part in before:
+            encoder.learn(part)
+        with pytest.raises(InputError, match=r"expected (a number|true or false)"):
+            encoder.learn(last)
+
+
+def test_labels_that_seem_to_be_numbers(write):
+    path = write("t.csv", 'a,y\n1,"1,200"\n2,"1,300.5"\n')
+    with pytest.warns(
+        DataFileWarning, match=r"labels such as .* text, .*thousands \(--thousands ,"
+    ):
+        assert open_stream(path).read()[1].dtype.kind == "U"
+    stream = open_stream(path, encoder=kb.TableEncoder(thousands=","))
+    assert stream.read()[1].tolist() == [1200, 1300.5]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        open_stream(write("u.csv", "a,y\n1,x\n2,1st\n"))
+        open_stream(write("v.csv", "a,y\n1,true\n2,false\n"))
+
+
+def random_moments(n, seed):
+    rng = np.random.default_rng(seed)
+    seconds = rng.integers(-2_000_000_000, 4_000_000_000, n)
+    start = datetime.datetime(1970, 1, 1)
+    return [start + datetime.timedelta(seconds=int(s)) for s in seconds]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        ISO, *COMMON, "%d.%m.%y", "%Y%m%d", "%d %b %Y", "%B %d, %Y", "%d.%m.%Y %H:%M",
+        "%m/%d/%Y %I:%M:%S %p", "%a, %d %b %Y %H:%M:%S", "%Y%m%d%H%M%S", "%d/%b/%Y:%H:%M:%S",
+        "%H:%M %d.%m.%Y", "%d.%m.%Y um %H:%M Uhr", "%%%Y-%m-%d%%",
+    ],
+)  # fmt: skip
+def test_formats_as_strptime_has_them(written):
+    texts = [moment.strftime(written) for moment in random_moments(200, 0)]
+    expected = [datetime.datetime.strptime(text, written) for text in texts]
+    start = datetime.datetime(1970, 1, 1)
+    microseconds = [(moment - start) // datetime.timedelta(microseconds=1) for moment in expected]
+    found, bad = moments(pa.array(texts), written)
+    assert not bad.any()
+    if "%y" in written:  # as POSIX has it, too
+        assert {moment.year // 100 for moment in expected} == {19, 20}
+    np.testing.assert_array_equal(found, microseconds)
+    stripped = [text.replace(" 0", " ").replace(".0", ".") for text in texts]
+    if written == "%d.%m.%Y":
+        np.testing.assert_array_equal(moments(pa.array(stripped), written)[0], microseconds)
+
+
+CLOCKS = {
+    "": 0, " 10:30": 37_800, "T10:30:15": 37_815, " 9:05": 32_700, " 1:30 PM": 48_600,
+    ", 1:30:00\u202fPM": 48_600, " 12:00 AM": 0, " 12:00 am": 0, "T10": 36_000, " 10:30Z": 37_800,
+    " 10:30:00 UTC": 37_800, " 10:30 GMT": 37_800, "T10:30+0200": 30_600, "T10:30:00-05": 55_800,
+    "T10:30:00.5": 37_800.5, "T10:30:00,25": 37_800.25, "T10:30:00.1234567": 37_800.123456,
+    "T10:30:00.123456789Z": 37_800.123456, "T10:30:00.123456789+00:00": 37_800.123456,
+    "T10:30:00.12345678901 UTC": 37_800.123456, "T10:30:00+01:00[Europe/Berlin]": 34_200,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("written", [None, *COMMON])
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_a_time_after_a_date(written, clock):
+    text = datetime.date(2025, 12, 24).strftime(written or ISO) + clock
+    found, bad = moments(pa.array([text]), written)
+    day = (datetime.date(2025, 12, 24) - datetime.date(1970, 1, 1)).days * 86_400
+    assert (found[0] / 1e6, bad[0]) == (pytest.approx(day + CLOCKS[clock], abs=1e-7), False)
+
+
+def test_dates_that_arrow_reads_are_read_alike_beside_others():
+    """One that Arrow does not read has the whole chunk read in the other way."""
+    quick = ["2024-01-31", "2024-02-29T23:59", "1931-12-31 12:00:00", "2024-01-31T12:00:00.5",
+             "2024-01-31 12:00:00Z", "2024-01-31 12:00:00+02", "2024-01-31T12:00:00.25-0530",
+             "9999-12-31", "0001-01-01"]  # fmt: skip
+    alone, _ = moments(pa.array(quick), None)
+    beside, bad = moments(pa.array([*quick, "2024-1-5", "x"]), None)
+    np.testing.assert_array_equal(alone, beside[:-2])
+    assert bad.tolist() == [False] * 10 + [True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2024-02-30", "2023-02-29", "2024-13-01", "2024-01-00", "2024-01-31 24:00", "2024-01-31T10:60",
+     "2024-01-31T10:00:60", "2024-01-31 13:00 PM", "2024-01-31 0:30 AM", "2024-W05-3", "2024-01",
+     "2024-01-31T10:00+25:00", "2024-01-31 10:00 CET", "2024-01-31x", "24-01-31"],
+)  # fmt: skip
+def test_no_date(text):
+    assert moments(pa.array([text, "2024-01-31"]), None)[1].tolist() == [True, False]
+
+
+DAYS = ["2025-12-24", "2012-01-01", "2025-04-03"]
+
+
+def in_format(written):
+    return [datetime.date.fromisoformat(day).strftime(written) for day in DAYS]
+
+
+@pytest.mark.parametrize("written", COMMON)
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "frame"])
+def test_a_format_that_leaves_no_doubt_is_found_and_kept(tmp_path, written, ending):
+    table = pa.table({"when": in_format(written), "y": [1, 2, 1]})
+    source = tmp_path / f"t.{ending}"
+    if ending == "csv":
+        source.write_text(
+            "when,y\n" + "".join(f"{r['when']},{r['y']}\n" for r in table.to_pylist())
+        )
+    elif ending == "jsonl":
+        source.write_text("\n".join(map(json.dumps, table.to_pylist())))
+    elif ending == "parquet":
+        pq.write_table(table, source)
+    else:
+        source = table
+    encoder = kb.TableEncoder(dates={"when": ["days"]})
+    with pytest.warns(DataFileWarning, match=rf"'when': its dates are read as {written}, ") as said:
+        stream = open_stream(source, encoder=encoder)
+    expected = kb.TableEncoder(dates={"when": ["days"]}).learn(pa.table({"when": DAYS}))
+    np.testing.assert_array_equal(stream.read()[0], expected)
+    assert f"(--dates when=days,{written})" in str(said[0].message)
+    described = stream.encoder.described()
+    assert described["dates"] == {"when": ["days", written]}
+    again = kb.TableEncoder.from_description(json.loads(json.dumps(described)))
+    np.testing.assert_array_equal(again.transform(table.select(["when"])), expected)
+    with pytest.raises(InputError, match=f"expected a date as {written}, found '2025-12-24'"):
+        again.transform(pa.table({"when": DAYS}))
+
+
+@pytest.mark.parametrize("block_bytes", [1 << 20, 20])
+@pytest.mark.parametrize(
+    ("days", "problem"),
+    [
+        (["03/04/2025", "12/11/2025"], r"t.csv: column 'a': all dates can be read as %d/%m/%Y and "
+         r"as %m/%d/%Y; which is it\? dates \(--dates a=%d/%m/%Y or a=%m/%d/%Y\)$"),
+        (["03.04.2025"], "as %d.%m.%Y and as %m.%d.%Y; which"),
+        (["03/04/2025", "24/12/2025", "12/24/2025"], "line 4: .* as %d/%m/%Y, as in the rows "
+         "before, found '12/24/2025'"),
+        (["2025-12-24", "24.12.2025"], "line 3: .* as %Y-%m-%d, as in .* found '24.12.2025'"),
+        (["24.12.2025", "hello"], "line 3: .* as %d.%m.%Y, as in the rows before, found 'hello'"),
+        (["hello", "24.12.2025"], "line 2: .*expected a date such as .*, found 'hello'"),
+        (["24.12.25"], r"found '24.12.25'; dates \(--dates a=%d.%m.%y\)"),
+        (["24 Dec 2025"], r"dates \(--dates 'a=%d %b %Y'\)"),
+        (["14:30"], r"dates \(--dates a=hour,%H:%M\)"),
+        (["20240131"], r"dates \(--dates a=%Y%m%d\)"),
+        (["1703894400"], r"dates \(--dates a=%s\)"),
+        (["1703894400000"], r"dates \(--dates a=%Q\)"),
+    ],
+)  # fmt: skip
+def test_a_format_in_doubt(write, monkeypatch, days, problem, block_bytes):
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
+    path = write("t.csv", "a,y\n" + "".join(f"{day},x\n" for day in days))
+    with pytest.raises(DataFileError, match=problem):
+        open_stream(path, encoder=kb.TableEncoder(dates=["a"]))
+
+
+def test_without_a_look_at_the_whole_no_format_is_found():
+    """However the rows are cut, the first one is refused, with the format that reads it."""
+    days = ["03/04/2025", "12/24/2025"]
+    for rows in (pa.table({"a": days}), pa.table({"a": days[1:]}), pa.table({"a": days[:1]})):
+        for learn in (kb.TableEncoder(dates=["a"]).learn, kb.TableEncoder(dates=["a"]).fit):
+            with pytest.raises(InputError, match=r"row 0 .*dates \(--dates a=%"):
+                learn(rows)
+    one = kb.TableEncoder(dates={"a": ["days", "%m/%d/%Y"]})
+    assert one.learn(pa.table({"a": days})).tolist() == [[20151], [20446]]
+
+
+def test_what_else_can_be_a_moment():
+    seconds = pa.array([1703894400, None, 0])
+    for values, written in (
+        (seconds, "%s"), (seconds.cast("double"), "%s"), (pa.array([1703894400000, None, 0]), "%Q"),
+        (pa.array(["1703894400", "", "0"]), "%s"), (pa.array([20231230, None, 19700101]), "%Y%m%d"),
+        (pa.array([datetime.date(2023, 12, 30), None, datetime.date(1970, 1, 1)]), "%d.%m.%Y"),
+    ):  # fmt: skip
+        one = kb.TableEncoder(dates={"a": ["days", written]}, missing="last")
+        assert one.learn(pa.table({"a": values})).tolist() == [[19721], [19721], [0]]
+    for times in (pa.array([datetime.time(6), datetime.time(18)]), pa.array(["6:00", "18:00"])):
+        one = kb.TableEncoder(dates={"a": ["hour", "%H:%M"]})
+        np.testing.assert_allclose(one.learn(pa.table({"a": times})), [[1, 0], [-1, 0]], atol=1e-12)
+    with pytest.raises(InputError, match="a moment too far away"):
+        kb.TableEncoder(dates={"a": "%s"}).learn(pa.table({"a": [2**60]}))
+
+
+@pytest.mark.parametrize(
+    ("made", "problem"),
+    [
+        ({"dates": {"a": "%d.%m"}}, "expected a year, a month and a day"),
+        ({"dates": {"a": ["days", "%H:%M"]}}, "a time alone has only the part hour"),
+        ({"dates": {"a": "%K"}}, "expected some of %Y .*, got %K"),
+        ({"dates": {"a": "%Y-%m-%d %"}}, "expected each part of a date once"),
+        ({"dates": {"a": "%Y-%m-%d %d"}}, "expected each part of a date once"),
+        ({"dates": {"a": "%Y-%m-%d %I:%M"}}, "%I goes with %p"),
+        ({"dates": {"a": "%s %Y"}}, "%s and %Q stand alone"),
+        ({"dates": {"a": ["%b %d", "%Y"]}}, r"one format\? dates \(--dates 'a=\"%b %d, %Y\"'"),
+        ({"thousands": "."}, r"both are '\.'; is the other one decimal \(--decimal ,\)\?"),
+        ({"thousands": "x"}, "thousands: expected . , ' or a blank, got 'x'"),
+        ({"units": ["a"]}, "units: expected a dict"),
+        ({"units": {"a": "5"}}, "units: 'a': expected what stands beside the numbers"),
+        ({"units": {"a": "-"}}, "units: 'a': expected what stands beside the numbers"),
+        ({"units": {"a": "%"}, "dates": ["a"]}, "the column 'a' is in two of them"),
+    ],
+)  # fmt: skip
+def test_parameters(made, problem):
+    with pytest.raises(InputError, match=problem):
+        kb.TableEncoder(**made).fit(pa.table({"a": ["5"]}))
+
+
+def test_how_a_table_is_written_is_described():
+    made = {"decimal": ",", "thousands": ".", "units": {"a": "€"}, "dates": {"b": "%d.%m.%Y"}}
+    rows = pa.table({"a": ["1.200,5 €", "(7)"], "b": ["24.12.2025", "03.04.2025"]})
+    one = kb.TableEncoder(**made)
+    with pytest.warns(KernbrookWarning, match="accountants"):
+        X = one.fit(rows).transform(rows)
+    assert X[:, 0].tolist() == [1200.5, -7]
+    described = json.loads(json.dumps(one.described()))
+    again = kb.TableEncoder.from_description(described)
+    assert again.described() == described
+    plain = again.rewritten(decimal=".", dates={"b": "%Y-%m-%d"}, units={"a": "$"})
+    other = pa.table({"a": ["$1200.5", "-7"], "b": ["2025-12-24", "2025-04-03"]})
+    np.testing.assert_array_equal(plain.transform(other), X)
+    assert again.described() == described
+    for gone in ("thousands", "units"):
+        described.pop(gone)  # as models of before have it
+    described["decimal"] = "."
+    described["dates"] = {"b": ["hour", "weekday", "yearday"]}
+    old = kb.TableEncoder.from_description(described)
+    assert (old.thousands, old.units) == (None, {})
