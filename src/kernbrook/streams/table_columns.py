@@ -23,7 +23,7 @@ from kernbrook.streams.column_problems import (
     option,
 )
 from kernbrook.streams.csv_header import MISSING, quoted
-from kernbrook.streams.written_numbers import Written, is_truth
+from kernbrook.streams.written_numbers import PLAIN_NUMBER, TRUTH, Written
 
 Floats = NDArray[np.float64]
 
@@ -87,6 +87,7 @@ class Numbers(NamedTuple):
 
     def _from_text(self, array: Any) -> Floats:
         import pyarrow as pa
+        from pyarrow import compute
 
         truth = self.seen.truth
         if not truth.get(self.column, False):
@@ -95,8 +96,20 @@ class Numbers(NamedTuple):
                 if self.seen.learns and plain.null_count < len(plain):
                     truth[self.column] = False
                 return plain.to_numpy(zero_copy_only=False)
-        values = enumerate(array.to_pylist())
-        return np.array([self.number(row, value) for row, value in values])
+        words = compute.is_in(array, pa.array([*TRUTH]))
+        if truth.get(self.column, False) or compute.any(words).as_py():
+            values = enumerate(array.to_pylist())
+            return np.array([self.number(row, value) for row, value in values])
+        # Few are written in another way: those alone are read one by one.
+        plain = self.written.plain(array)
+        easy = compute.match_substring_regex(plain, PLAIN_NUMBER)
+        found = compute.if_else(easy, plain, None).cast(pa.float64())
+        if self.seen.learns and found.null_count < len(found):
+            truth[self.column] = False
+        numbers = np.array(found.to_numpy(zero_copy_only=False))
+        for row in np.flatnonzero(np.isnan(numbers)).tolist():
+            numbers[row] = self.number(row, array[row].as_py())
+        return numbers
 
     def number(self, row: int, value: str | None) -> float:
         """The number that a text is, NaN where it is missing; ValueProblem where it is none."""
@@ -106,7 +119,7 @@ class Numbers(NamedTuple):
         found = self.written.read(value)
         if found is None:
             raise self._problem(row, value)
-        truth, before = is_truth(value), self.seen.truth.get(self.column)
+        truth, before = value in TRUTH, self.seen.truth.get(self.column)
         if before is None and self.seen.learns:
             self.seen.truth[self.column] = truth
         elif before is not None and before != truth:
