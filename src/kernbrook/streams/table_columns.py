@@ -25,7 +25,7 @@ from kernbrook.streams.column_problems import (
 )
 from kernbrook.streams.csv_header import quoted, without_gaps
 from kernbrook.streams.table_levels import LevelCounts, as_value, hashed_as, in_text, places
-from kernbrook.streams.written_numbers import Written, is_truth
+from kernbrook.streams.written_numbers import PLAIN_NUMBER, TRUTH, Written
 
 Floats = NDArray[np.float64]
 
@@ -89,6 +89,7 @@ class Numbers(NamedTuple):
 
     def _from_text(self, array: Any) -> Floats:
         import pyarrow as pa
+        from pyarrow import compute
 
         truth = self.seen.truth
         for trimmed in () if truth.get(self.column, False) else (False, True):
@@ -100,8 +101,21 @@ class Numbers(NamedTuple):
                     if self.seen.learns and numbers.null_count < len(numbers):
                         truth[self.column] = False
                     return values
-        gaps = without_gaps(array)
-        return np.array([self.number(row, value) for row, value in enumerate(gaps.to_pylist())])
+        array = without_gaps(array)
+        words = compute.is_in(array, pa.array([*TRUTH]))
+        if truth.get(self.column, False) or compute.any(words).as_py():
+            values = enumerate(array.to_pylist())
+            return np.array([self.number(row, value) for row, value in values])
+        # Few are written in another way: those alone are read one by one.
+        marked = self.written.plain(array)
+        easy = compute.match_substring_regex(marked, PLAIN_NUMBER)
+        found = compute.if_else(easy, marked, None).cast(pa.float64())
+        if self.seen.learns and found.null_count < len(found):
+            truth[self.column] = False
+        values = np.array(found.to_numpy(zero_copy_only=False))
+        for row in np.flatnonzero(np.isnan(values)).tolist():
+            values[row] = self.number(row, array[row].as_py())
+        return values
 
     def number(self, row: int, value: str | None) -> float:
         """The number that a text is, NaN where it is missing; ValueProblem where it is none."""
@@ -110,7 +124,7 @@ class Numbers(NamedTuple):
         found = self.written.read(value)
         if found is None:
             raise self._problem(row, value)
-        truth, before = is_truth(value), self.seen.truth.get(self.column)
+        truth, before = value in TRUTH, self.seen.truth.get(self.column)
         if before is None and self.seen.learns:
             self.seen.truth[self.column] = truth
         elif before is not None and before != truth:

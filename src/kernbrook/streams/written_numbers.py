@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 from kernbrook.checks import shown
 from kernbrook.errors import InputError
+from kernbrook.streams.booleans import BOOLEANS
 
 DECIMALS = (".", ",")
 THOUSANDS = ". , ' or a blank"
 _ALIKE = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}  # no-break, thin; the apostrophe of printers
 _MINUS = "-\u2212"
 _HUNDREDTHS = {"%": -2, "\u2030": -3}  # powers of ten
-_TRUTH = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
+TRUTH = {word: float(one == "True") for word, one in BOOLEANS.items()}
+PLAIN_NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,9})?$"  # as Arrow casts it, too
 _INFINITY = re.compile("inf(inity)?", re.IGNORECASE)
 _PARTS = re.compile(r"(\D*)(\d.*\d|\d)(\D*)", re.ASCII | re.DOTALL)
 _CODE = re.compile("[A-Z]{3}")
@@ -53,8 +55,8 @@ class Written(NamedTuple):
         True
         """
         body, unit, sign, odd = text.strip(), self.unit, "", False
-        if not unit and is_truth(body):
-            return _TRUTH[body], False
+        if not unit and body in TRUTH:
+            return TRUTH[body], False
         while body:
             if body[0] in _MINUS or body[0] == "+":
                 sign, body = sign + body[0], body[1:]
@@ -88,9 +90,12 @@ class Written(NamedTuple):
         """Arrow text as Arrow casts it; what is written in another way is no number then."""
         from pyarrow import compute
 
-        if self.unit:
-            return compute.if_else(compute.is_valid(array), "?", array)
         marked = array
+        if self.unit:  # behind the number, and nothing else; of the rest each is read by itself
+            behind = f"^(-?[0-9.,]*[0-9]) ?{re.escape(self.unit)}$"
+            simple = compute.match_substring_regex(array, behind)
+            bare = compute.replace_substring_regex(array, behind, "\\1")
+            array = marked = compute.if_else(simple, bare, "?")
         if self.thousands is not None:
             point = re.escape(self.decimal)
             grouped = f"^[+-]?(?:{_groups(self.thousands)})(?:{point}[0-9]*)?$"
@@ -99,6 +104,8 @@ class Written(NamedTuple):
         if self.decimal != ".":
             marked = compute.replace_substring(marked, ".", "?")
             marked = compute.replace_substring(marked, self.decimal, ".")
+        if self.unit in _HUNDREDTHS:
+            marked = compute.binary_join_element_wise(marked, f"e{_HUNDREDTHS[self.unit]}", "")
         return marked
 
     def bare(self, text: str) -> str:
@@ -141,11 +148,6 @@ _WAYS: list[tuple[str, str | None]] = [
     (".", None), (",", None), (".", ","), (",", "."), (".", "'"), (",", "'"), (".", " "),
     (",", " "),
 ]  # fmt: skip
-
-
-def is_truth(text: str) -> bool:
-    """Whether it is true or false, as programs write it."""
-    return text in _TRUTH
 
 
 def check_thousands(value: Any) -> None:
