@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -182,6 +184,98 @@ def test_options_that_do_not_fit(kernbrook, given, problem):
     titanic(20).to_csv("titanic.csv", index=False)
     code, _, err = kernbrook("train", "titanic.csv", "--model", "m", *BPAS, *given)
     assert (code, problem in err) == (1, True), err
+
+
+ODD_NAMES = ["", "c=d", "a,b", 'say "x"', "a b", "-k", "--drop", "=", "ends ", "x" * 150, "'", "$é"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_the_way_out_that_a_message_names_works(kernbrook, name):
+    """For text, dates, gaps and the label: who copies the option out of the message goes on."""
+    frame = titanic(60)
+    frame["Age"] = frame["Age"].fillna(1)
+    for column in ("Sex", "Boarded", "Age"):
+        table = frame[[column, "Survived"]].rename(columns={column: name}).assign(n=1.5)
+        table.loc[3, name] = table[name][3] if column != "Age" else None
+        table.to_parquet("t.parquet")
+        given = ["train", "t.parquet", "--model", "m", "--recipe", "majority", "--overwrite"]
+        code, _, err = kernbrook(*given, "--label", "Survived")
+        ways = re.findall(r"\((--.*?)\)(?= or |\n|, )", err)
+        assert (code, len(ways)) == (1, 2)
+        for way in ways:
+            way = way.replace("mean, last or indicator", "mean")
+            assert kernbrook(*given, "--label", "Survived", *shlex.split(way))[::2] == (
+                0,
+                "wrote m\n",
+            )
+    table = pandas.DataFrame({name: ["u", "v"] * 9, "n": 1.5})
+    table.to_parquet("t.parquet")
+    way = kernbrook(*given)[2].partition("is it the label? ")[2]
+    assert kernbrook(*given, *shlex.split(way))[::2] == (0, "wrote m\n")
+
+
+def test_declared_columns_with_odd_names(kernbrook):
+    table = pandas.DataFrame(
+        {"": ["u", "v"] * 9, "c=d": ["2024-01-31"] * 18, "a,b": ["x", "y"] * 9}
+    )
+    table.assign(label=[0, 1] * 9).to_csv("t.csv", index=False)
+    given = ["train", "t.csv", "--model", "m", "--recipe", "majority", "--categorical", "=u,v"]
+    given += ["--categorical", '"a,b"="x",y', "--dates", '"c=d"=days']
+    assert kernbrook(*given)[0] == 0
+    assert load_checkpoint("m")[1].source.features == [
+        *("=u", "=v", "=other", "c=d days", "a,b=x", "a,b=y", "a,b=other")
+    ]
+
+
+def test_optional_names_in_json_lines(kernbrook, tmp_path):
+    """Objects that all lack a name, or have it after the first MiB, are rows with gaps."""
+    frame = titanic(400)[["Age", "Embarked", "Survived"]]
+    frame.to_json("t.jsonl", orient="records", lines=True)
+    given = ["train", "t.jsonl", "--model", "m", *BPAS, "--categorical", "Embarked=S,C,Q"]
+    assert kernbrook(*given, "--missing", "mean")[0] == 0
+    rows = frame.drop(columns="Survived")[:50].assign(Embarked=None)
+    rows.to_csv("new.csv", index=False)
+    expected = kernbrook("predict", "m", "new.csv")
+    lacking = rows.drop(columns="Embarked").to_json(orient="records", lines=True)
+    (tmp_path / "new.jsonl").write_text(lacking)
+    assert kernbrook("predict", "m", "new.jsonl") == expected
+    late = '{"Age": 3}\n' * 120_000 + '{"Embarked": "S", "Age": 3}\n'
+    (tmp_path / "late.jsonl").write_text(late)
+    assert kernbrook("predict", "m", "late.jsonl")[::2] == (0, "")
+    (tmp_path / "more.jsonl").write_text('{"Age": 3, "more": 4}\n')
+    said = kernbrook("predict", "m", "more.jsonl")[2]
+    assert "are not the columns here: unknown 'more'" in said
+    assert kernbrook(*given, "--drop", "Age", "--overwrite", "--model", "strict")[0] == 1  # gaps
+    frame.dropna().to_json("t.jsonl", orient="records", lines=True)
+    assert kernbrook(*given, "--overwrite")[0] == 0
+    said = kernbrook("predict", "m", "new.jsonl")[2]
+    assert "are not the columns here: missing 'Embarked'" in said
+
+
+def test_too_many_classes(kernbrook, tmp_path):
+    rows = "".join(f"{i % 7}.5,{i}\n" for i in range(3000))
+    (tmp_path / "ids.csv").write_text(f"size,id\n{rows}")
+    (tmp_path / "names.csv").write_text(f"size,id\n{rows}".replace("5,", "5,n"))
+    for name in ("ids.csv", "names.csv"):
+        for command in (
+            ["train", name, "--model", "m", "--recipe", "majority"],
+            ["compare", name, "--recipes", "majority", "--jobs", "1"],
+            ["compare", name, "--recipes", "majority", "--jobs", "1", "--in-order"],
+        ):
+            code, _, err = kernbrook(*command)
+            assert code == 1
+            assert "over 1,000 classes in the column 'id'; is it the label? label (--label)" in err
+
+
+def test_a_working_folder_that_is_gone(kernbrook, tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n2,y\n")
+    os.mkdir("gone")
+    monkeypatch.chdir("gone")
+    os.rmdir(tmp_path / "gone")
+    given = ["train", tmp_path / "t.csv", "--recipe", "majority", "--model"]
+    code, _, err = kernbrook(*given, "m")
+    assert (code, err) == (1, "kernbrook: the working folder is there no more; cd to one that is\n")
+    assert kernbrook(*given, tmp_path / "m")[0] == 0
 
 
 @pytest.mark.parametrize("missing", ["mean", "last", "indicator"])

@@ -100,7 +100,7 @@ def test_numbers_in_quotes_are_numbers(write):
         (["a {x,y} {.5}", "c {x}"], "", 2, "expected the end of the line, found '{.5}'"),
         (["a {x,y % z}", "c {x}"], "", 2, "expected levels up to a }, found none"),
         (["a {x,'y}", "c {x}"], "", 2, "a quote without an end"),
-        (["a {x,' x'}", "c {x}"], "", 2, "'a' has the level 'x' twice"),
+        (["a {x,' x'}", "c {x}"], "", 2, "'a' has the level 'x' 2 times"),
         (["a {}", "c {x}"], "", 2, "'a' has no level"),
         (["a", "c {x}"], "", 2, "'a' is of the type ''"),
         (["'a numeric", "c {x}"], "", 2, "expected @attribute NAME TYPE"),

@@ -1,5 +1,8 @@
 """Small files that ask for much time or memory: each is read quickly, or refused with a line."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -15,6 +18,9 @@ def small(monkeypatch):
     monkeypatch.setattr(limits, "LONGEST_LABEL", 20)
     monkeypatch.setattr(limits, "MOST_COLUMNS", 50)
     monkeypatch.setattr(limits, "GREATEST_INDEX", 900)
+    monkeypatch.setattr(limits, "LONGEST_OBJECT", 5000)
+    monkeypatch.setattr(limits, "MOST_CELLS", 500)
+    monkeypatch.setattr(limits, "MOST_GAPS", 8)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +35,23 @@ def small(monkeypatch):
         ("a.csv", "a,b\n1,2\n1" + "," * 9000, "line 3: expected 2 values, found 9,000 commas"),
         ("a.csv", "a,b\n1" + ",2" * 9000, "line 2: expected 2 values, found 9,000 commas"),
         ("a.csv", "a,b\n1,2,3\n", "line 2: expected 2 values, found 3"),
+        ("a.csv", "a;b\n1;2\n1" + ";2" * 9000, "line 3: expected 2 values, found 9,000 of ';'"),
+        ("a.csv", ";" * 60, "line 1: over 50 columns"),
+        (
+            "a.arff",
+            "@attribute a {0}\n@attribute b {0}\n@data\n0" + ",0" * 9000,
+            "line 4: over 4 v",
+        ),
+        (
+            "a.arff",
+            "@attribute a {0}\n@attribute b {0}\n@data\n0" + " 0" * 9000,
+            "line 4: expected 2",
+        ),
+        ("a.arff", "@attribute a {" + "0," * 60 + "}\n@data\n0\n", "line 1: 'a': over 50 values"),
+        ("a.jsonl", '{"a": 1, "b": "' + "c" * 9000 + '"}\n', "line 1: an object of over 5,000 b"),
+        ("a.jsonl", "{" + ",".join(f'"{i}": 1' for i in range(51)) + "}\n", "line 1: over 50 col"),
+        ("a.jsonl", "".join(f'{{"{i}": 1, "b": 2}}\n' for i in range(40)), "line 1: 41 names, and"),
+        ("a.jsonl", '{"a": 1, "b": 2}\n' * 60 + "{}\n" * 300, r"line \d+: 2 names, and"),
         ("a", "1 " + "1:1 " * 4000, "line 1: indices must ascend"),
         ("a", "1 " + "1:1 " * 4000 + "?", "line 1: indices must ascend"),
         ("a", "1" * 15_000, "line 1: neither svmlight"),
@@ -124,3 +147,37 @@ def test_as_pandas_reads(write, text):
 def test_what_pandas_would_read_otherwise(write, name, text, said):
     with pytest.raises(DataFileError, match=said):
         open_stream(write(name, text))
+
+
+# -- small files that asked for a gigabyte --------------------------------------------------------
+
+
+BOMBS = {
+    "keys.jsonl": ("".join(f'{{"k{i}": 1, "b": 0}}\n' for i in range(100_000)), "svmlight is the"),
+    "wide.csv": (",".join(f"c{i}" for i in range(99_999)) + "\n" + "1," * 99_998 + "1\n", ""),
+    "wide.tsv": ("\t".join(f"c{i}" for i in range(99_999)) + "\n" + "1\t" * 99_998 + "1\n", ""),
+    "commas.tsv": ("a\tb\n1\t2\n" + "1\t" * 20_000_000, "line 3: expected 2 values, found 20,000"),
+    "brackets.jsonl": ('{"a": [' + "[]," * 10_000_000 + "[]]}", "an object of over 8,388,608 b"),
+    "commas.arff": ("@attribute a {x}\n@attribute b {x}\n@data\nx" + ",x" * 20_000_000, "over 4"),
+}
+OPENED = """
+import resource, sys
+from kernbrook.streams import open_stream
+try:
+    print(open_stream(sys.argv[1]).n_features)
+except ValueError as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is told in other units")
+@pytest.mark.parametrize("name", BOMBS)
+def test_memory(write, name):
+    text, said = BOMBS[name]
+    command = [sys.executable, "-c", OPENED, str(write(name, text))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    found, megabytes = done.stdout.splitlines()
+    assert said in found if said else found == "99998"
+    assert float(megabytes) < 500

@@ -41,6 +41,7 @@ from kernbrook.evaluation.significance import best_rows
 from kernbrook.evaluation.tasks import (
     CHUNK,
     check_no_fraction,
+    check_number,
     check_numbers,
     classes_of,
     recipes_for,
@@ -154,6 +155,7 @@ def compare(
     else:
         X, y = stream.read()
         classes = _classes(y, task)
+        check_number(0 if classes is None else len(classes), stream.label_name)
         sequence = orders_of(orders, permutations, seed, len(y))
         n_rows, n_orders = len(y), len(sequence)
         facts |= {

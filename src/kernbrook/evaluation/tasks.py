@@ -60,12 +60,7 @@ def classes_of(stream: Stream) -> NDArray[Any]:
     for _, y in stream.chunks(CHUNK):
         check_no_fraction(y)
         found.update(np.unique(y).tolist())
-        if len(found) > limits.MOST_CLASSES:
-            column = f" in the column {stream.label_name!r:.60}" if stream.label_name else ""
-            raise InputError(
-                f"data: over {limits.MOST_CLASSES:,} classes{column}; is it the label? label "
-                f"(--label) names another, and {fitting('regression')}"
-            )
+        check_number(len(found), stream.label_name)
     return np.array(sorted(found))
 
 
@@ -77,6 +72,16 @@ def task_of_labels(stream: Stream) -> Task:
         if _fractions(y).any():
             return "regression"
     return "classification"
+
+
+def check_number(classes: int, column: str | None) -> None:
+    """InputError where there are too many classes, perhaps because the column is another one."""
+    if classes > limits.MOST_CLASSES:
+        where = "" if column is None else f" in the column {column!r:.60}"
+        raise InputError(
+            f"data: over {limits.MOST_CLASSES:,} classes{where}; is it the label? label (--label) "
+            f"names another, and {fitting('regression')}"
+        )
 
 
 def check_no_fraction(y: NDArray[Any]) -> None:

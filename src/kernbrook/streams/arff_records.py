@@ -9,11 +9,13 @@ missing value, and no other value is.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from kernbrook.streams import limits
 from kernbrook.streams.csv_header import quoted
 from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.records import Batch
@@ -27,6 +29,7 @@ _KIND = re.compile(rf"(\w++)\s*+({_QUOTED}|\[[^]]*+\]|[^\s%{{]++)?\s*+(.*)")
 _ESCAPED = {mark: re.compile(rf"\\(.)|{mark}{mark}") for mark in "'\""}
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _SPECIAL = re.compile(rb"""['"%{\\]|,,|^,|,$""", re.MULTILINE)  # more than plain values
+_PLAIN = 1 << 22  # bytes of lines: more is one line, whose blanks would be many
 _BLANKS = re.compile(rb"[ \t]*+([,\n])[ \t]*+")
 # Parts of the form of a date as Java has it, and as Python has them.
 _FIELD = re.compile(r"'((?:[^']|'')*+)'|(([A-Za-z])\3*+)|.")
@@ -97,9 +100,9 @@ class ArffRecords(TextRecords):
 
     def _levels_of(self, number: int, name: str, kind: str) -> list[str]:
         try:
-            cells, rest = _cells(kind, "}", by_blanks=False)
+            cells, rest = _cells(kind, "}", False, limits.MOST_COLUMNS)
             if len(cells) == 1 and not _is_quoted(kind):
-                cells, rest = _cells(kind, "}", by_blanks=True)
+                cells, rest = _cells(kind, "}", True, limits.MOST_COLUMNS)
         except ValueError as error:
             raise self.at(number, f"{quoted(name)}: {error}") from None
         if not rest.startswith("}"):
@@ -108,8 +111,9 @@ class ArffRecords(TextRecords):
         levels = [cell.strip() for cell, _ in cells]
         if not levels:
             raise self.at(number, f"{quoted(name)} has no level")
-        if twice := [level for level in levels if levels.count(level) > 1]:
-            raise self.at(number, f"{quoted(name)} has the level {quoted(twice[0])} twice")
+        level, times = Counter(levels).most_common(1)[0]
+        if times > 1:
+            raise self.at(number, f"{quoted(name)} has the level {quoted(level)} {times} times")
         return levels
 
     def _check_end(self, number: int, rest: str) -> None:
@@ -132,7 +136,7 @@ class ArffRecords(TextRecords):
         from pyarrow import compute
 
         text = b"\n".join(line for _, line in rows)
-        if not _SPECIAL.search(text := _BLANKS.sub(rb"\1", text.strip())):
+        if len(text) < _PLAIN and not _SPECIAL.search(text := _BLANKS.sub(rb"\1", text.strip())):
             try:
                 table = csv_table(text, self.columns, columns, ",")
             except ValueError:
@@ -153,7 +157,7 @@ class ArffRecords(TextRecords):
             raise self.at(number, "a sparse row; svmlight is read where rows have gaps")
         for by_blanks in (False, True):
             try:
-                cells, _ = _cells(text, "", by_blanks)
+                cells, _ = _cells(text, "", by_blanks, len(self.columns) + 2)
             except ValueError as error:
                 problem = problem or str(error)
                 continue
@@ -204,18 +208,21 @@ class ArffRecords(TextRecords):
         return pa.array([moments[value] for value in values], pa.timestamp("us"))
 
 
-def _cells(text: str, end: str, by_blanks: bool) -> tuple[list[tuple[str, bool]], str]:
+def _cells(text: str, end: str, by_blanks: bool, most: int) -> tuple[list[tuple[str, bool]], str]:
     """Values up to a comment or what ends them, and whether each is bare; and what stands there.
 
     Raises
     ------
     ValueError
-        A quote or a comma is where none can be, or nothing where a value must be.
+        A quote or a comma is where none can be, or nothing where a value must be, or there are
+        more values than `most`.
     """
     pattern = _cell(end, by_blanks)
     cells: list[tuple[str, bool]] = []
     place, more = 0, True
     while more:
+        if len(cells) > most:
+            raise ValueError(f"over {most:,} values")
         found = pattern.match(text, place)
         assert found is not None  # nothing at all is a bare value
         within, bare, mark = found.groups()

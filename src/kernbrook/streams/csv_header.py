@@ -49,6 +49,7 @@ _MARKED_NUMBER_CELL = re.compile(
 _DECIMALS = re.compile(r"^([+-]?\d++),(\d++)$", re.ASCII)
 _IN_WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLED = 20  # rows in which the separator is searched for
+_SAMPLED_CELLS = 1000  # of each
 _LOOKED_AT = 10_000  # rows in which words are searched for
 _CELLS = 1_000_000  # of them at most
 
@@ -149,11 +150,11 @@ def find_separator(source: DataFile | Path) -> str:
 
 def _parting(mark: bytes, rows: list[bytes]) -> tuple[int, int, int]:
     """How well a mark parts rows: rows as long as the first, then numbers below it, then cells."""
-    parted = [row.split(mark) for row in rows]
+    marks = [row.count(mark) for row in rows]
     number = _NUMBER_CELL if mark == b"," else _MARKED_NUMBER_CELL
-    below = parted[1:] or parted
+    below = [row.split(mark, _SAMPLED_CELLS)[:_SAMPLED_CELLS] for row in rows[1:] or rows]
     numbers = sum(1 for row in below for cell in row if number.fullmatch(cell))
-    return sum(len(row) == len(parted[0]) for row in parted), numbers, len(parted[0])
+    return marks.count(marks[0]), numbers, marks[0]
 
 
 def read_header(

@@ -102,6 +102,9 @@ class CsvRecords(TextRecords):
         """What is wrong with a block that pyarrow does not read."""
         lines = ((i, line) for i, line in enumerate(block.split(b"\n"), start=first) if line)
         for line, row in lines:
+            if _is_too_long(row, self.columns, self.separator):
+                marks = f"{row.count(self.separator.encode()):,} of {quoted(self.separator)}"
+                return self.at(line, f"expected {len(self.columns)} values, found {marks}")
             try:
                 text = row.decode("utf-8")
                 cells = len(next(csv.reader([text], delimiter=self.separator)))
@@ -283,10 +286,17 @@ def csv_table(block: bytes, names: Sequence[str], wanted: Sequence[str], separat
     return table.rename_columns(list(wanted))
 
 
+def _is_too_long(line: bytes, names: Sequence[str], separator: str) -> bool:
+    """Whether a line has so many separators that it is not to be taken apart."""
+    return line.count(separator.encode()) > len(names) + limits.LONGEST_LABEL
+
+
 def _wide_table(block: bytes, names: Sequence[str], wanted: Sequence[str], separator: str) -> Any:
     """The same where pyarrow's memory for each column is more than the text."""
     import pyarrow as pa
 
+    if any(_is_too_long(line, names, separator) for line in block.split(b"\n")):
+        raise ValueError("a row of another length")
     lines = block.decode("utf-8").split("\n")
     rows = [row for row in csv.reader(lines, delimiter=separator) if row]
     if any(len(row) != len(names) for row in rows):
