@@ -137,7 +137,8 @@ def _check_columns(frame: Any, name: str) -> None:
     types = frame.schema.types if hasattr(frame, "column_names") else getattr(frame, "dtypes", ())
     names = getattr(frame, "column_names", frame.columns)
     for column, kind in zip(names, types, strict=False):
-        if _OF_MOMENTS.match(str(kind)):
+        kind = getattr(getattr(kind, "categories", None), "dtype", kind)  # of pandas
+        if _OF_MOMENTS.match(str(getattr(kind, "value_type", kind))):  # of pyarrow's dictionaries
             raise _moments(f"{name}: column {column!r}", f"{kind}")
 
 

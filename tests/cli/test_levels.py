@@ -44,3 +44,19 @@ def test_rows_that_were_appended_are_counted_with_the_others(kernbrook, rows):
     assert kernbrook(*TRAIN)[0] == 0
     pq.write_table(pa.concat_tables([pa.table(ROWS)] * 2), "t.parquet")
     assert "in 4 of 10 rows (40.0 %)" in kernbrook(*TRAIN, "--resume")[2]
+
+
+def test_labels_in_other_letters_are_the_model_s(kernbrook):
+    """A model of true, false and maybe meets rows that have true and false alone."""
+    a = list(range(12))
+    three = pa.table({"a": a, "y": ["true", "false", "maybe"] * 4})
+    two = pa.table({"a": a, "y": [True, False] * 6})
+    pq.write_table(three, "t.parquet")
+    pq.write_table(two, "u.parquet")
+    assert kernbrook("train", "t.parquet", "--model", "m", "--recipe", "majority")[0] == 0
+    assert "on 12 labelled rows" in kernbrook("predict", "m", "u.parquet")[2]
+    assert kernbrook("train", "u.parquet", "--model", "n", "--recipe", "majority")[0] == 0
+    assert "on 8 labelled rows" in kernbrook("predict", "n", "t.parquet")[2]
+    call = ["train", "u.parquet", "--model", "o", "--recipe", "majority", "--classes", "true,false"]
+    assert kernbrook(*call)[0] == 0
+    assert set(kernbrook("predict", "o", "u.parquet")[1].split()) <= {"true", "false"}

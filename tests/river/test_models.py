@@ -213,6 +213,10 @@ def test_of_a_recipe_or_an_estimator():
         ({"a": [1.0, 2.0]}, "feature 'a': expected a number"),
         ({"a": [1.0], "b": [1.0, 2.0]}, "feature 'a': expected a number"),
         ({"a": math.inf}, "expected finite values|infinity"),
+        ({"a": 10**400}, "feature 'a': expected a number below 1e308, got 1000"),
+        ({"a": -(10**400), "b": 1}, "feature 'a': expected a number below 1e308, got -1000"),
+        ({"a": np.timedelta64(1, "s")}, "feature 'a': expected a number, got"),
+        ({"a": 1.0, "b": np.datetime64("2024-01-01")}, "feature 'b': expected a number, got"),
     ],
 )
 def test_what_is_no_number_is_refused(x, message):
@@ -222,6 +226,16 @@ def test_what_is_no_number_is_refused(x, message):
             model.learn_one(x, y)
         model.learn_one(ROWS[1], y)
         assert model.estimator.n_rounds_ == 2
+
+
+def test_two_columns_of_one_name_are_refused():
+    frame = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "b", "a"])
+    model = small()
+    with pytest.raises(InputError, match="X: there are 2 columns 'a'"):
+        model.learn_many(frame, pd.Series([True]))
+    model.learn_one({"a": 1.0, "b": 2.0}, True)
+    with pytest.raises(InputError, match="X: there are 2 columns 'a'"):
+        model.predict_many(frame)
 
 
 # -- features ------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from kernbrook.evaluation.orders import check_count
 from kernbrook.evaluation.parallel import Cluster, Crew
 from kernbrook.evaluation.tasks import added, losses
 from kernbrook.evaluation.warming import ROWS, few_rows, warm_up
-from kernbrook.streams.booleans import BOOLEANS, spelled_as
+from kernbrook.streams.booleans import of_one_kind, spelled_as
 
 
 @dataclass
@@ -181,10 +181,7 @@ def _classes(model: Any, parts: Sequence[Part], crew: Crew, classes: Any) -> NDA
     if hasattr(model, "classes_"):
         return None
     found = _all(crew, _labels, [([part],) for part in parts])
-    labels = set(chain.from_iterable(found))
-    # A part with true and false alone says True and False, another true, false and maybe.
-    letters = [label for label in labels if label not in BOOLEANS.values()]
-    return distinct(spelled_as(as_labels(list(labels)), letters))
+    return distinct(as_labels(list(of_one_kind(chain.from_iterable(found)))))
 
 
 def _labels(parts: Sequence[Part]) -> list[Any]:

@@ -25,7 +25,7 @@ def as_booleans(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def spelled_as(labels: NDArray[Any], known: Iterable[Any]) -> NDArray[Any]:
-    """True and False as text in the letters of the known labels, such as true; all others stay.
+    """true and false as text in the letters of the known labels; all others stay.
 
     Examples
     --------
@@ -34,8 +34,27 @@ def spelled_as(labels: NDArray[Any], known: Iterable[Any]) -> NDArray[Any]:
     """
     if labels.dtype.kind != "U":
         return labels
-    letters = {BOOLEANS[str(one)]: str(one) for one in known if str(one) in BOOLEANS}
-    for word, wanted in letters.items():
-        if word != wanted and (labels == word).any():
-            labels = np.where(labels == word, wanted, labels)
+    words = {str(one) for one in known} & BOOLEANS.keys()
+    letters = {BOOLEANS[word]: word for word in sorted(words)}
+    for word, value in BOOLEANS.items() if words else ():
+        if word not in words and value in letters and (labels == word).any():
+            labels = np.where(labels == word, letters[value], labels)
     return labels
+
+
+def of_one_kind(labels: Iterable[Any]) -> set[Any]:
+    """Labels of parts that were read apart, true and false in the same letters.
+
+    A part that has true and false alone says True and False; another has true, false and maybe.
+
+    Examples
+    --------
+    >>> sorted(of_one_kind(["True", "False", "true", "maybe"]))
+    ['false', 'maybe', 'true']
+    """
+    found = set(labels)
+    words = {str(label) for label in found if str(label) in BOOLEANS}
+    if not (others := words - set(BOOLEANS.values())):
+        return found
+    letters = str.upper if min(others).isupper() else str.lower
+    return {letters(label) if str(label) in words else label for label in found}

@@ -71,6 +71,10 @@ def open_stream(
     max_bytes : the most text that a file may have, unpacked. None for no limit to an ordinary file;
         then a compressed one may have 256 MiB, or 100 times its size if that is more, and through a
         pipe come up to 16 GiB
+    sep : what parts the values of a CSV file; None to find it
+    encoder : a `TableEncoder`, what the columns of a table become. One that has learned nothing
+        stays so: `stream.encoder` learns the rows as they are read. One that has learned encodes
+        as it is
 
     Returns
     -------

@@ -52,7 +52,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     categorical : list or dict, the columns of levels
         By name the list of levels: a column of 0 and 1 for each, and one more for all others. Or by
         name a number of columns that levels are hashed to, with a sign, as scikit-learn's
-        FeatureHasher does it; of a list of names 16 each.
+        FeatureHasher does it; of a list of names 16 each. See the notes.
     dates : list or dict, the columns of moments: dates, timestamps, or text such as 2024-01-31
         By name the list of parts: "days" since 1970 as a number; "hour", "weekday", "yearday", how
         far the day, the week and the year are, as sine and cosine. Of a list of names these three.
@@ -88,6 +88,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     -----
     `learn` encodes rows, each by those before it, which are then known. `transform` encodes each
     row as if it came next, and changes nothing.
+
+    Two cells are one level where they are one value, however it is written. Numbers go by value:
+    1, 1.0 and 1e0 are one level, as text and as numbers of any type; a float of 32 bits is the
+    number with the fewest digits that it is written with. true, True and TRUE are one level. All
+    other text is itself, without blanks around it. A cell is the declared level that has its text,
+    else the one that has its value: so "01" and "1" are two levels where both are declared. Digits
+    after a 0, such as 007, are hashed as they stand.
 
     Examples
     --------
