@@ -7,7 +7,7 @@ mean is not its business: numbers may come as numbers or as text.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kernbrook.errors import KernbrookError
@@ -37,12 +37,14 @@ class Records(ABC):
     where : what to call it in messages
     columns : names, each once
     levels : those of columns for which the format declares all values
+    kept : levels that are declared otherwise, and are no gaps whatever they look like
     """
 
     name: str
     where: Any
     columns: list[str]
     levels: dict[str, list[str]]
+    kept: Collection[str] = ()
 
     @abstractmethod
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
