@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from kernbrook.streams import limits
-from kernbrook.streams.csv_header import quoted
+from kernbrook.streams.csv_header import MISSING, quoted
 from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.records import Batch
 from kernbrook.streams.text_files import NOT_UTF8, line_blocks
@@ -28,9 +28,14 @@ _ATTRIBUTE = re.compile(rf"@attribute\s++({_QUOTED}|[^\s{{%'\"]++)\s*+(.*)", re.
 _KIND = re.compile(rf"(\w++)\s*+({_QUOTED}|\[[^]]*+\]|[^\s%{{]++)?\s*+(.*)")
 _ESCAPED = {mark: re.compile(rf"\\(.)|{mark}{mark}") for mark in "'\""}
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
-_SPECIAL = re.compile(rb"""['"%{\\]|,,|^,|,$""", re.MULTILINE)  # more than plain values
+_SPECIAL = (b"'", b'"', b"%", b"{", b"\\", b",,", b"\n,", b",\n")  # more than plain values
+# Values in quotes that mean the same without: between commas, and of plain letters.
+_NEEDLESS = [
+    re.compile(rb"%b(?<![^,\n]%b)([^'\",%%\\{}?\n]*+)%b(?![^,\n])" % (mark, mark, mark))
+    for mark in (b"'", b'"')
+]
 _PLAIN = 1 << 22  # bytes of lines: more is one line, whose blanks would be many
-_BLANKS = re.compile(rb"[ \t]*+([,\n])[ \t]*+")
+_BLANKS = re.compile(rb"[ \t]++([,\n])[ \t]*+|(?<=[,\n])[ \t]++")
 # Parts of the form of a date as Java has it, and as Python has them.
 _FIELD = re.compile(r"'((?:[^']|'')*+)'|(([A-Za-z])\3*+)|.")
 _FIELDS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
@@ -136,9 +141,9 @@ class ArffRecords(TextRecords):
         from pyarrow import compute
 
         text = b"\n".join(line for _, line in rows)
-        if len(text) < _PLAIN and not _SPECIAL.search(text := _BLANKS.sub(rb"\1", text.strip())):
+        if len(text) < _PLAIN and (text := _plain(text)):
             try:
-                table = csv_table(text, self.columns, columns, ",")
+                table = csv_table(text, self.columns, columns, ",", MISSING)
             except ValueError:
                 pass  # found again, and named, line by line
             else:
@@ -206,6 +211,23 @@ class ArffRecords(TextRecords):
                     found = f"expected a date as {java}, found {quoted(value)}"
                     raise batch.refusal(row, f"column {quoted(name)}: {found}") from None
         return pa.array([moments[value] for value in values], pa.timestamp("us"))
+
+
+def _plain(text: bytes) -> bytes:
+    """Rows of the same values with commas between them and nothing else; empty where there is more.
+
+    What is taken away stands between commas, so that it can be part of no other value in quotes:
+    that one would have a comma, and its quotes would be left.
+    """
+    if b" " in text or b"\t" in text:
+        for blank in (b" ,", b", ", b" \n", b"\n "):
+            text = text.replace(blank, blank.strip(b" "))
+    if b" " in text or b"\t" in text:  # also more than one beside a comma
+        text = _BLANKS.sub(lambda found: found[1] or b"", text.strip())
+    for mark in _NEEDLESS:
+        text = mark.sub(rb"\1", text)
+    special = text[:1] == b"," or text[-1:] == b"," or any(mark in text for mark in _SPECIAL)
+    return b"" if special else text
 
 
 def _cells(text: str, end: str, by_blanks: bool, most: int) -> tuple[list[tuple[str, bool]], str]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -91,8 +92,15 @@ def without_gaps(array: Any, kept: Collection[str] = ()) -> Any:
     from pyarrow import compute
 
     text = compute.utf8_trim_whitespace(array)
-    gaps = pa.array([gap for gap in MISSING if gap not in kept])
-    return compute.if_else(compute.is_in(text, value_set=gaps), pa.scalar(None, text.type), text)
+    found = compute.is_in(text, value_set=_gaps(frozenset(kept).intersection(MISSING)))
+    return compute.if_else(found, pa.scalar(None, text.type), text) if found.true_count else text
+
+
+@lru_cache
+def _gaps(kept: frozenset[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.array([gap for gap in MISSING if gap not in kept])
 
 
 def is_number(text: str) -> bool:

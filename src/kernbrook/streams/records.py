@@ -7,7 +7,7 @@ mean is not its business: numbers may come as numbers or as text.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kernbrook.errors import KernbrookError
@@ -38,6 +38,7 @@ class Records(ABC):
     columns : names, each once
     levels : those of columns for which the format declares all values
     decimal : the mark before the fraction of numbers, where values of several kinds become text
+    kept : levels that are declared otherwise, and are no gaps whatever they look like
     """
 
     name: str
@@ -45,6 +46,7 @@ class Records(ABC):
     columns: list[str]
     levels: dict[str, list[str]]
     decimal: str = "."
+    kept: Collection[str] = ()
 
     @abstractmethod
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:

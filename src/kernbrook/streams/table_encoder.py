@@ -223,6 +223,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns = {**_categorical(self.categorical), **_dates(self.dates)}
         return {*columns, *_names("drop", self.drop)}
 
+    def levels(self) -> set[str]:
+        """All levels that are declared, of any column."""
+        declared = _categorical(self.categorical).values()
+        return {level for levels in declared if not isinstance(levels, int) for level in levels}
+
     def with_levels(self, levels: Mapping[str, Sequence[str]]) -> TableEncoder:
         """A new one that has these levels for columns of which nothing else is said."""
         taken = self.declared()

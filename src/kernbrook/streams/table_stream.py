@@ -256,6 +256,7 @@ class TableStream(Stream):
         """
         encoder = self.encoder = self._start.copy() if self._learns else self._start
         encode = encoder.learn_arrow if self._learns else encoder.transform_arrow
+        self._records.kept = encoder.levels()
         wanted = list(encoder.columns_)
         if self.label_name is not None:
             wanted.append(self.label_name)

@@ -11,7 +11,13 @@ from typing import Any
 
 from kernbrook.errors import DataFileError, DataFileWarning, KernbrookError
 from kernbrook.streams import limits
-from kernbrook.streams.csv_header import data_blocks, find_separator, quoted, read_header
+from kernbrook.streams.csv_header import (
+    MISSING,
+    data_blocks,
+    find_separator,
+    quoted,
+    read_header,
+)
 from kernbrook.streams.data_files import DataFile
 from kernbrook.streams.records import Batch, Records
 from kernbrook.streams.text_files import NOT_UTF8, OF_LIST, line_blocks, stem
@@ -93,7 +99,7 @@ class CsvRecords(TextRecords):
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         for first, block in data_blocks(self._file, self._headless, self.separator):
             try:
-                table = csv_table(block, self.columns, columns, self.separator)
+                table = csv_table(block, self.columns, columns, self.separator, self.kept)
             except (ValueError, csv.Error) as error:
                 raise self._fault(first, block, error) from None
             yield self.batch(table, first, block)
@@ -191,7 +197,9 @@ class JsonRecords(TextRecords):
             if len(line) > limits.LONGEST_OBJECT:
                 raise self.at(number, f"an object of over {limits.LONGEST_OBJECT:,} bytes")
             try:
-                row = json.loads(line, object_pairs_hook=_once)
+                row = json.loads(line)
+                if isinstance(row, dict) and line.count(b":") != len(row):
+                    row = json.loads(line, object_pairs_hook=_once)
             except UnicodeDecodeError:
                 raise self.at(number, NOT_UTF8) from None
             except (ValueError, RecursionError) as error:
@@ -256,8 +264,16 @@ def _text(value: Any, decimal: str) -> str:
     return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
 
 
-def csv_table(block: bytes, names: Sequence[str], wanted: Sequence[str], separator: str) -> Any:
-    """Some columns of a block of lines as text.
+def csv_table(
+    block: bytes,
+    names: Sequence[str],
+    wanted: Sequence[str],
+    separator: str,
+    kept: Collection[str] = (),
+) -> Any:
+    """Some columns of a block of lines as text; null where a value is missing and is not `kept`.
+
+    Of values with blanks around them `without_gaps` says later whether they are missing.
 
     Raises
     ------
@@ -280,6 +296,8 @@ def csv_table(block: bytes, names: Sequence[str], wanted: Sequence[str], separat
         parse_options=arrow_csv.ParseOptions(delimiter=separator),
         convert_options=arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(places, pa.string()),
+            null_values=[gap for gap in MISSING if gap not in kept],
+            strings_can_be_null=True,
             include_columns=[number[name] for name in wanted],
         ),
     )
