@@ -1,5 +1,6 @@
 """Ctrl-C, at any moment, leaves whole blocks learned; going on ends as if nothing had happened."""
 
+import copy
 import signal
 import sys
 import threading
@@ -240,3 +241,31 @@ def test_by_a_timer(store):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("where", ["engine/model.py", "estimators/classifier.py"])
+def test_before_every_line_that_keeps_what_was_learned(where):
+    """Each line in turn of the file, over three blocks, the second of which has a new class."""
+    X, y = stream("default")
+    y[40:56:3] = 2
+    kernels, seed = [kb.Gaussian(sigma=1)], {"random_state": 3}
+    start = kb.OnlineMKClassifier(kernels, kb.BPAS(8), **seed).fit(X[:24], y[:24])
+    whole = copy.deepcopy(start).partial_fit(X[24:72], y[24:72])
+    wanted = [*everything(whole, X), whole.predict_proba(X).tolist(), whole.classes_.tolist()]
+    line, ended, partly = 0, False, 0
+    while not ended:
+        line += 1
+        model = copy.deepcopy(start)
+        try:
+            with interrupted_at(line, f"{OURS}/{where}"):
+                model.partial_fit(X[24:72], y[24:72])
+            ended = True
+        except KeyboardInterrupt:
+            done = learned(model)
+            partly += 24 < done < 72
+            if done < 72:
+                model.partial_fit(X[done:72], y[done:72])
+        found = [*everything(model, X), model.predict_proba(X).tolist(), model.classes_.tolist()]
+        assert_equal(found, wanted)
+    assert line > 30
+    assert partly > 10

@@ -435,3 +435,25 @@ def test_bad_parameters(learner, message):
     with pytest.raises(InputError, match=message):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.003])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_features_of_small_size(learner, scale):
+    """What counts as dependent is said beside k(x, x), which is small where features are."""
+    X, y = hard_streams.gaussian_clouds(140)
+    X[50:140:3] = X[:30] + 1e-3 * X[30:60]  # near those before
+    kernels = [naive_kernels.linear(), naive_kernels.polynomial(2)]
+    expected = twin(scale * X, y, kernels, learner, 9)
+    model = make(learner, 9, kernels=[kb.Linear(), kb.Polynomial(2)])
+    assert_same(model, says(model, scale * X, y, SIGNS, 60), expected, 1e-6)
+
+
+def test_weights_of_margin_errors():
+    """A margin error counts by its weight: beside the twin, where others decide little."""
+    rng = np.random.default_rng(3)
+    X, y = hard_streams.gaussian_clouds(140)
+    weights = rng.choice([0.05, 0.3, 1.0], 140)
+    expected = twin(X, y, naive_kernels.omkc16(), "projectron++", 12, importance=weights)
+    model = make("projectron++", 12)
+    assert_same(model, says(model, X, y, SIGNS, 60, importance=weights), expected)

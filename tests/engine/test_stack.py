@@ -4,10 +4,12 @@ import hard_streams
 import numpy as np
 import pytest
 from driving import says
+from inside import progress_of
 from naive import combiners, regression, stack
 from scipy.optimize import minimize
 
 import kernbrook as kb
+from kernbrook.combiners.stack import split
 from kernbrook.errors import InputError
 
 KERNELS = [kb.Gaussian(gamma=0.05), kb.Linear(), kb.Gaussian(gamma=0.4)]
@@ -164,3 +166,22 @@ def test_the_base_learns_from_losses(bad):
 def test_all_experts_are_needed():
     with pytest.raises(InputError, match="Stack uses all experts"):
         machine(2, selection=kb.BestOfPrefix(20)).fit(*stream(2))
+
+
+def test_the_least_curvature_bounds_what_a_sure_stream_can_do():
+    """Experts that are sure and right: steps stay as small as the definition has them."""
+    X = np.tile([[3.0, 0.0, 0.0, 0.0], [-3.0, 0.0, 0.0, 0.0]], (150, 1))
+    y = np.tile([1, 0], 150)
+    model = machine(2, kb.Stack(regularization=0.01))
+    model.partial_fit(X[:6], y[:6], classes=[0, 1])
+    own = stack.Classes(len(model.expert_weights_), 0.01)
+    state = progress_of(model).state
+    m = len(model.expert_weights_)
+    parts = split(state, m)
+    own.v, own.A = parts[2].copy(), np.linalg.inv(parts[3])
+    for i in range(6, 300):
+        scores = said(model, X[i])
+        own.learn(base_vote(model.expert_weights_, scores, 2), scores, y[i])
+        model.learn_one(X[i], int(y[i]))
+    np.testing.assert_allclose(split(progress_of(model).state, m)[2], own.v, rtol=1e-6)
+    assert min(curvature for *_, curvature, _ in own.told) == 1e-3  # the bound was met

@@ -101,3 +101,16 @@ def test_coverage_of_intervals(stream):
         residuals.learn(np.zeros((1, 1)), errors[t : t + 1], one, one > 0)
     shares = inside.reshape(3, 1000).mean(axis=1)
     assert ((shares >= 0.88) & (shares <= 0.92)).all(), shares
+
+
+def test_rows_known_by_heart_say_nothing_of_new_ones():
+    """A second pass over the same rows does not make the intervals narrower."""
+    model = kb.OnlineMKRegressor(
+        [kb.Gaussian(sigma=0.01)], kb.GradientDescent(features=None), scaling=None, center=False
+    )
+    rows = np.arange(300.0)[:, None]  # each far from all others: known by heart, or not at all
+    noise = np.random.default_rng(1).normal(size=300)
+    model.fit(rows, noise)
+    before = np.diff(model.predict_interval(rows[:1]))
+    model.partial_fit(rows, noise)
+    np.testing.assert_array_equal(np.diff(model.predict_interval(rows[:1])), before)

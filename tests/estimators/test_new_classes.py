@@ -7,6 +7,7 @@ from sklearn.datasets import load_iris
 
 import kernbrook as kb
 from kernbrook.errors import InputError
+from kernbrook.estimators.calibration import Calibration
 
 X, Y = load_iris(return_X_y=True)
 order = np.random.default_rng(0).permutation(150)
@@ -149,3 +150,35 @@ def test_refused_before_anything_is_learned(wrong):
     assert model.n_rounds_ == before[0]
     assert len(model.classes_) == 2
     np.testing.assert_array_equal(model.decision_function(X), before[1])
+
+
+def test_a_label_moves_the_old_classes_as_before():
+    """Beside a class that came later: odds of two old classes move by the same step."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(400, 1))
+    labels = (scores[:, 0] + rng.normal(size=400) > 0).astype(float)
+    weights, judged = np.ones(400), np.ones(400, dtype=bool)
+    two = Calibration(1)
+    two.learn(scores, labels, weights, judged)
+    three = two.grown(np.array([0, 1]), 3)
+
+    def halves(s):
+        return np.hstack([-s / 2, s / 2, 0 * s])
+
+    def odds(calibration, s):
+        p = calibration.probabilities(s)
+        return np.log(p[:, 1] / p[:, 0])
+
+    at = np.array([[2.0], [-2.0], [0.5]])
+    np.testing.assert_allclose(odds(three, halves(at)), odds(two, at), rtol=0.2)
+    slopes = [one.arrays()["slope"][0] for one in (two, three)]
+    for s, label in ((2.0, 0.0), (-2.0, 1.0)):  # both against what is known
+        one, none = np.array([[s]]), np.array([label])
+        two.learn(one, none, weights[:1], judged[:1])
+        three.learn(halves(one), none, weights[:1], judged[:1])
+    moved = [
+        (one.arrays()["slope"][0] - before) / before
+        for one, before in zip((two, three), slopes, strict=True)
+    ]
+    assert moved[0] < -0.005
+    assert moved[1] == pytest.approx(moved[0], rel=0.3)

@@ -158,3 +158,19 @@ def test_a_widened_model_is_saved(learner, tmp_path):
     for each in (again, model):
         each.partial_fit(X, THREE)
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("learner", [kb.Projectron(8), kb.Ahpatron(8), kb.BPAS(8)], ids=str)
+def test_kept_values_of_a_function_as_kernel(learner):
+    """Whether a function sees further features nobody knows: values that are kept begin anew."""
+
+    def features(A, B):
+        return np.tanh(A @ B.T + A.shape[1])
+
+    model = kb.OnlineMKClassifier([kb.Callable(features)], learner, scaling=None, random_state=0)
+    model.partial_fit(X[:70, :3], TWO[:70], classes=[0, 1])
+    before = model.n_support_stored_
+    model._widen(5)
+    kept = isinstance(learner, kb.BPAS)  # which keeps no kernel values
+    assert model.n_support_stored_ == (before if kept else 0)
+    assert model.partial_fit(X[70:], TWO[70:]).n_support_stored_ > 0

@@ -111,3 +111,10 @@ def test_ranks_among_the_last_thousand(size):
 def test_ranks_of_too_many_features_are_refused():
     with pytest.raises(InputError, match="'ranks' takes at most 512 features, found 513"):
         OnlineScaler("ranks", 513)
+
+
+def test_values_that_differ_by_rounding_are_a_constant():
+    X = np.array([[0.3], [0.1 + 0.2]] * 500)
+    assert X.std() > 0
+    assert not OnlineScaler("moments", 1).learn(X).any()
+    assert OnlineScaler("moments", 1).learn(1e-3 * X + [[1e-9], [0.0]] * 500).any()  # no rounding

@@ -113,3 +113,11 @@ def test_penalties():
         penalties(np.ones(2), 0, 0)
     with pytest.raises(InputError, match="kernel number 1 would cost nothing"):
         penalties(np.array([1.0, 0.0]), 1, 0)
+
+
+@pytest.mark.parametrize("complexity", ["trace", "local"])
+def test_powers_of_a_negative_offset_are_tested(complexity):
+    """(x.z - 3)^2 is no positive definite kernel: a linear one has the sign -6."""
+    X, _ = clouds(60, 3)
+    with pytest.raises(InputError, match="is not positive definite; take complexity='max'"):
+        complexities(complexity, columns_of([kb.Linear(), kb.Polynomial(2, -3.0)], X))
