@@ -160,6 +160,15 @@ def test_best_rows():
         assert set(best_rows(rows)) == expected
 
 
+def test_the_t_test_is_students():
+    """Spreads pooled, whatever they are: Welch's test has fewer degrees of freedom here."""
+    wide, narrow = np.array([-4.0, -2, 0, 2, 4]), np.array([-0.1, 0, 0, 0, 0.1])
+    least, other = 10 + narrow, 13.7 + wide
+    assert stats.ttest_ind(other, least).pvalue < 0.05
+    assert stats.ttest_ind(other, least, equal_var=False).pvalue > 0.05
+    assert best_rows([row_of("least", least), row_of("other", other)]) == ("least",)
+
+
 def test_best_rows_without_spread():
     assert best_rows([row_of("a", [10.0]), row_of("b", [11.0])]) == ("a",)
     assert best_rows([row_of("a", [10.0, 10]), row_of("b", [10.0, 10])]) == ("a", "b")

@@ -87,9 +87,8 @@ def warm(
     from kernbrook.evaluation.ahead import compile_ahead
 
     begin = time.monotonic()
-    wanted = recipes if recipes == "all" else [name.strip() for name in recipes.split(",")]
     with progress() as shown:
-        functions = compile_ahead(wanted, jobs, shown.compiling)
+        functions = compile_ahead(recipes, jobs, shown.compiling)
     if functions == 0:
         typer.echo("nothing to compile")
     else:

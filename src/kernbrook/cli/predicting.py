@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from kernbrook.cli.options import Data, MaxBytes, Scheduler, Seed, Sep, check_not_read
+from kernbrook.cli.options import Data, MaxBytes, Scheduler, Seed, Sep, check_outputs
 from kernbrook.cli.output import progress, say
 from kernbrook.errors import InputError, printable
 
@@ -53,7 +53,6 @@ def predict(
     A score is the combined vote. Of two labels, from 0 on, the prediction is the second in sorted
     order; more labels have one score each, and the greatest wins.
     """
-    from kernbrook.atomic import check_writable
     from kernbrook.estimators.tasks import task_of
     from kernbrook.evaluation.predicting import Tally, check_scores, load_learned
     from kernbrook.evaluation.sources import open_like
@@ -61,10 +60,7 @@ def predict(
     from kernbrook.reports.words import ERROR_NAMES, error_value
 
     to_file = str(output) != "-"
-    if to_file:
-        check_writable(output)
-        for path in (data, str(model)):
-            check_not_read("--output", output, path)
+    check_outputs({"--output": output}, [data, str(model)])
     machine, source, checkpoint = load_learned(model)
     if scores:
         check_scores(machine)
