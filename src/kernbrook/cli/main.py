@@ -5,6 +5,7 @@ Heavy imports happen inside the commands, so that `--help` answers at once.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -111,8 +112,11 @@ def run() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
-    except (KernbrookError, OSError) as error:
+    except KernbrookError as error:
         say(f"kernbrook: {error}")
+        sys.exit(1)
+    except OSError as error:
+        say(f"kernbrook: {_of_system(error)}")
         sys.exit(1)
     except MemoryError as error:
         said = f": {error}" if str(error) else ""
@@ -121,6 +125,16 @@ def run() -> None:
     except OverflowError as error:
         say(f"kernbrook: a number is too large: {error}")
         sys.exit(1)
+
+
+def _of_system(error: OSError) -> str:
+    """What the system refused, with the file where it names one."""
+    try:
+        os.getcwd()
+    except OSError:
+        return "the folder that this was started in is not there any more: change to another (cd)"
+    where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+    return f"{where}{error.strerror or error}"
 
 
 @contextmanager
