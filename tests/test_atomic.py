@@ -233,3 +233,14 @@ def test_a_draft_is_never_what_somebody_elses_link_leads_to(tmp_path):
     assert victim.read_text() == "theirs"
     assert (tmp_path / "file").read_text() == "new"
     assert not (tmp_path / "file").is_symlink()
+
+
+@POSIX
+def test_what_is_no_file_by_its_name_is_refused(tmp_path):
+    """A pipe behind /dev/fd has no name that it could be found by."""
+    read, write = os.pipe()
+    for path in (f"/dev/fd/{write}", "/dev/null"):
+        with pytest.raises(InputError, match="it is there and is not an ordinary file"):
+            atomic.check_writable(path)
+    os.close(read)
+    os.close(write)

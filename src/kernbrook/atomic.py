@@ -129,7 +129,7 @@ def check_writable(path: str | PathLike[str]) -> Path:
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise InputError(f"cannot write {str(path)!r}: there is no folder {str(target.parent)!r}")
-    if target.exists() and not target.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):  # /dev/stdout leads to no file by name
         raise InputError(f"cannot write {str(path)!r}: it is there and is not an ordinary file")
     if not os.access(target.parent, os.W_OK):
         raise InputError(f"cannot write {str(path)!r}: Permission denied in {str(target.parent)!r}")

@@ -307,3 +307,30 @@ def test_what_the_system_refuses_has_the_file_and_no_number(kernbrook, monkeypat
     monkeypatch.setattr(main, "app", lambda: (_ for _ in ()).throw(error))
     code, out, err = kernbrook("data")
     assert (code, out, err) == (1, "", "kernbrook: some/file: No space left on device\n")
+
+
+@POSIX
+@pytest.mark.parametrize("command", [["show", "m", "--json", "-"], ["predict", "m", "wdbc"]])
+def test_a_result_is_not_lost_where_output_is_closed(kernbrook, tmp_path, command):
+    kernbrook("train", "wdbc", "--model", "m", "--recipe", "majority")
+    line = [sys.executable, "-m", "kernbrook", *command]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *line], stderr=subprocess.PIPE, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr in [f"kernbrook: {o}: standard output is closed\n" for o in OUT]
+
+
+OUT = ("--json", "--output")
+
+
+@POSIX
+def test_a_full_disk_behind_the_output_is_said(kernbrook):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no full device here")
+    with open("/dev/full", "w") as full:
+        line = [sys.executable, "-m", "kernbrook", "data"]
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    said = "kernbrook: cannot write standard output, or a temporary file: No space left on device"
+    assert done.stderr == f"{said}\n"

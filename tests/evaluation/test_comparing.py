@@ -1,5 +1,6 @@
 """Several recipes over the same orders."""
 
+import os
 import sys
 
 import hard_streams
@@ -291,6 +292,15 @@ def test_a_recipe_that_diverges_is_left_out(waves):
     for in_order in (False, True):
         with pytest.raises(NonFiniteError, match=r"kl-poly: .*\(x\.z\)\^2"):
             compare(huge, ["kl-poly"], permutations=1, in_order=in_order, jobs=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_orders_are_in_a_file(tmp_path):
+    """A pipe with a name would be waited for."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(DataFileError, match="it is not an ordinary file"):
+            load_orders(path, "a")
 
 
 def test_load_orders(tmp_path):

@@ -5,6 +5,7 @@ Heavy imports happen inside the commands, so that `--help` answers at once.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -103,6 +104,9 @@ app.command("label")(label_data)
 
 def run() -> None:
     """The program: errors in one line on standard error, exit codes 0, 1 and 2."""
+    if None in (sys.stdin, sys.stdout, sys.stderr):  # what is opened next must not be one of these
+        while os.open(os.devnull, os.O_RDWR) < 2:
+            pass
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
@@ -133,8 +137,12 @@ def _of_system(error: OSError) -> str:
         os.getcwd()
     except OSError:
         return "the folder that this was started in is not there any more: change to another (cd)"
-    where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
-    return f"{where}{error.strerror or error}"
+    reason = error.strerror or str(error)
+    if error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {reason}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        return f"cannot write standard output, or a temporary file: {reason}"
+    return reason
 
 
 @contextmanager

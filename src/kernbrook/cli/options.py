@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from inspect import Parameter, signature
@@ -205,6 +206,8 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str] = ()
     read = [os.path.realpath(place_of(name)) for name in inputs if name != "-"]
     written: dict[Path, str] = {}
     for option, path in outputs.items():
+        if path is not None and str(path) == "-" and sys.stdout is None:
+            raise InputError(f"{option}: standard output is closed")
         if path is None or str(path) == "-":
             continue
         if option == "--report" and path.suffix.lower() not in (".html", ".htm"):
