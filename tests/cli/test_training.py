@@ -237,7 +237,7 @@ def test_labels_with_commas_can_be_named(kernbrook, tmp_path):
 def test_one_class_of_a_table_against_the_rest_keeps_the_names(kernbrook, tmp_path):
     X, y = drawn(60)
     write_csv(tmp_path / "data.csv", X, y)
-    kernbrook("train", "data.csv", "--positive", "yes", "--model", "m", "--recipe", "bpas")
+    kernbrook("train", "data.csv", "--positive", "yes", "--model", "m", "--recipe", "majority")
     source = load_checkpoint("m")[1].source
     assert (source.features, source.label) == (["a", "b", "c"], "kind")
     write_csv(tmp_path / "other.csv", X, columns="a,b,d")

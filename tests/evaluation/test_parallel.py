@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -90,3 +91,23 @@ def test_every_shared_value_is_its_own():
         for order in (shared, shared[::-1]):
             found = [crew.submit(_same, one).result() for one in order]
             assert found == [f"value {shared.index(one)}" for one in order]
+
+
+def test_a_client_that_lost_its_cluster_is_replaced(monkeypatch):
+    made = []
+
+    def connected(address):
+        made.append(SimpleNamespace(status="running", address=address))
+        return made[-1]
+
+    monkeypatch.setattr(parallel, "_connected", connected)
+    monkeypatch.setattr(parallel, "_clients", {})
+    first, other = parallel.client_of("tcp://a:1"), parallel.client_of("tcp://b:1")
+    assert parallel.client_of("tcp://a:1") is first
+    for status in ("connecting", "closed"):
+        made[0].status = status
+        again = parallel.client_of("tcp://a:1")
+        assert again is made[-1] is not first
+        assert parallel.client_of("tcp://a:1") is again
+        made[0] = again
+    assert parallel.client_of("tcp://b:1") is other
