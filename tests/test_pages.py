@@ -271,7 +271,7 @@ def test_keys_of_train(said, tmp_path):
     assert not {"classes", "mistakes"} & set(numbers)
 
 
-def test_keys_of_show(said, tmp_path):
+def test_keys_of_show(said, tmp_path, capfd):
     classes = said(f"kernbrook train wdbc:60 --recipe omkc-dd --model {tmp_path / 'a.kb'}")
     assert classes["n_rows"] == 60
     said(f"kernbrook train friedman:60 --recipe raker --model {tmp_path / 'b.kb'}")
@@ -284,6 +284,7 @@ def test_keys_of_show(said, tmp_path):
     voted = kb.VotedKernelClassifierCV(lams=[0.1, 0.01], betas=[0.1], cv=2)
     for name, model in (("c.kb", late), ("d.kb", voted.fit(X[:, :2], y))):
         kb.save(model, tmp_path / name)
+    capfd.readouterr()  # what the solver says of itself
     found = [said(f"kernbrook show {tmp_path / name}.kb") for name in "abcd"]
     check_keys(documented("show"), *found)
 
