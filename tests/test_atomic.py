@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -136,3 +137,110 @@ def test_a_link_is_followed(tmp_path):
     atomic.write_text(tmp_path / "link", "text")
     assert (tmp_path / "there" / "file").read_text() == "text"
     assert (tmp_path / "link").is_symlink()
+
+
+def mode(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+@POSIX
+@pytest.mark.parametrize("permissions", [0o600, 0o640, 0o444, 0o666])
+def test_a_file_keeps_its_permissions(tmp_path, permissions):
+    target = tmp_path / "file"
+    target.write_text("old")
+    target.chmod(permissions)
+    with atomic.replacing(target) as file:
+        (draft,) = (path for path in tmp_path.iterdir() if path != target)
+        assert mode(draft) == 0o600
+        file.write(b"new")
+    assert mode(target) == permissions
+    assert target.read_text() == "new"
+
+
+@POSIX
+def test_a_file_that_becomes_private_meanwhile_stays_so(tmp_path):
+    target = tmp_path / "file"
+    target.write_text("old")
+    with atomic.replacing(target):
+        target.chmod(0o600)
+    assert mode(target) == 0o600
+
+
+@POSIX
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_a_new_file_follows_the_umask(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        atomic.write_text(tmp_path / "file", "new")
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "file") == 0o666 & ~umask
+
+
+@POSIX
+def test_the_time_is_that_of_the_writing(tmp_path):
+    target = tmp_path / "file"
+    target.write_text("old")
+    os.utime(target, (1, 1))
+    atomic.write_text(target, "")
+    assert target.stat().st_mtime > 1
+
+
+@POSIX
+@pytest.mark.skipif(os.name == "posix" and os.geteuid() != 0, reason="only root gives files away")
+def test_owner_and_group_are_kept(tmp_path):
+    target = tmp_path / "file"
+    target.write_text("old")
+    os.chown(target, 1234, 5678)
+    target.chmod(0o640)
+    atomic.write_text(target, "new")
+    assert (target.stat().st_uid, target.stat().st_gid, mode(target)) == (1234, 5678, 0o640)
+
+
+@POSIX
+def test_another_group_may_not_do_what_the_old_one_might(tmp_path, monkeypatch):
+    """The permissions were for a group that this process may not give."""
+    target = tmp_path / "file"
+    target.write_text("old")
+    target.chmod(0o664)
+    real = os.stat
+
+    def stat_of_another_group(path, **options):
+        found = real(path, **options)
+        if os.fspath(path) != os.fspath(target):
+            return found
+        return os.stat_result([*found[:5], found.st_gid + 1, *found[6:]])
+
+    def refuse(*arguments):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "stat", stat_of_another_group)
+    monkeypatch.setattr(os, "chown", refuse)
+    atomic.write_text(target, "new")
+    monkeypatch.undo()
+    assert mode(target) == 0o644
+
+
+@POSIX
+def test_a_draft_is_never_what_somebody_elses_link_leads_to(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("theirs")
+    names = []
+    with atomic.replacing(tmp_path / "file"):
+        names += [path for path in tmp_path.iterdir() if path != victim]
+    names[0].symlink_to(victim)
+    atomic.write_text(tmp_path / "file", "new")
+    assert victim.read_text() == "theirs"
+    assert (tmp_path / "file").read_text() == "new"
+    assert not (tmp_path / "file").is_symlink()
+
+
+@POSIX
+def test_what_is_no_file_by_its_name_is_refused(tmp_path):
+    """A pipe behind /dev/fd has no name that it could be found by."""
+    read, write = os.pipe()
+    for path in (f"/dev/fd/{write}", "/dev/null"):
+        with pytest.raises(InputError, match="it is there and is not an ordinary file"):
+            atomic.check_writable(path)
+    os.close(read)
+    os.close(write)

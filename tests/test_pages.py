@@ -178,7 +178,14 @@ def test_every_page_is_in_a_table_of_contents():
 
 # -- keys of JSON ----------------------------------------------------------------------------------
 
-KINDS = {str: "text", int: "integer", float: "number", list: "list", dict: "object"}
+KINDS = {
+    bool: "boolean",
+    str: "text",
+    int: "integer",
+    float: "number",
+    list: "list",
+    dict: "object",
+}
 
 
 def documented(name):
@@ -262,6 +269,24 @@ def test_keys_of_train(said, tmp_path):
     check_keys(documented("train"), classes, numbers)
     assert set(classes) == set(documented("train"))
     assert not {"classes", "mistakes"} & set(numbers)
+
+
+def test_keys_of_show(said, tmp_path, capfd):
+    classes = said(f"kernbrook train wdbc:60 --recipe omkc-dd --model {tmp_path / 'a.kb'}")
+    assert classes["n_rows"] == 60
+    said(f"kernbrook train friedman:60 --recipe raker --model {tmp_path / 'b.kb'}")
+    X, y = kb.open_stream("wdbc:60").read()
+    skipping = kb.OnlineMKClassifier(learner=kb.BPAS(5), on_bad_rows="skip")
+    late = kb.LateLabels(kb.NamedColumns(skipping), classes=[-1, 1])
+    frame = pandas.DataFrame(X[:, :2], columns=["a", "b"])
+    late.predict(frame[:20], range(20))
+    late.learn(range(10), y[:10])
+    voted = kb.VotedKernelClassifierCV(lams=[0.1, 0.01], betas=[0.1], cv=2)
+    for name, model in (("c.kb", late), ("d.kb", voted.fit(X[:, :2], y))):
+        kb.save(model, tmp_path / name)
+    capfd.readouterr()  # what the solver says of itself
+    found = [said(f"kernbrook show {tmp_path / name}.kb") for name in "abcd"]
+    check_keys(documented("show"), *found)
 
 
 # -- public names ----------------------------------------------------------------------------------

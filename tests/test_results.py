@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 
 import narwhals as nw
@@ -125,3 +126,12 @@ def test_numbers_stay_numbers_where_there_are_none(results, backend):
     assert {types[name] for name in ("mean", "std", "printed", "printed_std")} == {nw.Float64}
     empty = replace(results, cells=()).to_frame(backend)
     assert len(empty) == 0
+
+
+def test_a_frame_that_cannot_be_made(results, monkeypatch):
+    with pytest.raises(InputError, match="backend: expected one of pandas, polars, pyarrow, got"):
+        results.to_frame("excel")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match="pandas is not installed; run pip install pandas"):
+        results.to_frame()
+    assert results.to_frame("pyarrow").num_rows > 0

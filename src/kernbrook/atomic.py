@@ -6,6 +6,8 @@ import contextlib
 import os
 import platform
 import re
+import shutil
+import stat
 import threading
 from collections.abc import Iterator
 from os import PathLike
@@ -43,6 +45,8 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
 
     A link is followed. Whatever fails, the draft is removed and an existing file stays as it was.
     A killed process leaves its draft behind: the next writer of the same file removes it.
+    The new file keeps the permissions of the old one, and its owner and group where this process
+    may give them; meanwhile nobody else may read the draft.
 
     Parameters
     ----------
@@ -60,9 +64,10 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     try:
         try:
             _remove_stale(target)
-            with open(draft, "wb") as file:
+            with _opened(draft, private=target.exists()) as file:
                 yield file
                 file.flush()
+                _keep_rights(target, draft)
                 os.fsync(file.fileno())
             os.replace(draft, target)
         finally:
@@ -72,6 +77,45 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
         reason = error.strerror or str(error)
         raise InputError(f"cannot write {str(path)!r}: {reason}") from error
     _sync_folder(target.parent)
+
+
+def _opened(draft: Path, private: bool) -> BinaryIO:
+    """A new file for this user alone, or as every new file is; never what a link leads to."""
+    with contextlib.suppress(FileNotFoundError):
+        draft.unlink()
+    mode = 0o600 if private else 0o666
+    return open(draft, "xb", opener=lambda path, flags: os.open(path, flags, mode))
+
+
+def _keep_rights(target: Path, draft: Path) -> None:
+    """Give a draft the permissions of the file that it replaces, if there is one.
+
+    Where the group cannot be given, its members may do no more than everybody.
+    """
+    try:
+        old, new = os.stat(target), os.stat(draft)
+    except FileNotFoundError:
+        return
+    with contextlib.suppress(OSError):  # the draft stays private
+        if os.name == "posix" and (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+            _give(draft, old.st_uid, old.st_gid)
+            new = os.stat(draft)
+        if old.st_gid == new.st_gid:
+            shutil.copystat(target, draft)
+            os.utime(draft)
+        else:
+            mode = stat.S_IMODE(old.st_mode)
+            os.chmod(draft, mode & ~stat.S_IRWXG | mode & mode << 3 & stat.S_IRWXG)
+
+
+def _give(path: Path, owner: int, group: int) -> None:
+    """Change owner and group, or the group alone."""
+    for own in (owner, -1):
+        try:
+            os.chown(path, own, group)
+        except OSError:
+            continue
+        return
 
 
 def check_writable(path: str | PathLike[str]) -> Path:
@@ -85,7 +129,7 @@ def check_writable(path: str | PathLike[str]) -> Path:
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise InputError(f"cannot write {str(path)!r}: there is no folder {str(target.parent)!r}")
-    if target.exists() and not target.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):  # /dev/stdout leads to no file by name
         raise InputError(f"cannot write {str(path)!r}: it is there and is not an ordinary file")
     if not os.access(target.parent, os.W_OK):
         raise InputError(f"cannot write {str(path)!r}: Permission denied in {str(target.parent)!r}")

@@ -20,7 +20,7 @@ import datetime
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from inspect import signature
 from typing import Any, NamedTuple
@@ -46,6 +46,19 @@ def is_number(value: Any) -> bool:
 def is_whole(value: Any) -> bool:
     """As Python has it: True is, 2.0 is not."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, np.timedelta64)
+
+
+def each_name(given: str | Iterable[str]) -> list[str]:
+    """Names one by one, or out of a text with commas.
+
+    Examples
+    --------
+    >>> each_name("spa, bpas"), each_name(["spa"]), each_name("")
+    (['spa', 'bpas'], ['spa'], [])
+    """
+    if not isinstance(given, str):
+        return list(given)
+    return [name for one in given.split(",") if (name := one.strip())]
 
 
 def shown(value: Any) -> str:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
 
 from kernbrook.errors import InputError
 
+BACKENDS = ("pandas", "polars", "pyarrow")
 Form = Literal["fixed", "seconds", "count"]
 
 
@@ -218,9 +220,15 @@ class Results:
         Returns
         -------
         a frame with the columns of the keys, then measure, mean, std, runs, printed, printed_std
+
+        Raises
+        ------
+        InputError
+            The backend is none of these, or not installed.
         """
         import narwhals as nw
 
+        _check_installed(backend)
         names = list(dict.fromkeys(name for cell in self.cells for name in cell.key))
         rows = []
         for cell in self.cells:
@@ -235,6 +243,22 @@ class Results:
         values = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
         numbers = nw.col("mean", "std", "printed", "printed_std").cast(nw.Float64)
         return nw.from_dict(values, backend=backend).with_columns(numbers).to_native()
+
+
+def _check_installed(backend: Any) -> None:
+    """InputError where a text names no backend, or one that is not there."""
+    if not isinstance(backend, str):  # a module, or narwhals' own name of one
+        return
+    if backend not in BACKENDS:
+        known = ", ".join(BACKENDS)
+        raise InputError(f"backend: expected one of {known}, got {backend!r:.60}")
+    try:
+        import_module(backend)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"backend: {backend} is not installed; run pip install {backend}, or name another of "
+            f"{', '.join(BACKENDS)}"
+        ) from error
 
 
 def grouped(cells: Iterable[Cell], by: Callable[[Cell], Any]) -> dict[Any, list[Cell]]:

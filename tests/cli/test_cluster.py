@@ -261,5 +261,5 @@ def test_without_dask_it_says_what_to_install():
     command = [sys.executable, "-c", program, "compare", "checkerboard:50", "--scheduler", LOCAL]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "pip install 'kernbrook[dask]'" in done.stderr
+    assert 'pip install ".[dask]"' in done.stderr
     assert len(done.stderr.splitlines()) == 1

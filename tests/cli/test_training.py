@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import kernbrook as kb
@@ -155,6 +157,93 @@ def test_the_data_are_not_overwritten(kernbrook, tmp_path):
     code, _, err = kernbrook("train", "data.svm", "--model", "./data.svm", "--overwrite")
     assert code == 1
     assert "data.svm is read by this command" in err
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "named data", "folder"])
+def test_data_are_not_overwritten_under_another_name(kernbrook, tmp_path, monkeypatch, kind):
+    write_svmlight(tmp_path / "data.libsvm", *drawn(50))
+    data, target = "data.libsvm", Path("other")
+    if kind == "link":
+        target.symlink_to("data.libsvm")
+    elif kind == "hard link":
+        target.hardlink_to("data.libsvm")
+    elif kind == "named data":
+        monkeypatch.setenv("KERNBROOK_DATA", str(tmp_path))
+        data, target = "data:20", Path("data.libsvm")
+    else:
+        table = pa.table({"a": [0.5, 1.5], "label": [0, 1]})
+        Path("rows").mkdir()
+        pq.write_table(table, "rows/1.parquet")
+        data, target = "rows", Path("rows/1.parquet")
+    before = target.read_bytes()
+    kernbrook("train", "wdbc", "--model", "m", *BPAS)
+    for command in (
+        ["train", data, "--model", target, "--overwrite", "--recipe", "bpas"],
+        ["train", data, "--model", "m2", "--json", target, "--recipe", "bpas"],
+        ["predict", "m", data, "--output", target],
+        ["compare", data, "--json", target],
+        ["label", target, data, "--classes", "0,1"],
+        ["label", "m2", data, "--classes", "0,1", "--questions", target, "--answers", "a"],
+    ):
+        code, _, err = kernbrook(*command)
+        assert code == 1
+        assert f"{target} is read by this command, and would be replaced" in err
+    assert target.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["show", "m", "--json", "./m"], "--json: m is read by this command"),
+        (["predict", "m", "wdbc", "--output", "m"], "--output: m is read by this command"),
+        (["train", "wdbc", "--model", "x", "--json", "./x"], "--model, --json: expected two files"),
+        (
+            ["compare", "wdbc", "--json", "x.html", "--report", "./x.html"],
+            "--json, --report: expected two files, got x.html twice",
+        ),
+        (["compare", "wdbc", "--json", "/dev/null"], "is not an ordinary file"),
+        (["label", "m", "wdbc", "--questions", "m.labels.jsonl", "--answers", "a"], "two files"),
+        (["label", "m", "wdbc", "--questions", "q", "--answers", "./q"], "two files, got q twice"),
+    ],
+)
+def test_files_are_written_once_and_not_read(kernbrook, command, said):
+    kernbrook("train", "wdbc", "--model", "m", *BPAS)
+    before = Path("m").read_bytes()
+    code, out, err = kernbrook(*command)
+    assert (code, out) == (1, "")
+    assert said in err
+    assert Path("m").read_bytes() == before
+
+
+def test_labels_with_commas_can_be_named(kernbrook, tmp_path):
+    X, y = drawn(60)
+    write_csv(tmp_path / "data.csv", X, y, words=('"x,y"', "z"))
+    code, _, err = kernbrook(
+        "train", "data.csv", "--model", "m", "--recipe", "bpas", "--classes", '"x,y",z'
+    )
+    assert (code, err) == (0, "wrote m\n")
+    assert kb.load("m").classes_.tolist() == ["x,y", "z"]
+    for classes, said in (
+        ('"x,y,z', "in double quotes where one has a comma"),
+        ("", "classes: expected all labels, got none"),
+    ):
+        code, _, err = kernbrook(
+            "train", "data.csv", "--model", "m2", "--recipe", "bpas", "--classes", classes
+        )
+        assert code == 1
+        assert said in err
+
+
+def test_one_class_of_a_table_against_the_rest_keeps_the_names(kernbrook, tmp_path):
+    X, y = drawn(60)
+    write_csv(tmp_path / "data.csv", X, y)
+    kernbrook("train", "data.csv", "--positive", "yes", "--model", "m", "--recipe", "majority")
+    source = load_checkpoint("m")[1].source
+    assert (source.features, source.label) == (["a", "b", "c"], "kind")
+    write_csv(tmp_path / "other.csv", X, columns="a,b,d")
+    code, out, err = kernbrook("predict", "m", "other.csv")
+    assert (code, out) == (1, "")
+    assert "missing 'c'" in err
 
 
 def test_progress_in_a_line():

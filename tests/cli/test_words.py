@@ -280,3 +280,57 @@ def test_other_warnings_stay_as_they_are(kernbrook, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["kernbrook"])
     with pytest.warns(DeprecationWarning, match="not ours"):
         main.run()
+
+
+@POSIX
+def test_a_folder_that_is_gone_is_said(kernbrook, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    for command in (
+        ["train", "wdbc", "--model", "m", "--recipe", "majority"],
+        ["show", "m"],
+        ["compare", "wdbc", "--recipes", "majority", "--jobs", "1"],
+        ["label", "m", "wdbc", "--classes", "0,1"],
+    ):
+        code, out, err = kernbrook(*command)
+        assert (code, out) == (1, "")
+        assert err == (
+            "kernbrook: the folder that this was started in is not there any more: "
+            "change to another (cd)\n"
+        )
+
+
+def test_what_the_system_refuses_has_the_file_and_no_number(kernbrook, monkeypatch):
+    error = OSError(28, "No space left on device", "some/file")
+    monkeypatch.setattr(main, "app", lambda: (_ for _ in ()).throw(error))
+    code, out, err = kernbrook("data")
+    assert (code, out, err) == (1, "", "kernbrook: some/file: No space left on device\n")
+
+
+@POSIX
+@pytest.mark.parametrize("command", [["show", "m", "--json", "-"], ["predict", "m", "wdbc"]])
+def test_a_result_is_not_lost_where_output_is_closed(kernbrook, tmp_path, command):
+    kernbrook("train", "wdbc", "--model", "m", "--recipe", "majority")
+    line = [sys.executable, "-m", "kernbrook", *command]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *line], stderr=subprocess.PIPE, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr in [f"kernbrook: {o}: standard output is closed\n" for o in OUT]
+
+
+OUT = ("--json", "--output")
+
+
+@POSIX
+def test_a_full_disk_behind_the_output_is_said(kernbrook):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no full device here")
+    with open("/dev/full", "w") as full:
+        line = [sys.executable, "-m", "kernbrook", "data"]
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    said = "kernbrook: cannot write standard output, or a temporary file: No space left on device"
+    assert done.stderr == f"{said}\n"

@@ -1,5 +1,6 @@
 """Several recipes over the same orders."""
 
+import os
 import sys
 
 import hard_streams
@@ -160,6 +161,15 @@ def test_best_rows():
         assert set(best_rows(rows)) == expected
 
 
+def test_the_t_test_is_students():
+    """Spreads pooled, whatever they are: Welch's test has fewer degrees of freedom here."""
+    wide, narrow = np.array([-4.0, -2, 0, 2, 4]), np.array([-0.1, 0, 0, 0, 0.1])
+    least, other = 10 + narrow, 13.7 + wide
+    assert stats.ttest_ind(other, least).pvalue < 0.05
+    assert stats.ttest_ind(other, least, equal_var=False).pvalue > 0.05
+    assert best_rows([row_of("least", least), row_of("other", other)]) == ("least",)
+
+
 def test_best_rows_without_spread():
     assert best_rows([row_of("a", [10.0]), row_of("b", [11.0])]) == ("a",)
     assert best_rows([row_of("a", [10.0, 10]), row_of("b", [10.0, 10])]) == ("a", "b")
@@ -282,6 +292,15 @@ def test_a_recipe_that_diverges_is_left_out(waves):
     for in_order in (False, True):
         with pytest.raises(NonFiniteError, match=r"kl-poly: .*\(x\.z\)\^2"):
             compare(huge, ["kl-poly"], permutations=1, in_order=in_order, jobs=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_orders_are_in_a_file(tmp_path):
+    """A pipe with a name would be waited for."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(DataFileError, match="it is not an ordinary file"):
+            load_orders(path, "a")
 
 
 def test_load_orders(tmp_path):

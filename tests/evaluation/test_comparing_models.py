@@ -4,6 +4,9 @@ import sys
 
 import hard_streams
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
@@ -78,6 +81,25 @@ def test_the_forms_of_data():
         kb.compare(stream, y=y, recipes="spa")
     with pytest.raises(InputError, match=r"expected a path, a name or a pair \(X, y\), got nd"):
         kb.compare(X)
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("recipes", ["majority", ["majority"], {"majority": "majority"}, None])
+def test_frames_with_labels_inside(made, recipes):
+    """What follows them are the recipes, unless it is a label for each row."""
+    X, y = kb.open_stream("checkerboard:40").read()
+    table = made({"a": X[:, 0], "b": X[:, 1], "label": y})
+    options = {"permutations": 1, "jobs": 1}
+    if recipes is not None:
+        found = kb.compare(table, recipes, **options)
+        assert [row.recipe for row in found.rows] == ["majority"]
+        assert found.n_features == 2
+    words = np.where(y > 0, "yes", "no")
+    for labels in (words, words.tolist(), pd.Series(words)):
+        with_y = kb.compare(made({"a": X[:, 0], "b": X[:, 1]}), labels, "majority", **options)
+        assert set(with_y.rows[0].runs[0].labels) == {"no", "yes"}
+    with pytest.raises(UnknownNameError, match="unknown recipe 'majorty': did you mean majority"):
+        kb.compare(table, ["majorty"])
 
 
 def test_as_stored():

@@ -11,9 +11,10 @@ from scipy.sparse import csr_array
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.evaluation import labelling, sessions
-from kernbrook.evaluation.answers import answers_beside
+from kernbrook.evaluation.answers import Begun, answers_beside
 from kernbrook.evaluation.checkpoints import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import as_label, named_classes
+from kernbrook.evaluation.copies import Copies
 from kernbrook.evaluation.labelling import label, with_policy
 from kernbrook.evaluation.sessions import Quit, Undo
 from kernbrook.evaluation.sources import Source, open_like
@@ -504,6 +505,17 @@ def test_undone(tmp_path, changes, every):
     assert standing == effective(tmp_path / "whole")[1]
     again = go(tmp_path / "m", Person(truth=[]), fresh=fresh)
     assert (again.given, again.loss, again.judged) == (state.given, state.loss, state.judged)
+
+
+def test_few_copies_are_held():
+    """The oldest and the last two, however long the labelling takes."""
+    model = kb.recipes.make("majority")
+    copies = Copies(Begun(0, 0, "", None), 0, model, None)
+    for rows in range(1, 50):
+        copies.take(rows, model, None)
+        assert len(copies._held) <= 3
+        assert copies.oldest == 0
+    assert [copies.before(row).rows for row in (50, 49, 48, 20)] == [49, 48, 0, 0]
 
 
 def test_undone_numbers(tmp_path):

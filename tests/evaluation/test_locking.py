@@ -1,5 +1,6 @@
 """One writer a model's file: never two, and nothing stays behind."""
 
+import contextlib
 import errno
 import os
 import subprocess
@@ -70,8 +71,8 @@ def test_never_two_at_a_time(tmp_path):
 
 
 @POSIX
-@pytest.mark.parametrize("replaced", [False, True])
-def test_a_file_that_was_removed_is_no_lock(tmp_path, monkeypatch, replaced):
+@pytest.mark.parametrize(("moved", "replaced"), [(False, False), (False, True), (True, True)])
+def test_a_file_that_was_removed_is_no_lock(tmp_path, monkeypatch, moved, replaced):
     """Between opening it and locking it; another may have made a new one since."""
     import fcntl
 
@@ -81,7 +82,7 @@ def test_a_file_that_was_removed_is_no_lock(tmp_path, monkeypatch, replaced):
         if operation & fcntl.LOCK_EX and not asked:
             asked.append(handle)
             (place,) = tmp_path.iterdir()
-            place.unlink()
+            place.rename(tmp_path / "moved") if moved else place.unlink()
             if replaced:
                 place.touch()
         return flock(handle, operation)
@@ -90,6 +91,19 @@ def test_a_file_that_was_removed_is_no_lock(tmp_path, monkeypatch, replaced):
     with locked(tmp_path / "m"), pytest.raises(InputError, match="in use"):
         locked(tmp_path / "m").__enter__()
     assert asked
+    assert list(tmp_path.iterdir()) == [tmp_path / "moved"] * moved
+
+
+@POSIX
+def test_anothers_file_is_not_removed(tmp_path):
+    """The first one's was, under its hands; a third must not come in beside the second."""
+    with contextlib.ExitStack() as second:
+        with locked(tmp_path / "m"):
+            (place,) = tmp_path.iterdir()
+            place.unlink()
+            second.enter_context(locked(tmp_path / "m"))
+        with pytest.raises(InputError, match="in use"):
+            locked(tmp_path / "m").__enter__()
     assert list(tmp_path.iterdir()) == []
 
 

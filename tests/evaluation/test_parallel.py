@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.parallel import in_order
+from kernbrook.evaluation import parallel
+from kernbrook.evaluation.parallel import THREADS, Processes, in_order
 
 FAMILY = frozenset({"a"})
 
@@ -57,3 +60,54 @@ def test_no_calls_and_calls_that_fail(jobs):
     assert list(in_order(_work, [], lambda _: 1, jobs, None)) == []
     with pytest.raises(InputError, match="no 1"):
         list(in_order(_refuse, [(1,), (1,)], lambda _: 1, jobs, None))
+
+
+def _environment():
+    return [os.environ[name] for name in THREADS]
+
+
+def test_processes_have_a_thread_a_core_together(monkeypatch):
+    for name in THREADS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(parallel, "available_cores", lambda: 7)
+    with Processes(2) as crew:
+        assert crew.submit(_environment).result() == ["3"] * len(THREADS)
+
+
+def test_the_users_warning_filters_stay():
+    before = list(warnings.filters)
+    with Processes(2):
+        assert warnings.filters != before
+    assert warnings.filters == before
+
+
+def _same(value):
+    return value
+
+
+def test_every_shared_value_is_its_own():
+    with Processes(2) as crew:
+        shared = [crew.share(f"value {i}") for i in range(3)]
+        for order in (shared, shared[::-1]):
+            found = [crew.submit(_same, one).result() for one in order]
+            assert found == [f"value {shared.index(one)}" for one in order]
+
+
+def test_a_client_that_lost_its_cluster_is_replaced(monkeypatch):
+    made = []
+
+    def connected(address):
+        made.append(SimpleNamespace(status="running", address=address))
+        return made[-1]
+
+    monkeypatch.setattr(parallel, "_connected", connected)
+    monkeypatch.setattr(parallel, "_clients", {})
+    first, other = parallel.client_of("tcp://a:1"), parallel.client_of("tcp://b:1")
+    assert parallel.client_of("tcp://a:1") is first
+    for status in ("connecting", "closed"):
+        made[0].status = status
+        again = parallel.client_of("tcp://a:1")
+        assert again is made[-1] is not first
+        assert parallel.client_of("tcp://a:1") is again
+        made[0] = again
+    assert parallel.client_of("tcp://b:1") is other

@@ -332,3 +332,13 @@ def test_seconds_are_those_of_learning_alone(monkeypatch, wall, processors, seco
     monkeypatch.setattr(sys.modules["kernbrook.evaluation.prequential"], "_clocks", clocks)
     record = kb.prequential(kb.recipes.make("majority"), X, y)
     assert record.seconds == pytest.approx(seconds * len(record.history.rounds))
+
+
+@pytest.mark.parametrize(("rows", "fraction", "ahead"), [(10, 0.25, 3), (10, 0.24, 2), (3, 0.1, 1)])
+def test_the_first_rows_are_counted_to_the_nearest(rows, fraction, ahead):
+    X, y = kb.open_stream("checkerboard:40").read()
+    model = kb.recipes.make("perceptron-best", fraction=fraction)
+    seen = []
+    model.choose_kernel = lambda X, y, classes: seen.append(len(y))
+    kb.prequential(model, X[:rows], y[:rows], classes=[-1, 1])
+    assert seen == [ahead]

@@ -15,7 +15,13 @@ from kernbrook.evaluation.comparing import compare
 from kernbrook.evaluation.oracles import hindsight
 from kernbrook.evaluation.ranking import ranking
 from kernbrook.evaluation.records import Comparison, Row
-from kernbrook.reports import ranking_json, ranking_table, rendered
+from kernbrook.reports import (
+    comparison_table,
+    comparisons_page,
+    ranking_json,
+    ranking_table,
+    rendered,
+)
 
 # Demsar (2006), table 5: two-tailed Nemenyi test at 5 %, by number of classifiers.
 NEMENYI = {2: 1.960, 3: 2.343, 4: 2.569, 5: 2.728, 6: 2.850, 7: 2.949, 8: 3.031, 9: 3.102}
@@ -130,3 +136,28 @@ def test_a_comparison_as_a_frame():
         assert errors.loc[row.recipe, "mean"] == pytest.approx(row.errors.mean())
         assert errors.loc[row.recipe, "std"] == pytest.approx(row.errors.std(ddof=1))
         assert errors.loc[row.recipe, "runs"] == 3
+
+
+def test_the_page_of_several_data_sets(record):
+    """Ranks, then of each data set its verdict and table, and what it takes to run it again."""
+    both = {"numpy": "2.0", "seed": 7}
+    one, other = (
+        replace(
+            made(record, data, errors),
+            manifest={**both, "data": data, "data_sha256": f"digest of {data}"},
+        )
+        for data, errors in (("A", [0.5, 0.25, 0.125, 0.25]), ("B", [0.25, 0.5, 0.5, 0.125]))
+    )
+    page = comparisons_page([one, other], ranking([one, other]))
+    ranks, first, second, again = page.sections
+    assert [one.heading for one in page.sections] == ["Ranks", "A", "B", "How to run it again"]
+    assert ranks.table.title == "ranks on 2 data sets"
+    for section, comparison, best in ((first, one, "PERCEPTRON"), (second, other, "OMKC-DD")):
+        data = comparison.data
+        assert f"{best} makes the fewest mistakes over 1 permutation of {data}" in section.text
+        assert section.table == comparison_table(comparison)
+        assert section.plot is not None
+    names, values = (column.values for column in again.table.columns)
+    assert names == ("numpy", "seed", "A: data_sha256", "B: data_sha256")
+    assert values == ("2.0", "7", "digest of A", "digest of B")
+    assert [one.heading for one in comparisons_page([one, other], None).sections[:1]] == ["A"]

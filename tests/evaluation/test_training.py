@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import warnings
+from hashlib import sha256
 
 import hard_streams
 import numpy as np
@@ -26,6 +27,7 @@ from kernbrook.evaluation.checkpoints import (
 )
 from kernbrook.evaluation.labelling import label
 from kernbrook.evaluation.training import train
+from kernbrook.streams.arrays import ArrayStream
 
 RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]
 OF_NUMBERS = ["kernbrook-regression", "kernbrook-active", "omkl", "mean", "last-value"]
@@ -49,6 +51,17 @@ def numbers():
 @pytest.fixture(autouse=True)
 def _short_chunks(monkeypatch):
     monkeypatch.setattr(sessions, "CHUNK", 64)
+
+
+def test_the_data_of_a_model_in_their_order(tmp_path):
+    """Another name each time that the data change; the same again has no new one."""
+    path, X = tmp_path / "m", np.zeros((0, 2))
+    rng = np.random.default_rng(0)
+    for name in ["A", "A", "B", "A"]:
+        X = np.concatenate([X, rng.normal(size=(20, 2))])
+        stream = ArrayStream(X, (X[:, 0] > 0).astype(int), name)
+        train(stream, kb.recipes.make("majority"), path, classes=[0, 1], resume=True)
+    assert load_checkpoint(path)[1].data == ["A", "B", "A"]
 
 
 def stopping_after(chunks):
@@ -236,6 +249,33 @@ def test_digests_tell_rows_apart():
     assert len(digests) == len(changed)  # two of the changed are the same
 
 
+def test_digests_tell_labels_with_line_ends_apart():
+    X = np.eye(2)
+    found = set()
+    for labels in (["a\nb", "c"], ["a", "b\nc"], ["a\n", "bc"], ["a", "\ud800"]):
+        digest = RowDigest()
+        digest.update(X, np.array(labels))
+        found.add(digest.hexdigest())
+    assert len(found) == 4
+
+
+def test_digests_of_text_are_as_they_were():
+    """Files of earlier versions can be gone on from."""
+    digest = RowDigest()
+    digest.update(np.eye(2), np.array(["yes", "a\\n b"]))
+    parts = [sha256(np.ones(2).tobytes()), sha256(np.arange(2).tobytes()),
+             sha256(np.ones(2, dtype=int).tobytes()), sha256(b"yes\na\\n b\n")]  # fmt: skip
+    assert digest.hexdigest() == sha256(b"".join(one.digest() for one in parts)).hexdigest()
+
+
+@pytest.mark.parametrize("classes", ["ab", ""])
+def test_classes_are_no_text(tmp_path, classes):
+    """One text is no list of its letters."""
+    stream = kb.open_stream((np.eye(2), np.array(["a", "b"])))
+    with pytest.raises(InputError, match="classes: expected a list of labels, got the text"):
+        train(stream, kb.recipes.make("bpas"), tmp_path / "m", classes=classes)
+
+
 def test_one_training_at_a_time(tmp_path):
     """Another one of the same model is refused, however it begins; of another model it is not."""
     path, done = tmp_path / "m", []
@@ -279,6 +319,27 @@ def test_a_file_that_comes_meanwhile_is_left_alone(tmp_path):
     path.unlink()
     train(dense(), kb.recipes.make("majority"), path, progress=somebody, overwrite=True)
     assert kb.load(path).n_rounds_ == 700
+
+
+@pytest.mark.parametrize("first", [{}, {"overwrite": True}, {"resume": True}])
+def test_two_trainings_never_write_over_each_other(tmp_path, first):
+    """The second one begins once somebody has removed the first one's lock."""
+    path = tmp_path / "m"
+    if first:
+        train(dense(), kb.recipes.make("majority"), path, stop=lambda: True)
+    others = []
+
+    def second(state):
+        if others or state.rows < 300:
+            return
+        for lock in tmp_path.glob(".*.lock"):
+            lock.unlink()
+        others.append(train(dense(), kb.recipes.make("bpas"), path, overwrite=True))
+
+    with pytest.raises(InputError, match="m was written by something else meanwhile"):
+        train(dense(), kb.recipes.make("majority"), path, progress=second, every=0.0, **first)
+    assert others[0].finished
+    assert type(kb.load(path)) is kb.OnlineMKClassifier
 
 
 @pytest.mark.parametrize("recipe", ["omkc-dd", "om2", "pegasos", "bpas"])

@@ -12,7 +12,9 @@ import pytest
 from joblib import Parallel, delayed
 
 import kernbrook as kb
+from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.evaluation import warming
+from kernbrook.evaluation.ahead import compile_ahead
 from kernbrook.evaluation.parallel import Call, crew_of, run_all
 from kernbrook.evaluation.warming import family, few_rows, next_family, trials_of, warm_up
 from kernbrook.streams.arrays import ArrayStream
@@ -228,3 +230,13 @@ def test_processes_serve_joblib_afterwards():
     calls = [Call(number, math.sqrt, (number,), None) for number in (4.0, 9.0)]
     assert dict(run({}, calls, 2)) == {4.0: 2.0, 9.0: 3.0}
     assert Parallel(n_jobs=2)(delayed(math.sqrt)(number) for number in (4.0, 9.0)) == [2.0, 3.0]
+
+
+def test_a_text_names_recipes():
+    """One text is no list of its letters."""
+    assert compile_ahead("majority", jobs=1) == compile_ahead("majority, mean", jobs=1) == 0
+    with pytest.raises(UnknownNameError, match="unknown recipe 'majorty'"):
+        compile_ahead("majorty")
+    for none in ("", []):
+        with pytest.raises(InputError, match="recipes: expected one or more names, got none"):
+            compile_ahead(none)

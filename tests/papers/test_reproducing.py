@@ -139,3 +139,12 @@ def test_the_command_prints_and_writes(folder, monkeypatch, table, options, show
     assert found["name"] == table
     assert found["manifest"]["permutations"] == 1
     assert found["cells"]
+
+
+def test_a_text_names_data(monkeypatch):
+    monkeypatch.delenv("KERNBROOK_DATA", raising=False)
+    found = reproduce("bpegasos-table-1", "checkerboard", 1, rows=20, jobs=1)
+    assert {cell["data"] for cell in found.cells} == {"checkerboard"}
+    for none in ("", []):
+        with pytest.raises(InputError, match=r"data: expected data sets of .*, got none"):
+            reproduce("bpegasos-table-1", none)

@@ -22,7 +22,7 @@ from kernbrook.cli.options import (
     Sep,
     Settings,
     SeveralData,
-    check_targets,
+    check_outputs,
     parameters,
     takes_tables,
     workers,
@@ -99,7 +99,8 @@ def compare(
     from kernbrook.reports import comparison_table, rendered
     from kernbrook.streams import open_stream
 
-    check_targets(json, report)
+    read = [*data] if orders is None else [*data, str(orders)]
+    check_outputs({"--json": json, "--report": report}, read)
     crew = workers(jobs, scheduler)
     own = parameters(settings, budget)
     rows = wanted(recipes)
@@ -209,17 +210,19 @@ def reproduce(
     Data sets are looked for in the folder that KERNBROOK_DATA names (NAME.libsvm, .xz), with
     the authors' orders in its omkc_permutations.npz, and among the built-in ones.
     """
+    from kernbrook.checks import each_name
     from kernbrook.papers import published
     from kernbrook.papers import reproduce as run
     from kernbrook.reports import rendered, results_json, write_page
 
-    check_targets(json, report)
+    read = [*each_name(data or ""), *([] if orders is None else [str(orders)])]
+    check_outputs({"--json": json, "--report": report}, read)
     crew = workers(jobs, scheduler)
     wanted = published(table)
     with progress() as shown:
         result = run(
             table,
-            data=None if data is None else [name.strip() for name in data.split(",")],
+            data=data,
             permutations=permutations,
             seed=seed,
             orders=orders,

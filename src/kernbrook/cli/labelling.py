@@ -21,9 +21,8 @@ from kernbrook.cli.options import (
     Seed,
     Sep,
     Settings,
-    check_not_read,
-    check_targets,
-    names,
+    check_outputs,
+    labels,
     parameters,
     takes_tables,
 )
@@ -114,7 +113,7 @@ def label_data(
     stopping, opened = Stopping(), ExitStack()
     with opened, stopping.on_signals("kernbrook: stopped; the same command goes on"):
         estimator, source, checkpoint = _model(model, recipe, chosen)
-        known = named_classes(estimator, names(classes))
+        known = named_classes(estimator, labels(classes))
         if source is not None and n_features not in (None, source.n_features):
             raise InputError(f"--n-features: the model has {source.n_features}, got {n_features}")
         stream = open_like(
@@ -144,7 +143,7 @@ def label_data(
 
         state = run(
             stream, estimator, model, _until_stopped(ask, stopping), source=source,
-            checkpoint=checkpoint, classes=names(classes), end=end, progress=person.passing,
+            checkpoint=checkpoint, classes=labels(classes), end=end, progress=person.passing,
             stop=stopping.wanted,
             compiling=telling(person.compiling if web or console.is_terminal else None),
         )  # fmt: skip
@@ -167,8 +166,8 @@ def _check(
     port: int | None,
 ) -> None:
     """InputError where the options do not go together."""
-    check_targets(questions)
-    check_targets(answers)
+    from kernbrook.evaluation.answers import answers_beside
+
     if (questions is None) != (answers is None):
         raise InputError("--questions, --answers: one needs the other")
     if web and questions is not None:
@@ -179,9 +178,16 @@ def _check(
         raise InputError(
             "standard input has the answers: give a file, or --web, or --questions, --answers"
         )
-    for option, path in (("MODEL", model), ("--questions", questions), ("--answers", answers)):
-        if path is not None:
-            check_not_read(option, path, data)
+    kept = f"the answers of {model}"
+    check_outputs(
+        {
+            "MODEL": model,
+            kept: answers_beside(model),
+            "--questions": questions,
+            "--answers": answers,
+        },
+        [data],
+    )
 
 
 def _until_stopped(ask: Callable[..., Any], stopping: Stopping) -> Callable[..., Any]:

@@ -5,6 +5,8 @@ Heavy imports happen inside the commands, so that `--help` answers at once.
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -87,9 +89,8 @@ def warm(
     from kernbrook.evaluation.ahead import compile_ahead
 
     begin = time.monotonic()
-    wanted = recipes if recipes == "all" else [name.strip() for name in recipes.split(",")]
     with progress() as shown:
-        functions = compile_ahead(wanted, jobs, shown.compiling)
+        functions = compile_ahead(recipes, jobs, shown.compiling)
     if functions == 0:
         typer.echo("nothing to compile")
     else:
@@ -103,6 +104,9 @@ app.command("label")(label_data)
 
 def run() -> None:
     """The program: errors in one line on standard error, exit codes 0, 1 and 2."""
+    if None in (sys.stdin, sys.stdout, sys.stderr):  # what is opened next must not be one of these
+        while os.open(os.devnull, os.O_RDWR) < 2:
+            pass
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
@@ -112,10 +116,11 @@ def run() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
-    except (KernbrookError, OSError) as error:
-        gone = isinstance(error, FileNotFoundError) and error.filename is None  # from os.getcwd
-        said = "the working folder is there no more; cd to one that is" if gone else error
-        say(f"kernbrook: {said}")
+    except KernbrookError as error:
+        say(f"kernbrook: {error}")
+        sys.exit(1)
+    except OSError as error:
+        say(f"kernbrook: {_of_system(error)}")
         sys.exit(1)
     except MemoryError as error:
         said = f": {error}" if str(error) else ""
@@ -124,6 +129,20 @@ def run() -> None:
     except OverflowError as error:
         say(f"kernbrook: a number is too large: {error}")
         sys.exit(1)
+
+
+def _of_system(error: OSError) -> str:
+    """What the system refused, with the file where it names one."""
+    try:
+        os.getcwd()
+    except OSError:
+        return "the folder that this was started in is not there any more: change to another (cd)"
+    reason = error.strerror or str(error)
+    if error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {reason}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        return f"cannot write standard output, or a temporary file: {reason}"
+    return reason
 
 
 @contextmanager

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -259,28 +260,54 @@ def workers(jobs: int | None, scheduler: str | None) -> int | str | None:
     return jobs if scheduler is None else scheduler
 
 
-def check_targets(target: Path | None, report: Path | None = None) -> None:
-    """Refuse now what would fail after the work: a folder that is not there, a page's odd name."""
-    if report is not None and report.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"--report: expected a name that ends in .html, got {report}")
-    for path in (target, report):
-        if path is not None and str(path) != "-" and not path.absolute().parent.is_dir():
-            raise InputError(f"cannot write {path}: there is no folder {path.absolute().parent}")
+def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str] = ()) -> None:
+    """Refuse now what would fail after the work, or would cost somebody a file.
+
+    Parameters
+    ----------
+    outputs : files to be written, by the names of their options; None where none is wanted
+    inputs : what is read: files, folders of Parquet files, names of data
+
+    Raises
+    ------
+    InputError
+        A file cannot be written, is to be written twice, or is one of those that are read.
+    """
+    from kernbrook.atomic import check_writable
+    from kernbrook.streams.opening import place_of
+
+    read = [os.path.realpath(place_of(name)) for name in inputs if name != "-"]
+    written: dict[Path, str] = {}
+    for option, path in outputs.items():
+        if path is not None and str(path) == "-" and sys.stdout is None:
+            raise InputError(f"{option}: standard output is closed")
+        if path is None or str(path) == "-":
+            continue
+        if option == "--report" and path.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"--report: expected a name that ends in .html, got {path}")
+        target = check_writable(path)
+        if target in written:
+            raise InputError(f"{written[target]}, {option}: expected two files, got {path} twice")
+        written[target] = option
+        for place in read:
+            same = target.exists() and os.path.exists(place) and os.path.samefile(target, place)
+            inside = target.suffix == ".parquet" and target.is_relative_to(place)
+            if same or inside:
+                raise InputError(f"{option}: {path} is read by this command, and would be replaced")
 
 
-def check_not_read(option: str, target: Path, source: str) -> None:
-    if (
-        source != "-"
-        and target.exists()
-        and os.path.exists(source)
-        and os.path.samefile(target, source)
-    ):
-        raise InputError(f"{option}: {target} is read by this command, and would be replaced")
-
-
-def names(text: str | None) -> list[str] | None:
-    """Names with commas between them."""
-    return None if text is None else [name.strip() for name in text.split(",")]
+def labels(text: str | None) -> list[str] | None:
+    """Labels with commas between them, as --classes has them."""
+    if text is None:
+        return None
+    names = _listed(text)
+    for name in names:
+        if name.startswith('"') and '"' + name.replace('"', '""') + '"' not in text:
+            raise InputError(
+                "--classes: expected labels with commas between them, in double quotes where one "
+                f"has a comma in it and its own quotes doubled, got {text!r:.60}"
+            )
+    return names
 
 
 def parameters(given: list[str] | None, budget: int | None = None) -> dict[str, Any]:

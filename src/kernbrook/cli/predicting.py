@@ -18,7 +18,7 @@ from kernbrook.cli.options import (
     Scheduler,
     Seed,
     Sep,
-    check_not_read,
+    check_outputs,
     takes_tables,
 )
 from kernbrook.cli.output import progress, say
@@ -64,7 +64,6 @@ def predict(
     A score is the combined vote. Of two labels, from 0 on, the prediction is the second in sorted
     order; more labels have one score each, and the greatest wins.
     """
-    from kernbrook.atomic import check_writable
     from kernbrook.estimators.tasks import task_of
     from kernbrook.evaluation.predicting import Tally, check_scores, load_learned
     from kernbrook.evaluation.sources import open_like
@@ -73,10 +72,7 @@ def predict(
     from kernbrook.streams.table_levels import told_of
 
     to_file = str(output) != "-"
-    if to_file:
-        check_writable(output)
-        for path in (data, str(model)):
-            check_not_read("--output", output, path)
+    check_outputs({"--output": output}, [data, str(model)])
     machine, source, checkpoint = load_learned(model)
     if scores:
         check_scores(machine)

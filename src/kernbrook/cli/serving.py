@@ -11,6 +11,7 @@ from threading import Thread
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
+from kernbrook.cli.output import say
 from kernbrook.errors import InputError
 
 HOST = "127.0.0.1"
@@ -76,8 +77,9 @@ class Server(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exception(), OSError):  # as where a browser has gone away
-            super().handle_error(request, client_address)
+        error = sys.exception()
+        if not isinstance(error, OSError):  # as where a browser has gone away
+            say(f"kernbrook: a request to the page failed: {type(error).__name__}: {error}")
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -92,7 +94,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(self._response("POST", lambda _: self._sent()))
 
     def _response(self, method: str, given: Callable[[dict[str, str]], Any]) -> Response:
-        address = urlsplit(self.path)
+        try:
+            address = urlsplit(self.path)
+        except ValueError:  # brackets that are no host
+            return Response.told(400, "expected the address of a page")
         query = dict(parse_qsl(address.query))
         if problem := self._refusal(query.pop("token", "")):
             return Response.told(403, problem)
@@ -118,7 +123,9 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if self.headers.get_content_type() != "application/json":
             return Response.told(415, "expected application/json")
-        if not (length.isascii() and length.isdecimal() and int(length) <= MOST_BYTES):
+        if not (length.isascii() and length.isdecimal() and len(length) < 10) or (
+            int(length) > MOST_BYTES
+        ):
             return Response.told(413, f"expected up to {MOST_BYTES} bytes and their number")
         try:
             values = json.loads(self.rfile.read(int(length)))

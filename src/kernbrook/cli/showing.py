@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kernbrook.cli.options import Json, check_targets
+from kernbrook.cli.options import Json, check_outputs
 from kernbrook.cli.output import show_result, terminal
 
 
@@ -25,7 +25,7 @@ def show(
     from kernbrook.persistence.saving import read
     from kernbrook.reports.model import file_facts, model_json, model_page
 
-    check_targets(json)
+    check_outputs({"--json": json}, [str(model)])
     file = file_facts(model)
     estimator, header = read(model)
     known = checkpoint_of(estimator, header, model)

@@ -20,9 +20,8 @@ from kernbrook.cli.options import (
     Seed,
     Sep,
     Settings,
-    check_not_read,
-    check_targets,
-    names,
+    check_outputs,
+    labels,
     parameters,
     takes_tables,
 )
@@ -38,7 +37,11 @@ Recipe = Annotated[
     str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
 ]
 Classes = Annotated[
-    str | None, typer.Option(help="The labels, with commas; else the data are read for them.")
+    str | None,
+    typer.Option(
+        help="The labels, with commas; one with a comma in it in double quotes. Else the data are "
+        "read for them."
+    ),
 ]
 Every = Annotated[
     float, typer.Option(min=0, metavar="SECONDS", help="Time from checkpoint to checkpoint.")
@@ -99,9 +102,8 @@ def train(
     from kernbrook.evaluation.training import check_target
     from kernbrook.evaluation.training import train as run
 
-    check_targets(json)
+    check_outputs({"--model": model, "--json": json}, [data])
     check_target(model, resume, overwrite)
-    check_not_read("--model", model, data)
     chosen = {**parameters(settings, budget), "random_state": seed}
     if scheduler is not None:
         alone = {
@@ -131,7 +133,7 @@ def train(
             recipe = OURS[task_of_labels(stream)]
             estimator = _made(recipe, chosen, classes)
         result = run(
-            stream, estimator, model, source=source, classes=names(classes), resume=resume,
+            stream, estimator, model, source=source, classes=labels(classes), resume=resume,
             overwrite=overwrite, every=checkpoint_every, stop=stopping.wanted,
             compiling=shown.compiling,
             progress=lambda state: shown.reading(
@@ -183,7 +185,7 @@ def _by_workers(
         total = rounds or 1
         result = train_parts(
             parts, _made(recipe, chosen, classes), model, scheduler, rounds=total,
-            classes=names(classes), overwrite=overwrite,
+            classes=labels(classes), overwrite=overwrite,
             progress=lambda state: shown.reading(
                 f"{parts.name}: {state.rows:,} rows", state.rounds, total
             ),

@@ -55,6 +55,8 @@ def as_labels(y: Any, warn: bool = False) -> NDArray[Any]:
         labels = np.full(len(lost), None, dtype=object)
         labels[~lost] = np.asarray(y[~lost])
         return labels
+    if isinstance(y, (str, bytes)):  # which has a length too
+        raise InputError(f"expected a list or an array of labels, got the text {y!r:.60}")
     if isinstance(y, (list, tuple)):
         y = _array_of(y)
     return np.asarray(column_or_1d(y, warn=warn))

@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernbrook import recipes as book
+from kernbrook.checks import each_name
+from kernbrook.errors import InputError
 from kernbrook.evaluation.parallel import crew_of, run_all
 from kernbrook.evaluation.warming import Family, Tell, family, try_out
 from kernbrook.streams import open_stream
@@ -28,7 +30,7 @@ def compile_ahead(
 
     Parameters
     ----------
-    recipes : names, or "all"
+    recipes : names, in a list or in a text with commas, or "all"
     jobs : processes; one a core by default
     compiling : as `compare` has it
 
@@ -38,6 +40,8 @@ def compile_ahead(
 
     Raises
     ------
+    InputError
+        There is no name.
     UnknownNameError
         No recipe has such a name.
 
@@ -46,7 +50,9 @@ def compile_ahead(
     >>> compile_ahead(["majority"], jobs=1)
     0
     """
-    names = book.names() if recipes == "all" else recipes
+    names = book.names() if recipes == "all" else each_name(recipes)
+    if not names:
+        raise InputError("recipes: expected one or more names, got none")
     trials: dict[Family, Callable[[], Any]] = {frozenset({"svmlight"}): _read}
     for name in names:
         machine = book.make(name)

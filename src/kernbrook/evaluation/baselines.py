@@ -17,6 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
+from kernbrook.checks import each_name
 from kernbrook.errors import UnknownNameError
 from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.metrics import river
@@ -83,9 +84,7 @@ def libraries_of(baselines: str | Sequence[str] | None) -> tuple[str, ...]:
     >>> libraries_of("sklearn"), libraries_of(None)
     (('sklearn',), ())
     """
-    given = () if baselines is None else baselines
-    text = given if isinstance(given, str) else ",".join(map(str, given))
-    libraries = tuple(dict.fromkeys(name.strip() for name in text.split(",") if text))
+    libraries = tuple(dict.fromkeys(each_name(() if baselines is None else baselines)))
     for library in libraries:
         if library not in LIBRARIES:
             raise UnknownNameError("library of baselines", library, LIBRARIES)

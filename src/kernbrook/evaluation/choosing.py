@@ -82,6 +82,14 @@ def wanted(recipes: Any) -> dict[str, Any] | None:
     return rows
 
 
+def are_recipes(given: Any, rows: int) -> bool:
+    """Whether what follows a frame of so many rows is recipes or models, and not its labels."""
+    if isinstance(given, (list, tuple)):
+        of_rows = len(given) == rows and not any(one in book.names() for one in given)
+        return not of_rows and all(isinstance(one, str) or _is_model(one) for one in given)
+    return isinstance(given, (str, Mapping)) or _is_model(given)
+
+
 def _is_model(given: Any) -> bool:
     """Whether it can only be meant as a model; `online` says whether it is one."""
     return any(hasattr(given, name) for name in ("learn", "fit", "partial_fit", "learn_one")) or (

@@ -48,6 +48,10 @@ def named_classes(
         if known is None and kind is None:
             raise InputError("classes: expected all labels (--classes), because the model is new")
         return None if known is None else np.asarray(known)
+    if isinstance(named, str):
+        raise InputError(f"classes: expected a list of labels, got the text {named!r:.60}")
+    if len(named) == 0:
+        raise InputError("classes: expected all labels, got none")
     classes = np.unique(_read(named, kind))
     if known is not None and not np.array_equal(classes, known):
         raise InputError(f"classes were {listed(known)} and are {listed(classes)}")

@@ -26,6 +26,7 @@ from kernbrook.evaluation.baselines import baselines_of, libraries_of
 from kernbrook.evaluation.choosing import (
     SHORT_LISTS,
     Choice,
+    are_recipes,
     choices_of,
     said_of,
     seeded,
@@ -49,6 +50,7 @@ from kernbrook.evaluation.tasks import (
 )
 from kernbrook.evaluation.warming import Family, Tell, Trials, family, trials_of
 from kernbrook.streams import Stream, open_stream
+from kernbrook.streams.opening import is_frame
 
 Progress = Callable[[int], None]
 
@@ -58,7 +60,8 @@ def _with_labels_inside(function: Callable[..., Comparison]) -> Callable[..., Co
 
     @wraps(function)
     def called(data: Any, *arguments: Any, **options: Any) -> Comparison:
-        if arguments and isinstance(data, (str, os.PathLike, Stream, tuple)):
+        inside = isinstance(data, (str, os.PathLike, Stream, tuple))
+        if arguments and (inside or (is_frame(data) and are_recipes(arguments[0], data.shape[0]))):
             arguments = (None, *arguments)
         return function(data, *arguments, **options)
 
@@ -86,7 +89,8 @@ def compare(
     Parameters
     ----------
     data : (n, d) array, frame or sparse matrix; or what `open_stream` takes, or a `Stream`
-    y : (n,) labels of an array; other data have their own, and the recipes are their next argument
+    y : (n,) labels of an array; other data have their own, and the recipes are their next argument.
+        Of a frame that has its labels in a column, too
     recipes : what is compared, all for one task, by the names of the rows: a mapping of each name
         to a recipe or a model. Or recipes, in a text with commas or a list, such as
         "spa(divisor=30), spa, bpas(budget=500)", and models in the list; "all" recipes that go with

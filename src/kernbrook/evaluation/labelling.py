@@ -328,9 +328,9 @@ class _Session(Session):
             self._written = -1
             self.save()
         elif self.known is not None:
-            save_checkpoint(self.model, self.known, self.path)
+            self.write(save_checkpoint, self.model, self.known, self.path)
         else:
-            save(self.model, self.path)
+            self.write(save, self.model, self.path)
         self.log.take_back()
         self.undoing = 0
 

@@ -42,11 +42,14 @@ def locked(path: str | PathLike[str]) -> Iterator[None]:
         raise InputError(
             f"{path} is in use: this model is being trained or labelled already{_by_whom(place)}"
         )
+    there = _identity(place)
     try:
         yield
     finally:
+        # Where somebody has removed it, there may be another's now.
         with contextlib.suppress(OSError):  # not while it is open, on Windows
-            place.unlink()
+            if _identity(place) == there:
+                place.unlink()
         lock.release()
 
 
@@ -84,6 +87,14 @@ def _held(place: Path) -> FileLock | None:
             if error.errno in _NO_LOCKS:
                 return lock
             raise InputError(f"cannot write {str(place)!r}: {error.strerror}") from error
+
+
+def _identity(place: Path) -> tuple[int, int] | None:
+    """Of a file, by which it is told from one of the same name; None where there is none."""
+    with contextlib.suppress(FileNotFoundError):
+        found = os.stat(place)
+        return found.st_dev, found.st_ino
+    return None
 
 
 def _by_whom(place: Path) -> str:

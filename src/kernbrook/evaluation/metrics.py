@@ -29,9 +29,7 @@ def river(module: str, what: str) -> Any:
     try:
         return import_module(f"river.{module}")
     except ModuleNotFoundError as error:
-        raise InputError(
-            f'{what} needs the package river: pip install river, or "kernbrook[river]"'
-        ) from error
+        raise InputError(f"{what} needs the package river: pip install river") from error
 
 
 def over_rounds(

@@ -55,6 +55,8 @@ def load_orders(path: str | Path, name: str) -> NDArray[np.int64]:
     DataFileError
         The file cannot be read, or has no orders of that name.
     """
+    if Path(path).exists() and not Path(path).is_file():
+        raise DataFileError(path, "it is not an ordinary file")
     if Path(path).is_file() and not zipfile.is_zipfile(path):
         raise DataFileError(path, "expected an .npz file of orders, found something else")
     try:

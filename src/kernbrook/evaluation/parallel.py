@@ -13,7 +13,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -90,24 +90,32 @@ class Processes(Crew):
     def __init__(self, jobs: int):
         from joblib.executor import get_memmapping_executor
 
-        # Compiling takes memory, and loky replaces a process that takes much more than before.
-        warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
         threads = str(max(1, available_cores() // jobs))
         inside = {name: os.environ.get(name, threads) for name in THREADS}
         self.size = jobs
         self._executor = get_memmapping_executor(jobs, timeout=300, env=inside)
         self._folder = TemporaryDirectory(prefix="kernbrook-", ignore_cleanup_errors=True)
+        self._shared = 0
+        self._filters = warnings.catch_warnings()
+
+    def __enter__(self) -> Processes:
+        self._filters.__enter__()
+        # Compiling takes memory, and loky replaces a process that takes much more than before.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+        return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is not None:
             _wait_until_begun(self.begun)
             self._executor.shutdown(wait=True, kill_workers=True)
         self._folder.cleanup()
+        self._filters.__exit__(kind, error, trace)
 
     def share(self, value: Any) -> Any:
         from joblib import dump
 
-        path = Path(self._folder.name) / "shared"
+        self._shared += 1  # a process may still hold what is in the file before
+        path = Path(self._folder.name) / f"shared-{self._shared}"
         dump(value, path)
         return Stored(str(path))
 
@@ -197,15 +205,25 @@ def _same(value: Any) -> Any:
     return value
 
 
-@cache
+_clients: dict[str, Any] = {}
+
+
 def client_of(address: str) -> Any:
-    """A client of a Dask cluster, for as long as this process; see `Cluster`.
+    """A client of a Dask cluster, for as long as it is connected; see `Cluster`.
 
     Raises
     ------
     InputError
         Dask is not installed, the address is none, or nobody answers there.
     """
+    known = _clients.get(address)
+    if known is not None and known.status == "running":
+        return known
+    _clients[address] = _connected(address)
+    return _clients[address]
+
+
+def _connected(address: str) -> Any:
     kind, _, number = address.partition(":")
     if kind == "local" and not (number.isdigit() and int(number) > 0):
         raise InputError(f"scheduler: expected local:N with N from 1, got {address!r}")
@@ -216,7 +234,7 @@ def client_of(address: str) -> Any:
         from dask.distributed import Client, LocalCluster
     except ImportError as error:
         raise InputError(
-            "scheduler: Dask is not installed; run pip install 'kernbrook[dask]'"
+            'scheduler: Dask is not installed; run pip install ".[dask]" in kernbrook\'s folder'
         ) from error
     local = None
     if kind == "local":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -27,6 +28,10 @@ class Quit(Exception):
 
 class Undo(Exception):
     """Raised while a row is met, to take back the last answer."""
+
+
+class _OtherWriter(InputError):
+    """Something else has written the model's file."""
 
 
 @dataclass(kw_only=True)
@@ -79,6 +84,8 @@ class Session(ABC):
         self._met = "" if self.known is None else self.known.digest
         self._whole = self.known is not None and self.known.finished  # what the file says
         self._written = self.state.resumed_at = self.state.rows
+        self._replaces = _stamp(self.path) if self.known is not None else None
+        self._careful = self.new or self.known is not None  # about what the file is now
 
     @abstractmethod
     def meet(self, X: Features, y: Labels) -> None:
@@ -145,18 +152,26 @@ class Session(ABC):
         rows, whole = self.state.rows, self.state.finished
         if rows == self._written and self._whole >= whole:
             return
-        if self.new and self._written == 0 and check_writable(self.path).exists():
-            raise InputError(
-                f"{self.path} was written by something else meanwhile, and is left as it is: "
-                "take another file, or overwrite (--overwrite)"
-            )
         try:
-            save_checkpoint(self.model, self.reached(), self.path)
+            self.write(save_checkpoint, self.model, self.reached(), self.path)
+        except _OtherWriter:
+            raise
         except InputError as error:
             kept = f"; the checkpoint after {self._written} rows is still there"
             kept = kept if self._written else ""
             raise InputError(f"after {rows} rows: {error}{kept}") from error
         self._written, self._whole = rows, whole
+
+    def write(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Write the file; InputError where something else has written it since."""
+        check_writable(self.path)
+        if self._careful and _stamp(self.path) != self._replaces:
+            raise _OtherWriter(
+                f"{self.path} was written by something else meanwhile, and is left as it is: "
+                "take another file, or overwrite (--overwrite)"
+            )
+        function(*arguments)
+        self._replaces, self._careful = _stamp(self.path), True
 
     def _new_rows(self, stream: Stream, progress: Callable[[Any], None] | None) -> Iterator[Piece]:
         """The rows that the model has not met; the ones before must be those that it has."""
@@ -206,3 +221,15 @@ def check_same_settings(
             f"{name} was {before[name]!r:.60} and is {after[name]!r:.60}" for name in changed
         )
         raise InputError(f"{path} comes from other settings: {told}")
+
+
+def _stamp(path: str | PathLike[str]) -> tuple[int, ...] | None:
+    """What changes with each writing of a file; None where there is none.
+
+    The lock does not tell everything: its file can be removed, and some file systems have none.
+    """
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

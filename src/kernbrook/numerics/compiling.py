@@ -14,7 +14,8 @@ from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
-from kernbrook.numerics.freshness import meet
+from kernbrook.numerics.freshness import PACKAGE as PACKAGE_FOLDER
+from kernbrook.numerics.freshness import CheckedFiles, digest_of, meet, not_kept
 from kernbrook.numerics.inner import Compiled, InnerCacheImpl
 
 PACKAGE = __name__.partition(".")[0]
@@ -35,6 +36,11 @@ def from_outside(kind):
 class OwnTypesCache(FunctionCache):
     """numba's cache on disk, without what is compiled for types from outside this package."""
 
+    def __init__(self, function):
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp(), digest_of(PACKAGE_FOLDER)
+        self._cache_file = CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+
     def load_overload(self, sig, target_context):
         if any(map(from_outside, getattr(sig, "args", sig))):
             return None
@@ -42,7 +48,10 @@ class OwnTypesCache(FunctionCache):
 
     def save_overload(self, sig, data):
         if not any(map(from_outside, getattr(sig, "args", sig))):
-            super().save_overload(sig, data)
+            try:
+                super().save_overload(sig, data)
+            except OSError as error:  # a full disk
+                not_kept(f"{self._cache_path}: {error.strerror or error}")
 
 
 class InnerCache(OwnTypesCache):
@@ -65,8 +74,13 @@ def njit(**options):
             return function
         compiled = Compiled(function, {}, {"nopython": True, "boundscheck": None, **options})
         if kept:
-            compiled._cache, compiled.inner_cache = OwnTypesCache(function), InnerCache(function)
-            meet(Path(compiled.stats.cache_path), Path(function.__code__.co_filename))
+            try:
+                caches = OwnTypesCache(function), InnerCache(function)
+            except RuntimeError as error:  # no folder can be written
+                not_kept(error)
+            else:
+                compiled._cache, compiled.inner_cache = caches
+                meet(Path(compiled.stats.cache_path), Path(function.__code__.co_filename))
         return compiled
 
     return decorate

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from kernbrook.checks import each_name
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.evaluation.manifest import manifest
 from kernbrook.evaluation.parallel import Jobs
@@ -58,7 +59,7 @@ def published(table: str) -> Published:
 
 def reproduce(
     table: str,
-    data: Sequence[str] | None = None,
+    data: str | Sequence[str] | None = None,
     permutations: int | None = None,
     seed: int = 0,
     orders: str | Path | None = None,
@@ -72,8 +73,8 @@ def reproduce(
     Parameters
     ----------
     table : one of `tables()`
-    data : names of data sets of that table; by default all that are built in or lie in the
-        folder KERNBROOK_DATA
+    data : names of data sets of that table, in a list or in a text with commas; by default all
+        that are built in or lie in the folder KERNBROOK_DATA
     permutations : as many as in the paper by default, 20, 10 or 5; 5 for bomkl-figure-1, 1 for
         the figures of bpegasos. For amkl the draws of the random features, 5 by default; for vkr
         of the folds, 1 by default
@@ -96,14 +97,17 @@ def reproduce(
     wanted = published(table)
     printed = wanted.printed()
     names = list(dict.fromkeys(row.data for row in printed))
-    for name in data or ():
+    chosen = names if data is None else each_name(data)
+    for name in chosen:
         if name not in names:
             raise UnknownNameError(f"data set of {table}", name, names)
     for argument, value in (("orders", orders), ("rows", rows)):
         refusal = _REFUSALS[argument].get(wanted.order)
         if value is not None and refusal is not None:
             raise InputError(f"{argument}: {refusal.format(table)}")
-    printed = [row for row in printed if data is None or row.data in data]
+    printed = [row for row in printed if row.data in chosen]
+    if not printed:
+        raise InputError(f"data: expected data sets of {table}, got none")
     given = None if orders is None else Path(orders)
     permutations = wanted.permutations if permutations is None else permutations
     plan = Plan(permutations, seed, jobs, rows, given, announce, compiling)

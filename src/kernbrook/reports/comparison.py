@@ -331,4 +331,4 @@ def comparisons_page(comparisons: Sequence[Comparison], ranking: Ranking | None)
         plot = learning_curves(one, how.scale, how.axis)
         sections.append(Section(one.data, verdict(one), plot, comparison_table(one)))
     title = f"Online learning on {len(comparisons)} data sets"
-    return Page(title, (*sections, again(comparisons[0].manifest)))
+    return Page(title, (*sections, again(*(one.manifest for one in comparisons))))

@@ -80,14 +80,22 @@ def write_page(page: Page, path: str | PathLike[str]) -> None:
     write_text(path, environment.from_string(source).render(page=page, parts=parts))
 
 
-def again(manifest: Mapping[str, Any]) -> Section:
-    """How to run it again: the manifest, one line an entry, nested names joined by dots."""
-    entries = dict(_flat(plain(dict(manifest))))
+def again(*manifests: Mapping[str, Any]) -> Section:
+    """How to run it again: the manifest, one line an entry, nested names joined by dots.
+
+    Of several data sets, what is the same for all has one line, and all else one for each.
+    """
+    flat = [dict(_flat(plain(dict(manifest)))) for manifest in manifests]
+    same = {key: value for key, value in flat[0].items() if all(value == o.get(key) for o in flat)}
+    entries = [*same.items()]
+    for own in flat:
+        whose = f"{own['data']}: " if "data" in own else ""
+        entries += [(whose + key, own[key]) for key in own if key not in {*same, "data"}]
     if not entries:
         return Section("How to run it again", "No manifest was recorded with this run.")
     columns = (
-        Column("what", tuple(entries), kind="text"),
-        Column("value", tuple(entries.values()), kind="long"),
+        Column("what", tuple(key for key, _ in entries), kind="text"),
+        Column("value", tuple(value for _, value in entries), kind="long"),
     )
     return Section(
         "How to run it again",

@@ -3,7 +3,7 @@
 try:
     import river as river
 except ImportError as error:
-    raise ImportError("kb.river needs River: pip install 'kernbrook[river]'") from error
+    raise ImportError("kb.river needs River: pip install river") from error
 
 from kernbrook.river.classifier import MKClassifier
 from kernbrook.river.regressor import MKRegressor

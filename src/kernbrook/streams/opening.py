@@ -292,6 +292,14 @@ def _named(source: str, seed: int, asked: _Asked) -> Stream | None:
     return whole if rows is None else FirstRows(whole, rows)
 
 
+def place_of(source: str) -> str | Path:
+    """Where the file is that a name of data in the folder KERNBROOK_DATA means; else the same."""
+    name = source.partition(":")[0]
+    if is_data_file(source) or name in stream_names():
+        return source
+    return _in_folder(name) or source
+
+
 def _looks_like_path(source: str) -> bool:
     separators = {os.sep, "/", os.altsep or os.sep}
     return any(s in source for s in separators) or has_known_suffix(Path(source))

@@ -43,9 +43,7 @@ def edit_similarity(A: Sequence[str], B: Sequence[str]) -> NDArray[np.float64]:
         from rapidfuzz.distance import Levenshtein
         from rapidfuzz.process import cdist
     except ImportError as error:
-        raise ImportError(
-            "edit_similarity needs rapidfuzz: pip install 'kernbrook[strings]'"
-        ) from error
+        raise ImportError("edit_similarity needs rapidfuzz: pip install rapidfuzz") from error
     for strings in (A, B):
         for i, string in enumerate(strings):
             if not isinstance(string, str):
