@@ -296,6 +296,16 @@ DISHONEST = [
     (put("waiting.scores_lengths", np.array([5, -1, -1, 1])), "expected numbers from 0 to 4"),
     (put("waiting.scores_lengths", np.array([9, 0, 0, 0])), "expected numbers from 0 to 4"),
     (put("waiting.scores", np.zeros(3)), "scores: expected float64 of shape .4,."),
+    (put("waiting.scores", np.full(4, np.nan)), "waiting.scores: NaN or infinity"),
+    (
+        lambda model, *_: model["waiting"].update(
+            predictions={"labels": {"dtype": "object", "values": [[1], 1, 1, 1]}}
+        ),
+        "waiting.predictions: expected labels, got .1.",
+    ),
+    (lambda model, *_: model["waiting"].update(keys={"dict": {"a": 1}}), "keys: expected a list"),
+    (lambda model, *_: model["waiting"].update(keys=[]), "keys: expected one or more"),
+    (lambda model, *_: model["fitted"].update(n_dropped_=2**63 - 1), "n_dropped_: expected an int"),
     (lambda model, *_: model["fitted"].update(n_dropped_=-1), "n_dropped_: expected an integer"),
     (lambda model, *_: model["waiting"].update(predictions=[1]), "predictions: expected 4 of them"),
     (lambda model, *_: model.pop("inner"), "inner"),

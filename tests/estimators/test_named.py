@@ -244,6 +244,14 @@ def names(*given):
     return lambda model, tensors, header: model["fitted"].update(names_=list(given))
 
 
+def both(*changes):
+    return lambda *file: [change(*file) for change in changes]
+
+
+def ignored(given):
+    return lambda model, tensors, header: model["fitted"].update(ignored_={"dict": given})
+
+
 def tensor(name, value):
     return lambda model, tensors, header: tensors.update({name: value})
 
@@ -255,9 +263,15 @@ def tensor(name, value):
         (names("a", 1.5), "names_: expected text or whole numbers, each once"),
         (names("a", "b", "c"), "names_: 3 names of 2 columns"),
         (tensor("totals_", np.zeros(3)), "totals_: expected float64 of shape .2,."),
-        (tensor("totals_", np.full(2, np.inf)), "expected finite numbers"),
-        (tensor("counts_", np.array([-1, 0])), "counts from 0"),
+        (tensor("totals_", np.full(2, np.inf)), "totals_: expected sums of as many values"),
+        (tensor("counts_", np.array([-1, 0])), "counts_: expected numbers of values"),
         (lambda model, *_: model["fitted"].pop("ignored_"), "ignored_"),
+        (names("a", True), "names_: expected text or whole numbers, each once"),
+        (tensor("totals_", np.array([0.0, 1e160])), "totals_: expected sums of as many values"),
+        (tensor("counts_", np.array([3, 2**63 - 1])), "counts_: expected numbers of values"),
+        (both(names("a"), tensor("counts_", np.array([3, 3]))), "0 of columns without a name"),
+        (ignored({"x": -1}), "ignored_: expected numbers of rows"),
+        (ignored({"x": True}), "ignored_: expected numbers of rows"),
     ],
 )
 def test_dishonest_files(change, message, tmp_path):

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
-from kernbrook.checks import Other, Whole, check, is_number, refusal, shown
+from kernbrook.checks import Other, Whole, check, counted, is_number, refusal, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, is_empty
 from kernbrook.estimators.named import NamedColumns, records_of
@@ -92,7 +92,7 @@ class LateLabels(BaseEstimator):
         self.__dict__.update(_waiting=waiting, n_dropped_=vars(self).get("n_dropped_", 0))
         while len(waiting) > self.limit:
             waiting.popitem(last=False)
-            self.n_dropped_ += 1
+            self.n_dropped_ = counted("n_dropped_", self.n_dropped_, 1)
         return said.predictions
 
     def learn(self, keys: Any, y: Any) -> tuple[NDArray[Any], Flags]:
