@@ -45,7 +45,11 @@ def _limit() -> None:
 
     pages = int(Path("/proc/self/statm").read_text().split()[0]) if Path("/proc").is_dir() else 0
     if pages:
-        most = pages * os.sysconf("SC_PAGE_SIZE") + MEMORY
+        most, hard = (
+            pages * os.sysconf("SC_PAGE_SIZE") + MEMORY,
+            resource.getrlimit(resource.RLIMIT_AS)[1],
+        )
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
