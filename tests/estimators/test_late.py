@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
 
 import kernbrook as kb
+from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError, ModelFileError
 
 X, Y = hard_streams.gaussian_clouds(80, 4)
@@ -185,6 +186,20 @@ def test_the_oldest_is_dropped():
         late.learn([3, 2], ["up", "up"])
     assert list(late.waiting_) == [3, 5, 6, 0, 8]
     assert late.model.n_rounds_ == 1
+
+
+def test_more_rows_than_can_be_counted(tmp_path):
+    """Refused as a whole, so that the file of the last model is read again."""
+    late = kb.LateLabels(classifier(), limit=5, classes=["down", "up"])
+    late.predict(X[:5], range(5))
+    late.n_dropped_ = COUNTED - 1
+    late.predict(X[:1], ["next"])
+    with pytest.raises(InputError, match="n_dropped_: 4611686018427387904 rows and 2 more are too"):
+        late.predict(X[:2], ["a", "b"])
+    kb.save(late, tmp_path / "late")
+    loaded = kb.load(tmp_path / "late")
+    assert list(loaded.waiting_) == list(late.waiting_) == [1, 2, 3, 4, "next"]
+    assert loaded.n_dropped_ == COUNTED
 
 
 def test_an_interrupted_call_frees_what_was_learned(monkeypatch):

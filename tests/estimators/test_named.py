@@ -11,6 +11,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
 import kernbrook as kb
+from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError, ModelFileError
 
 X, Y = hard_streams.gaussian_clouds(90, 5)
@@ -238,6 +239,19 @@ def test_late_labels_around_it(tmp_path):
     assert late.model.ignored_ == twin.ignored
     rows = np.vstack([twin.row(record) for record in records])
     np.testing.assert_array_equal(late.model.predict_proba(records), twin.model.predict_proba(rows))
+
+
+def test_more_values_than_can_be_counted(tmp_path):
+    """Refused as a whole, so that the file of the last model is read again."""
+    model = kb.NamedColumns(kb.OnlineMKRegressor([kb.Linear()], scaling=None))
+    model.learn([{"a": 1.0}], [1.0])
+    model.counts_[:] = COUNTED - 1
+    model.learn([{"a": 2.0}], [1.0])
+    with pytest.raises(InputError, match="X: 4611686018427387904 rows and 1 more are too many"):
+        model.learn([{"a": 2.0}], [1.0])
+    assert model.n_rounds_ == 2
+    kb.save(model, tmp_path / "model")
+    assert kb.load(tmp_path / "model").counts_.tolist() == [COUNTED]
 
 
 def names(*given):
