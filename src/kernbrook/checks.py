@@ -33,6 +33,7 @@ from kernbrook.errors import InputError
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes of numbers that can be multiplied and divided by
 LEARNED = 1e120  # sizes of what is learned: what a file's have to be below
 MOST = 10**8  # of what is counted or kept in memory: more than any has room for
+COUNTED = 2**62  # rows that can be counted: no stream has so many, and sums stay in 64 bits
 _MOMENTS = datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64
 _OF_MOMENTS = re.compile(r"date|time|duration|period", re.IGNORECASE)  # types of columns
 
@@ -90,6 +91,13 @@ def refusal(owner: Any, name: str, wanted: str) -> InputError:
 
 def _refused(kind: type, name: str, wanted: str, value: Any) -> InputError:
     return InputError(f"{kind.__name__}: {name} must {wanted}, got {shown(value)}")
+
+
+def counted(name: str, before: int, more: int) -> int:
+    """The sum of two numbers of rows; InputError where nobody can have counted so far."""
+    if before + more > COUNTED:
+        raise InputError(f"{name}: {before} rows and {more} more are too many to count")
+    return before + more
 
 
 def ask_for(numbers: int, what: str) -> NDArray[np.float64]:

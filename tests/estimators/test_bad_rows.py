@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 import kernbrook as kb
+from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError
 from kernbrook.estimators.bad_rows import good_rows
 
@@ -86,3 +87,15 @@ def test_they_are_refused_otherwise(task):
         make(on_bad_rows="skip").fit(X, y).predict(WRONG)
     with pytest.raises(InputError, match="X has 90 rows but y has 3 labels"):
         make(on_bad_rows="skip").learn(WRONG, y[:3])
+
+
+def test_more_rows_than_can_be_counted(tmp_path):
+    """Refused as a whole, so that the file of the last model is read again."""
+    X, y = [[0.0], [np.nan], [1.0]], [1.0, 2.0, 3.0]
+    model = kb.OnlineMKRegressor([kb.Linear()], scaling=None, on_bad_rows="skip").fit(X, y)
+    model.n_rows_skipped_ = COUNTED
+    with pytest.raises(InputError, match="n_rows_skipped_: 4611686018427387904 rows and 1 more"):
+        model.partial_fit(X, y)
+    assert model.n_rounds_ == 2
+    kb.save(model, tmp_path / "model")
+    assert kb.load(tmp_path / "model").n_rows_skipped_ == COUNTED

@@ -265,4 +265,107 @@ def test_states_that_no_learning_leads_to(number, tmp_path):
 def test_an_offset_that_is_no_number(tmp_path):
     model = plain.regressor(GAUSSIANS, center=True, random_state=0)
     change = say("fitted", "offset_", value="nought")
-    assert_refused(model, change, "offset_: expected a finite number, got 'nought'", tmp_path)
+    assert_refused(
+        model, change, "offset_: expected a number of size below 1e100, got 'nought'", tmp_path
+    )
+
+
+# -- labels, counts and parameters ------------------------------------------------------------
+
+
+def classes_of(dtype, *values):
+    def change(model, tensors, header):
+        tensors.pop("classes_", None)
+        model["fitted"]["classes_"] = {"labels": {"dtype": dtype, "values": list(values)}}
+
+    return change
+
+
+def machine(**parameters):
+    return kb.OnlineMKClassifier(GAUSSIANS, kb.Perceptron(), random_state=0, **parameters)
+
+
+LINEAR = {"kernels.Linear": {}}
+SAYING = [
+    (put("classes_", lambda a: a[::-1]), "classes_: .*each once and sorted: got .1.0, -1.0"),
+    (put("classes_", lambda a: a * 0), "classes_: .*each once and sorted: got"),
+    (put("classes_", lambda a: a * np.nan), "classes_: expected numbers or text, got nan"),
+    (
+        put("classes_", lambda a: a + np.array([0, np.inf])),
+        "classes_: expected numbers or text, got inf",
+    ),
+    (put("classes_", lambda a: a + 0.5), "classes_: .* Unknown label type: continuous"),
+    (classes_of("object", [1], [2]), r"classes_: expected numbers or text, got \[1\]"),
+    (classes_of("object", LINEAR, {"tuple": []}), "classes_: expected numbers or text"),
+    (classes_of("object", 1, "a"), "classes_: expected labels of one kind, .* int and str"),
+    (classes_of("object", 1, 2), "classes_: expected labels of one kind"),  # int64 holds them
+    (classes_of("object", None, "a"), "classes_: expected numbers or text"),
+    (classes_of("<U1", "ab", "ac"), "labels: 'ab' is longer than <U1"),
+    (classes_of("<U1", 1, 2), "labels: expected text, got 1"),
+    (say("parameters", "missing_label", value={"tuple": []}), "missing_label: expected a number"),
+    (say("parameters", "missing_label", value=[1]), "missing_label: expected a number, text or"),
+    (say("parameters", "threshold", value="x"), "threshold: expected None"),
+    (say("parameters", "on_bad_rows", value={"tuple": []}), "on_bad_rows must be"),
+    (say("fitted", "n_rows_skipped_", value=None), "n_rows_skipped_: expected an integer from 0"),
+    (say("fitted", "n_rows_skipped_", value=2**63 - 1), "n_rows_skipped_: expected an integer"),
+    (at("calibration.counts", 0, 2**62), "calibration: knows of 46.* labels, of 160 asked for"),
+    (say("run", value=None), "it has learned something, but has no state"),
+    (both(say("run", value=None), say("inner", value={})), "inner: OnlineMKClassifier has none"),
+    (say("best", value={}), "best: OnlineMKClassifier has none"),
+    (say("something", value={}), "something: OnlineMKClassifier has none"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SAYING)))
+def test_labels_counts_and_parameters(number, tmp_path):
+    """Refused by the field's name, where going on would end in an error from the depths."""
+    change, message = SAYING[number]
+    assert_refused(machine(), change, message, tmp_path)
+
+
+@pytest.mark.parametrize("strategy", [{"labels": {"dtype": "object", "values": [1, 2]}}, "mean"])
+def test_a_strategy_that_is_none(strategy, tmp_path):
+    change = say("parameters", "strategy", value=strategy)
+    message = "TrivialClassifier: strategy must be 'majority' or 'last-label', got"
+    assert_refused(kb.recipes.make("majority"), change, message, tmp_path)
+
+
+@pytest.mark.parametrize("seen", [-1, 1001, 2**63 - 1])
+def test_errors_of_labels_that_were_not_asked_for(seen, tmp_path):
+    change = at("calibration.seen", 0, seen)
+    model = plain.regressor(GAUSSIANS, random_state=0)
+    assert_refused(model, change, "calibration[:.] ?(knows of|errors, seen: expected)", tmp_path)
+
+
+def test_classes_that_learning_leads_to(tmp_path):
+    """Whole numbers that no type of NumPy holds; text as objects; truth values."""
+    for labels in (
+        [2**70, 2**70 + 1],
+        np.array(["b", "a"], dtype=object),
+        [True, False],
+        ["a", "é"],
+    ):
+        model = machine().partial_fit(X[:2], labels)
+        kb.save(model, tmp_path / "model")
+        loaded = kb.load(tmp_path / "model")
+        assert loaded.classes_.dtype == model.classes_.dtype
+        assert loaded.classes_.tolist() == model.classes_.tolist() == sorted(labels)
+
+
+def test_rows_that_were_all_skipped(tmp_path):
+    """A model that has left out rows, and has learned none, is kept."""
+    model = machine(on_bad_rows="skip").partial_fit([[np.nan] * 4], [1])
+    kb.save(model, tmp_path / "model")
+    loaded = kb.load(tmp_path / "model")
+    assert loaded.partial_fit([[np.inf] * 4, *X], [1, *Y]).n_rows_skipped_ == 2
+
+
+def test_parameters_that_could_not_be_read_again(tmp_path):
+    """Set after learning: refused on saving, not on loading."""
+    model = machine().fit(X, Y).set_params(threshold=[[0.0]])
+    with pytest.raises(InputError, match="threshold"):
+        kb.save(model, tmp_path / "model")
+    voted = kb.VotedKernelClassifier(GAUSSIANS).fit(X, Y).set_params(tol="x")
+    with pytest.raises(InputError, match="VotedKernelClassifier: tol must be"):
+        kb.save(voted, tmp_path / "model")
+    assert not (tmp_path / "model").exists()

@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
 
 import kernbrook as kb
+from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError, ModelFileError
 
 X, Y = hard_streams.gaussian_clouds(80, 4)
@@ -187,6 +188,20 @@ def test_the_oldest_is_dropped():
     assert late.model.n_rounds_ == 1
 
 
+def test_more_rows_than_can_be_counted(tmp_path):
+    """Refused as a whole, so that the file of the last model is read again."""
+    late = kb.LateLabels(classifier(), limit=5, classes=["down", "up"])
+    late.predict(X[:5], range(5))
+    late.n_dropped_ = COUNTED - 1
+    late.predict(X[:1], ["next"])
+    with pytest.raises(InputError, match="n_dropped_: 4611686018427387904 rows and 2 more are too"):
+        late.predict(X[:2], ["a", "b"])
+    kb.save(late, tmp_path / "late")
+    loaded = kb.load(tmp_path / "late")
+    assert list(loaded.waiting_) == list(late.waiting_) == [1, 2, 3, 4, "next"]
+    assert loaded.n_dropped_ == COUNTED
+
+
 def test_an_interrupted_call_frees_what_was_learned(monkeypatch):
     late, model = (kb.LateLabels(m, classes=["down", "up"]) for m in (classifier(), classifier()))
     late.predict(X, range(80))
@@ -296,6 +311,16 @@ DISHONEST = [
     (put("waiting.scores_lengths", np.array([5, -1, -1, 1])), "expected numbers from 0 to 4"),
     (put("waiting.scores_lengths", np.array([9, 0, 0, 0])), "expected numbers from 0 to 4"),
     (put("waiting.scores", np.zeros(3)), "scores: expected float64 of shape .4,."),
+    (put("waiting.scores", np.full(4, np.nan)), "waiting.scores: NaN or infinity"),
+    (
+        lambda model, *_: model["waiting"].update(
+            predictions={"labels": {"dtype": "object", "values": [[1], 1, 1, 1]}}
+        ),
+        "waiting.predictions: expected labels, got .1.",
+    ),
+    (lambda model, *_: model["waiting"].update(keys={"dict": {"a": 1}}), "keys: expected a list"),
+    (lambda model, *_: model["waiting"].update(keys=[]), "keys: expected one or more"),
+    (lambda model, *_: model["fitted"].update(n_dropped_=2**63 - 1), "n_dropped_: expected an int"),
     (lambda model, *_: model["fitted"].update(n_dropped_=-1), "n_dropped_: expected an integer"),
     (lambda model, *_: model["waiting"].update(predictions=[1]), "predictions: expected 4 of them"),
     (lambda model, *_: model.pop("inner"), "inner"),

@@ -11,6 +11,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
 import kernbrook as kb
+from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError, ModelFileError
 
 X, Y = hard_streams.gaussian_clouds(90, 5)
@@ -254,8 +255,29 @@ def test_late_labels_around_it(tmp_path):
     np.testing.assert_array_equal(late.model.predict_proba(records), twin.model.predict_proba(rows))
 
 
+def test_more_values_than_can_be_counted(tmp_path):
+    """Refused as a whole, so that the file of the last model is read again."""
+    model = kb.NamedColumns(kb.OnlineMKRegressor([kb.Linear()], scaling=None))
+    model.learn([{"a": 1.0}], [1.0])
+    model.counts_[:] = COUNTED - 1
+    model.learn([{"a": 2.0}], [1.0])
+    with pytest.raises(InputError, match="X: 4611686018427387904 rows and 1 more are too many"):
+        model.learn([{"a": 2.0}], [1.0])
+    assert model.n_rounds_ == 2
+    kb.save(model, tmp_path / "model")
+    assert kb.load(tmp_path / "model").counts_.tolist() == [COUNTED]
+
+
 def names(*given):
     return lambda model, tensors, header: model["fitted"].update(names_=list(given))
+
+
+def both(*changes):
+    return lambda *file: [change(*file) for change in changes]
+
+
+def ignored(given):
+    return lambda model, tensors, header: model["fitted"].update(ignored_={"dict": given})
 
 
 def tensor(name, value):
@@ -269,9 +291,15 @@ def tensor(name, value):
         (names("a", 1.5), "names_: expected text or whole numbers, each once"),
         (names("a", "b", "c"), "names_: 3 names of 2 columns"),
         (tensor("totals_", np.zeros(3)), "totals_: expected float64 of shape .2,."),
-        (tensor("totals_", np.full(2, np.inf)), "expected finite numbers"),
-        (tensor("counts_", np.array([-1, 0])), "counts from 0"),
+        (tensor("totals_", np.full(2, np.inf)), "totals_: expected sums of as many values"),
+        (tensor("counts_", np.array([-1, 0])), "counts_: expected numbers of values"),
         (lambda model, *_: model["fitted"].pop("ignored_"), "ignored_"),
+        (names("a", True), "names_: expected text or whole numbers, each once"),
+        (tensor("totals_", np.array([0.0, 1e160])), "totals_: expected sums of as many values"),
+        (tensor("counts_", np.array([3, 2**63 - 1])), "counts_: expected numbers of values"),
+        (both(names("a"), tensor("counts_", np.array([3, 3]))), "0 of columns without a name"),
+        (ignored({"x": -1}), "ignored_: expected numbers of rows"),
+        (ignored({"x": True}), "ignored_: expected numbers of rows"),
     ],
 )
 def test_dishonest_files(change, message, tmp_path):

@@ -6,6 +6,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbrook as kb
+from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError, ModelFileError
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.persistence import saving
@@ -80,16 +81,50 @@ def test_files(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"total_": 1}, {"last_": float("inf")}, {"labels_asked_": -1}, {"labels_asked_": 0.5}],
+    ("changes", "message"),
+    [
+        ({"total_": 1}, "total_, last_: expected a sum of 4 labels .*, got 1 and 4.0"),
+        ({"total_": 1e101}, "total_, last_: expected a sum of 4 labels"),
+        ({"total_": 1e308, "last_": 1e308}, "total_, last_: expected a sum of 4 labels"),
+        ({"last_": float("inf")}, "total_, last_: .*, got 10.0 and inf"),
+        ({"labels_asked_": -1}, "labels_asked_: expected an integer from 0, got -1"),
+        ({"labels_asked_": 0.5}, "labels_asked_: expected an integer from 0, got 0.5"),
+        ({"labels_asked_": 2**63 - 1}, "labels_asked_: expected an integer from 0"),
+    ],
     ids=str,
 )
-def test_files_that_are_wrong(changes, tmp_path):
+def test_files_that_are_wrong(changes, message, tmp_path):
     model = TrivialRegressor("mean").fit(X, [1.0, 2.0, 3.0, 4.0])
     vars(model).update(changes)
     saving.write(model, tmp_path / "m")
-    with pytest.raises(ModelFileError, match="total_, last_, labels_asked_: got"):
+    with pytest.raises(ModelFileError, match=message):
         kb.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("kind", [TrivialClassifier, TrivialRegressor])
+def test_more_labels_than_can_be_counted(kind, tmp_path):
+    """Refused as a whole, so that the file of the last model is read again."""
+    model = kind().fit(X, [1, 2, 1, 2])
+    model.labels_asked_ = COUNTED - 1
+    if kind is TrivialClassifier:
+        model.counts_[:] = COUNTED // 2, COUNTED // 2 - 1
+    model.learn(X[:1], [2])
+    kb.save(model, tmp_path / "m")
+    with pytest.raises(InputError, match="y: 4611686018427387904 rows and 2 more are too many"):
+        model.learn(X[:2], [1, 2])
+    kb.save(model, tmp_path / "m")
+    assert kb.load(tmp_path / "m").labels_asked_ == COUNTED
+
+
+@pytest.mark.parametrize(
+    ("model", "y"), [(TrivialClassifier(), [0.5, 1.5] * 2), (TrivialRegressor(), [1e101] * 4)]
+)
+def test_a_first_fit_that_fails_leaves_no_trace(model, y, tmp_path):
+    with pytest.raises(ValueError, match=r"y: expected|Unknown label type"):
+        model.fit(X, y)
+    assert not hasattr(model, "n_features_in_")
+    kb.save(model, tmp_path / "m")
+    assert vars(kb.load(tmp_path / "m")) == vars(model)
 
 
 @pytest.mark.parametrize(

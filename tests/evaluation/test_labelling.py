@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.evaluation import labelling, sessions
-from kernbrook.evaluation.answers import Begun, answers_beside
+from kernbrook.evaluation.answers import AnswerLog, Begun, answers_beside
 from kernbrook.evaluation.checkpoints import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import as_label, named_classes
 from kernbrook.evaluation.copies import Copies
@@ -842,6 +842,16 @@ def test_a_policy_for_who_asks_for_all(model, policy):
 def opened(*arguments, **options):
     stream = open_like(None, *arguments, **options)
     return stream, Source.of_stream(stream)
+
+
+@pytest.mark.parametrize("predicted", ['"x"', "[1]", "NaN", "Infinity"])
+def test_what_was_predicted_of_a_number(tmp_path, predicted):
+    """Its squared error is counted again where a labelling goes on."""
+    begun = '{"rounds": 0, "labels": 0, "digest": "", "classes": null}'
+    line = f'{{"row": 1, "label": 2.0, "predicted": {predicted}, "digest": ""}}'
+    (tmp_path / "log").write_text(f"{begun}\n{line}\n")
+    with pytest.raises(DataFileError, match="line 2"):
+        AnswerLog(tmp_path / "log", Begun(0, 0, "", None), None)
 
 
 def test_data_without_labels(tmp_path):

@@ -27,6 +27,7 @@ from kernbrook.evaluation.checkpoints import (
 )
 from kernbrook.evaluation.labelling import label
 from kernbrook.evaluation.training import train
+from kernbrook.evaluation.windows import Windows
 from kernbrook.streams.arrays import ArrayStream
 
 RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]
@@ -154,6 +155,39 @@ def test_an_account_that_is_not_the_models(tmp_path):
         load_checkpoint(path)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"finished": [1]}, "finished: expected true or false, got .1."),
+        ({"finished": 1}, "finished: expected true or false, got 1"),
+        ({"digest": None}, "digest: expected a string, got None"),
+        ({"seconds": -1.0}, "seconds: expected a finite number from 0, got -1"),
+        ({"seconds": "x"}, "seconds: expected a finite number from 0, got 'x'"),
+        ({"loss": True}, "loss: expected a finite number from 0, got True"),
+        ({"rows": 700.0}, "rows: expected an integer from 0, got 700.0"),
+        ({"data": ["a", 1]}, "data: expected a string or null, got 1"),
+        ({"windows": Windows(704, 64, [0] * 11)}, "windows: of 704 rows, of 700"),
+        ({"source": Source("4")}, "n_features: expected an integer from 0, got '4'"),
+        ({"source": Source(-1)}, "n_features: expected an integer from 0, got -1"),
+        ({"source": Source(4, positive=1)}, "positive: expected a string or null, got 1"),
+        ({"source": Source(4, label=[])}, "label: expected a string or null"),
+        ({"source": Source(4, features="abcd")}, "features: expected a list or null, got 'abcd'"),
+        ({"source": Source(2, features=["a", 1])}, "features: expected a string, got 1"),
+        ({"source": Source(2, features=["a"])}, "features: 1 names of 2 features"),
+        ({"source": Source(4, aside=[None])}, "aside: expected a string, got None"),
+    ],
+    ids=str,
+)
+def test_an_account_of_other_kinds_of_values(changes, message, tmp_path):
+    """Refused by name, where going on would end in an error from the depths."""
+    path = tmp_path / "m"
+    train(dense(), kb.recipes.make("majority"), path)
+    model, checkpoint = load_checkpoint(path)
+    save_checkpoint(model, dataclasses.replace(checkpoint, **changes), path)
+    with pytest.raises(ModelFileError, match=f"not an account of a training: {message}"):
+        load_checkpoint(path)
+
+
 def test_an_account_of_numbers(tmp_path):
     """Squared errors may be more than the rows; the labels asked for, fewer."""
     model = kb.recipes.make("kernbrook-active", random_state=0)
@@ -165,7 +199,7 @@ def test_an_account_of_numbers(tmp_path):
     assert load_checkpoint(tmp_path / "m")[1] == checkpoint
     for changes in ({"rows": model.labels_asked_}, {"loss": -0.5}):
         save_checkpoint(model, dataclasses.replace(checkpoint, **changes), tmp_path / "m")
-        with pytest.raises(ModelFileError, match="expected a model of"):
+        with pytest.raises(ModelFileError, match=r"expected a model of|loss: expected a finite"):
             load_checkpoint(tmp_path / "m")
 
 

@@ -48,6 +48,9 @@ def test_windows_are_those_of_their_rows(rows, cuts, numbers):
         {"rows": 9, "sums": [-1]},
         {"rows": 9, "sums": ["1"]},
         {"rows": 300, "sums": [1] * 19},
+        {"rows": 5, "length": 10**30, "sums": [1]},
+        {"rows": 200, "length": 17, "sums": [1] * 12},
+        {"rows": 128, "length": 32, "sums": [1] * 4},
         {"sums": None},
     ],
 )

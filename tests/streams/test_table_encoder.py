@@ -281,12 +281,27 @@ DAMAGE = [
     ("state", {"totals": [1.0]}, "no state of missing='mean'"),
     ("state", {"totals": [1.0, 2.0], "counts": [1]}, "expected 1 numbers as totals"),
     ("state", {"totals": [True], "counts": [1]}, "expected 1 numbers as totals"),
-    ("state", {"totals": [1.0], "counts": [-1]}, "counts that cannot be"),
-    ("state", {"totals": [1.0], "counts": [2**70]}, "counts that cannot be"),
+    ("state", {"totals": [1.0], "counts": [-1]}, "expected numbers of values as counts"),
+    ("state", {"totals": [1.0], "counts": [2**70]}, "expected numbers of values as counts"),
     ("state", {"totals": [float("nan")], "counts": [1]}, "expected 1 numbers as totals"),
+    ("state", {"totals": [1.0], "counts": [2**62 + 1]}, "expected numbers of values as counts"),
+    ("state", {"totals": [1.0], "counts": [0]}, "expected totals of 0 where counts are 0"),
+    ("categorical", {"a": [2**70]}, "'a': expected levels, each once"),
+    ("categorical", {"a": [[1], {}]}, "'a': expected levels, each once"),
     ("state", [], "no state of missing='mean'"),
     ("extra", 1, "encoder: expected categorical"),
 ]
+
+
+def test_more_rows_than_can_be_counted():
+    """Refused as a whole, so that what is described can be read again."""
+    one = kb.TableEncoder(missing="mean").fit(pa.table({"a": [1, 2]}))
+    one.counts_[:] = 2**62 - 1
+    one.learn(pa.table({"a": [3]}))
+    with pytest.raises(InputError, match="X: 4611686018427387904 rows and 1 more are too many"):
+        one.learn(pa.table({"a": [3]}))
+    again = kb.TableEncoder.from_description(one.described())
+    assert again.counts_.tolist() == [2**62]
 
 
 @pytest.mark.parametrize(("name", "value", "problem"), DAMAGE)

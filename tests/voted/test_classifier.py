@@ -311,6 +311,8 @@ def test_overflow_is_named():
     X, y = clouds()
     words = r"kernel \(x\.z \+ 1\)\^10: .* scale the examples, by unit_length=True"
     for size in (1e6, 1e20, 1e155):
+        if size == 1e155:  # squared lengths are no numbers: of no kernel
+            words = "X: expected finite values of size below 1e154, .* by unit_length=True"
         with pytest.raises(NonFiniteError, match=words):
             kb.VotedKernelClassifier(POLYNOMIALS[9:]).fit(X * size, y)
         kb.VotedKernelClassifier(unit_length=True).fit(X * size, y)
@@ -318,3 +320,29 @@ def test_overflow_is_named():
         kb.VotedKernelClassifier(kb.Callable(lambda A, B: np.full((60, 60), np.nan), "odd")).fit(
             X, y
         )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        kb.VotedKernelClassifier(POLYNOMIALS[9:]),
+        kb.VotedKernelClassifierCV(POLYNOMIALS[9:], lams=[0.1], betas=[0.1], cv=2),
+    ],
+)
+def test_a_fit_that_fails_leaves_nothing(model, tmp_path):
+    """Neither half of the new fit, nor the old sum under new classes; and a file of it is read."""
+    X, y = clouds()
+    model.fit(X, y)
+    with pytest.raises(NonFiniteError):
+        model.fit(X * 1e20, np.where(y > 0, "yes", "no"))
+    assert not [name for name in vars(model) if name.endswith("_") or name == "_expansion"]
+    kb.save(model, tmp_path / "model")
+    assert repr(kb.load(tmp_path / "model")) == repr(model)
+
+
+def test_lengths_that_overflow():
+    """Whatever the kernel: squared lengths are kept with the support vectors."""
+    X, y = clouds()
+    for kernel in (kb.Laplacian(sigma=1.0), kb.Gaussian(sigma=1.0), kb.Linear()):
+        with pytest.raises(NonFiniteError, match="X: expected finite values of size below 1e154"):
+            kb.VotedKernelClassifier([kernel]).fit(X * 1e200, y)

@@ -84,10 +84,9 @@ def without(labels: NDArray[Any], missing: Any) -> NDArray[Any]:
     >>> without(np.array([1, -1, 0]), -1)
     array([1, None, 0], dtype=object)
     """
+    check_missing(missing)
     if missing is None:
         return labels
-    if not (isinstance(missing, str) or is_number(missing)):
-        raise InputError(f"missing_label: expected a number, text or None, got {shown(missing)}")
     if labels.dtype.kind in ("biuf" if isinstance(missing, str) else "U"):
         return labels
     if labels.dtype.kind == "O":
@@ -100,6 +99,12 @@ def without(labels: NDArray[Any], missing: Any) -> NDArray[Any]:
     kept = labels.copy() if labels.dtype.kind == "f" else labels.astype(object)
     kept[lost] = np.nan if labels.dtype.kind == "f" else None
     return kept
+
+
+def check_missing(missing: Any) -> None:
+    """InputError unless it can stand for a missing label: None, a number or text."""
+    if not (missing is None or isinstance(missing, str) or is_number(missing)):
+        raise InputError(f"missing_label: expected a number, text or None, got {shown(missing)}")
 
 
 def check_present(labels: NDArray[Any], hint: str) -> None:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
-from kernbrook.checks import Other, Whole, check, is_number, refusal, shown
+from kernbrook.checks import Other, Whole, check, counted, is_number, refusal, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, is_empty
 from kernbrook.estimators.named import NamedColumns, records_of
@@ -86,14 +86,15 @@ class LateLabels(BaseEstimator):
             raise InputError(f"X has {n} rows but there are {len(keys)} keys")
         if again := [key for key in keys if key in waiting]:
             raise InputError(f"keys: {again[0]!r} waits for its label already")
+        over = max(len(waiting) + n - self.limit, 0)
+        dropped = counted("n_dropped_", vars(self).get("n_dropped_", 0), over)
         said = self._said(rows, n)
         for i, key in enumerate(keys):
             own: list[Any] = [None if a is None else a[i : i + 1].copy() for a in said[:4]]
             waiting[key] = (rows[i].copy(), Learned(*own))
-        self.__dict__.update(_waiting=waiting, n_dropped_=vars(self).get("n_dropped_", 0))
-        while len(waiting) > self.limit:
+        self.__dict__.update(_waiting=waiting, n_dropped_=dropped)
+        for _ in range(over):
             waiting.popitem(last=False)
-            self.n_dropped_ += 1
         return said.predictions
 
     def learn(self, keys: Any, y: Any) -> tuple[NDArray[Any], Flags]:

@@ -14,7 +14,19 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernbrook.checks import SMALLEST, Flag, OneOf, Or, Other, Seed, ask_for, check, real, shown
+from kernbrook.checks import (
+    SMALLEST,
+    Flag,
+    OneOf,
+    Or,
+    Other,
+    Seed,
+    ask_for,
+    check,
+    counted,
+    real,
+    shown,
+)
 from kernbrook.engine.model import Follow, Model, Views, slices
 from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.progress import Board
@@ -23,7 +35,13 @@ from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.estimators.bad_rows import good_rows, runs
-from kernbrook.estimators.labelled import as_labels, check_present, is_empty, without
+from kernbrook.estimators.labelled import (
+    as_labels,
+    check_missing,
+    check_present,
+    is_empty,
+    without,
+)
 from kernbrook.estimators.making import Pool, make_model, pool_of, shared_kernels
 from kernbrook.estimators.merging import united
 from kernbrook.estimators.tasks import Learned, joined
@@ -66,7 +84,7 @@ class OnlineMachine(BaseEstimator):
         "scaling": Or(("auto", None), OneOf(tuple(METHODS))),
         "judge_stored": Flag(),
         "dtype": OneOf(tuple(NEAR)),
-        "missing_label": Other("None, a number or text"),
+        "missing_label": Other("None, a number or text", check_missing),
         "on_bad_rows": OneOf(("raise", "skip")),
     }
     _run: Model
@@ -438,6 +456,10 @@ class OnlineMachine(BaseEstimator):
         good = good_rows(X)
         return None if good.ndim != 1 or good.all() else good
 
+    def _left_out(self, rows: int) -> None:
+        before: int = vars(self)["n_rows_skipped_"]
+        self.n_rows_skipped_ = counted("n_rows_skipped_", before, rows)
+
     def _good_ones(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Of rows, labels and weights, those to learn from."""
         good = self._skip(X)
@@ -447,7 +469,7 @@ class OnlineMachine(BaseEstimator):
         if len(y) != len(good):
             raise InputError(f"X has {len(good)} rows but y has {len(y)} labels")
         weights = None if sample_weight is None else importance_of(sample_weight, len(y))[there]
-        self.n_rows_skipped_ += len(y) - len(there)
+        self._left_out(len(y) - len(there))
         return _safe_indexing(X, there), y[there], weights
 
     def _learn_between(
@@ -468,7 +490,7 @@ class OnlineMachine(BaseEstimator):
                 parts.append(self.learn(rows, own, sample_weight=weights[where], **named))
             else:
                 count = where.stop - where.start
-                self.n_rows_skipped_ += count
+                self._left_out(count)
                 parts.append((np.array([self._uninformed()] * count), np.zeros(count, dtype=bool)))
         predictions, asked = zip(*parts, strict=True)
         return np.concatenate(predictions), np.concatenate(asked)

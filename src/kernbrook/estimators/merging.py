@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
+from kernbrook.checks import counted
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, distinct
@@ -43,7 +44,7 @@ def united(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
         attributes["classes_"] = classes
     if any(skipped):
         own = sum(number - before_skipped for number in skipped)
-        attributes["n_rows_skipped_"] = before_skipped + own
+        attributes["n_rows_skipped_"] = counted("n_rows_skipped_", before_skipped, own)
     return attributes
 
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from kernbrook.checks import Other, Whole, check, is_whole, shown
+from kernbrook.checks import Other, Whole, check, counted, is_whole, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import present
 from kernbrook.gram.points import Floats
@@ -129,6 +129,7 @@ class NamedColumns(BaseEstimator):
         # One after the other, so that the length of a chunk does not matter.
         totals = np.add.accumulate(np.vstack([totals, np.where(there, values, 0.0)]))
         counts = np.add.accumulate(np.vstack([counts, there]))
+        counted("X", int(counts[0].max()), len(rows))
         filled = np.where(there, values, totals[:-1] / np.maximum(counts[:-1], 1))
         before, met = getattr(self, "n_rounds_", 0), len(rows)
         try:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernbrook.checks import OneOf, check
+from kernbrook.checks import LARGEST, OneOf, check, counted
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import (
     as_labels,
@@ -36,6 +36,16 @@ class _Trivial(BaseEstimator):
 
     def __init__(self, strategy: str):
         self.strategy = strategy
+
+    def _learn_all(self, X: Any, y: Any, **named: Any) -> Any:
+        """Learn, with all of scikit-learn's checks; a first call that fails leaves no trace."""
+        try:
+            self.learn(*self._validated(X, y), **named)
+        except BaseException:
+            if not hasattr(self, "labels_asked_"):
+                self._forget()
+            raise
+        return self
 
     def _forget(self) -> None:
         for name in self._learned:
@@ -104,14 +114,11 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
     def fit(self, X: Any, y: Any) -> TrivialClassifier:
         """Forget everything, then learn the labels."""
         self._forget()
-        self.learn(*self._validated(X, y))
-        return self
+        return self._learn_all(X, y)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> TrivialClassifier:
         """Learn the labels y, (n,)."""
-        if not is_empty(X):
-            self.learn(*self._validated(X, y), classes=classes)
-        return self
+        return self if is_empty(X) else self._learn_all(X, y, classes=classes)
 
     def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Test, ask, train; see `OnlineMKClassifier.learn`. Every row needs its label."""
@@ -130,7 +137,7 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
         if (codes < 0).any():
             unknown = y[(codes < 0).argmax()]
             raise InputError(f"y: label {unknown!s} is not one of the classes {known}")
-        before = np.concatenate([[last], codes])
+        asked, before = counted("y", asked, len(y)), np.concatenate([[last], codes])
         if self.strategy == "last-label":
             predicted = before[:-1]
         else:
@@ -140,7 +147,7 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
             predicted = _last_greatest(ones.cumsum(axis=0)[:-1])
         counts = counts + np.bincount(codes, minlength=len(known))
         self.__dict__.update(  # in one call, so that no interruption comes between
-            classes_=known, counts_=counts, last_=int(before[-1]), labels_asked_=asked + len(y)
+            classes_=known, counts_=counts, last_=int(before[-1]), labels_asked_=asked
         )
         return known[predicted], np.ones(len(y), dtype=bool)
 
@@ -184,14 +191,11 @@ class TrivialRegressor(RegressorMixin, _Trivial):
     def fit(self, X: Any, y: Any) -> TrivialRegressor:
         """Forget everything, then learn the labels."""
         self._forget()
-        self.learn(*self._validated(X, y))
-        return self
+        return self._learn_all(X, y)
 
     def partial_fit(self, X: Any, y: Any) -> TrivialRegressor:
         """Learn the labels y, (n,)."""
-        if not is_empty(X):
-            self.learn(*self._validated(X, y))
-        return self
+        return self if is_empty(X) else self._learn_all(X, y)
 
     def learn(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Test, ask, train; see `OnlineMKRegressor.learn`."""
@@ -200,20 +204,20 @@ class TrivialRegressor(RegressorMixin, _Trivial):
         if y.dtype.kind not in "biuf":
             raise InputError(f"y: expected numbers, got {y.dtype}")
         y = y.astype(np.float64)
-        if (wrong := ~(np.abs(y) < 1e100)).any():
+        if (wrong := ~(np.abs(y) < LARGEST)).any():
             raise InputError(f"y: expected numbers of size below 1e100, found {y[wrong][0]:g}")
         if len(y) == 0:
             return y, np.ones(0, dtype=bool)
         total, last, asked = 0.0, 0.0, 0
         if hasattr(self, "total_"):
             total, last, asked = self.total_, self.last_, self.labels_asked_
-        before = np.concatenate([[last], y])
+        now, before = counted("y", asked, len(y)), np.concatenate([[last], y])
         # One after the other, so that the length of a chunk does not matter.
         totals = np.add.accumulate(np.concatenate([[total], y]))
         counts = asked + np.arange(len(y))
         predicted = totals[:-1] / np.maximum(counts, 1) if self.strategy == "mean" else before[:-1]
         self.__dict__.update(  # in one call, so that no interruption comes between
-            total_=float(totals[-1]), last_=float(before[-1]), labels_asked_=asked + len(y)
+            total_=float(totals[-1]), last_=float(before[-1]), labels_asked_=now
         )
         return predicted, np.ones(len(y), dtype=bool)
 

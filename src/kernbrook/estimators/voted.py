@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from reprlib import repr as shortened
 from typing import Any, ClassVar
 
@@ -24,13 +25,13 @@ from kernbrook.checks import (
     check,
     or_none,
 )
-from kernbrook.errors import InputError
+from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.estimators.validating import in_words
-from kernbrook.gram.points import canonical, sound
+from kernbrook.gram.points import canonical, check_range, sound
 from kernbrook.kernels import Kernel, NormalizedPolynomial, resolve
 from kernbrook.kernels.dictionaries import check_vectors
 from kernbrook.voted import Columns, Program, complexities, penalties
-from kernbrook.voted.examples import Examples, Floats
+from kernbrook.voted.examples import SCALING, Examples, Floats
 from kernbrook.voted.expansion import Expansion
 
 
@@ -98,6 +99,20 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
 
     # -- inside -----------------------------------------------------------------------------
 
+    def _forget(self) -> None:
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_expansion"]:
+            del self.__dict__[name]
+
+    @contextmanager
+    def _anew(self) -> Iterator[None]:
+        """Forget what was learned; what does not come to an end leaves no trace either."""
+        self._forget()
+        try:
+            yield
+        except BaseException:
+            self._forget()
+            raise
+
     def _pool(self) -> tuple[Kernel, ...]:
         if self.kernels is None:
             return tuple(NormalizedPolynomial(degree) for degree in range(1, 11))
@@ -125,10 +140,7 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
 
     def _examples(self, X: Any, fitting: bool) -> Examples:
         objects = as_objects(X)
-        if fitting:
-            self.__dict__.pop("n_features_in_", None)
-            self.__dict__.pop("feature_names_in_", None)
-        elif self._expansion.points.are_objects != (objects is not None):
+        if not fitting and self._expansion.points.are_objects != (objects is not None):
             expected = "a list of objects" if objects is None else "an array of numbers"
             raise InputError(f"X: expected what `fit` was given, {expected}, got {shortened(X)}")
         if objects is not None:
@@ -142,7 +154,12 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
         X = canonical(X)
         if not fitting and sp.issparse(X) != sp.issparse(self._expansion.points.items):
             X = X.toarray() if sp.issparse(X) else sp.csr_matrix(X)  # as the support vectors are
-        return Examples(of_unit_length(X) if self.unit_length else X)
+        examples = Examples(of_unit_length(X) if self.unit_length else X)
+        try:
+            check_range(examples.norms)
+        except NonFiniteError as error:
+            raise NonFiniteError(f"{error}; {SCALING}") from None
+        return examples
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -250,19 +267,20 @@ class VotedKernelClassifier(VotedClassifier):
         X : (n, d) array, frame or sparse matrix, or list of n objects
         y : (n,) labels
         """
-        check(self)
-        examples, codes = self._labelled(X, y)
-        columns = Columns(self._pool(), examples, 1e6 * self.cache_size)
-        sizes = complexities(self.complexity, columns, self.s)
-        prices = penalties(sizes, self.lam, self.beta)
-        solutions = [Program(columns, sign, self.tol).solve(prices) for sign in signs(codes)]
-        self.kernels_ = columns.kernels
-        self.complexities_, self.penalties_ = sizes, prices
-        self._expansion = Expansion.of(columns, solutions)
-        self.objective_ = single([solution.objective for solution in solutions])
-        self.gap_ = single([solution.gap for solution in solutions])
-        self.dual_ = single([solution.dual for solution in solutions])
-        self.n_iter_ = max(solution.rounds for solution in solutions)
+        with self._anew():
+            check(self)
+            examples, codes = self._labelled(X, y)
+            columns = Columns(self._pool(), examples, 1e6 * self.cache_size)
+            sizes = complexities(self.complexity, columns, self.s)
+            prices = penalties(sizes, self.lam, self.beta)
+            solutions = [Program(columns, sign, self.tol).solve(prices) for sign in signs(codes)]
+            self.kernels_ = columns.kernels
+            self.complexities_, self.penalties_ = sizes, prices
+            self._expansion = Expansion.of(columns, solutions)
+            self.objective_ = single([solution.objective for solution in solutions])
+            self.gap_ = single([solution.gap for solution in solutions])
+            self.dual_ = single([solution.dual for solution in solutions])
+            self.n_iter_ = max(solution.rounds for solution in solutions)
         return self
 
 

@@ -155,39 +155,42 @@ class VotedKernelClassifierCV(VotedClassifier):
         X : (n, d) array, frame or sparse matrix, or list of n objects
         y : (n,) labels
         """
-        check(self)
-        examples, codes = self._labelled(X, y)
-        pools = pools_of(self._pool(), self.one_kernel)
-        settings = settings_of(len(pools), self.lams, self.betas)
-        splitter = check_cv(self.cv, codes, classifier=True)
-        folds = list(splitter.split(np.zeros((len(examples), 1)), codes))
-        self.errors_ = np.empty((len(settings), len(folds)))
-        self.n_support_ = np.empty((len(settings), len(folds)), dtype=np.int64)
-        refused: dict[int, InputError] = {}
-        for fold, (train, test) in enumerate(folds):
-            errors, support, _, out = self._errors(examples, codes, train, [test], settings, pools)
-            self.errors_[:, fold], self.n_support_[:, fold] = errors[:, 0], support
-            refused |= out
-        if len(refused) == len(settings):
-            raise refused[0]
-        if refused:
-            warnings.warn(
-                f"{len(refused)} of {len(settings)} settings are left out, such as "
-                f"{next(iter(refused.values()))}", FitFailedWarning, stacklevel=2,
+        with self._anew():
+            check(self)
+            examples, codes = self._labelled(X, y)
+            pools = pools_of(self._pool(), self.one_kernel)
+            settings = settings_of(len(pools), self.lams, self.betas)
+            splitter = check_cv(self.cv, codes, classifier=True)
+            folds = list(splitter.split(np.zeros((len(examples), 1)), codes))
+            self.errors_ = np.empty((len(settings), len(folds)))
+            self.n_support_ = np.empty((len(settings), len(folds)), dtype=np.int64)
+            refused: dict[int, InputError] = {}
+            for fold, (train, test) in enumerate(folds):
+                errors, support, _, out = self._errors(
+                    examples, codes, train, [test], settings, pools
+                )
+                self.errors_[:, fold], self.n_support_[:, fold] = errors[:, 0], support
+                refused |= out
+            if len(refused) == len(settings):
+                raise refused[0]
+            if refused:
+                warnings.warn(
+                    f"{len(refused)} of {len(settings)} settings are left out, such as "
+                    f"{next(iter(refused.values()))}", FitFailedWarning, stacklevel=2,
+                )  # fmt: skip
+            best = settings[int(self.errors_.mean(axis=1).argmin())]
+            self.lam_, self.beta_ = best.lam, best.beta
+            self.grid_ = [
+                {"lam": at.lam, "beta": at.beta}
+                | ({"kernel": pools[at.pool][0]} if self.one_kernel else {})
+                for at in settings
+            ]
+            self.best_estimator_ = VotedKernelClassifier(
+                self.kernels if not self.one_kernel else list(pools[best.pool]),
+                self.complexity, best.lam, best.beta, self.s, tol=self.tol,
+                unit_length=self.unit_length, cache_size=self.cache_size,
             )  # fmt: skip
-        best = settings[int(self.errors_.mean(axis=1).argmin())]
-        self.lam_, self.beta_ = best.lam, best.beta
-        self.grid_ = [
-            {"lam": at.lam, "beta": at.beta}
-            | ({"kernel": pools[at.pool][0]} if self.one_kernel else {})
-            for at in settings
-        ]
-        self.best_estimator_ = VotedKernelClassifier(
-            self.kernels if not self.one_kernel else list(pools[best.pool]),
-            self.complexity, best.lam, best.beta, self.s, tol=self.tol,
-            unit_length=self.unit_length, cache_size=self.cache_size,
-        )  # fmt: skip
-        self._take_over(self.best_estimator_.fit(X, y))
+            self._take_over(self.best_estimator_.fit(X, y))
         return self
 
     def _take_over(self, best: VotedKernelClassifier) -> None:

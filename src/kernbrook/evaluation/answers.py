@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from os import PathLike
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.atomic import write_bytes
+from kernbrook.checks import is_number
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.evaluation.classes import as_label
 from kernbrook.evaluation.moments import Floats
@@ -148,6 +150,9 @@ class AnswerLog:
     def _checked(self, answer: Answer, classes: NDArray[Any] | None) -> Answer:
         if type(answer.row) is not int or answer.row <= self.last:
             raise InputError(f"row {answer.row!r} after row {self.last}")
+        said = answer.predicted
+        if classes is None and said is not None and not (is_number(said) and abs(said) < math.inf):
+            raise InputError(f"expected a number as predicted, found {said!r:.40}")
         if answer.label is None:
             return answer
         return answer._replace(label=as_label(answer.label, classes))

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from kernbrook.checks import shown
 from kernbrook.errors import InputError, KernbrookError, ModelFileError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.windows import Windows
 from kernbrook.persistence.encoding import expect
+from kernbrook.persistence.file_checks import is_count
 from kernbrook.persistence.saving import read, write
 from kernbrook.streams.base import Features, Labels
 
@@ -73,12 +75,13 @@ def checkpoint_of(
         return None
     try:
         source = Source(**found["source"])
+        _check_source(source)
         if source.encoder is not None:
             _check_encoder(source)
         windows = found.get("windows")
         windows = None if windows is None else Windows(**windows)
         checkpoint = Checkpoint(**{**found, "source": source, "windows": windows})
-        expect("data", checkpoint.data, list, NoneType)
+        _check_progress(checkpoint)
         most = math.inf if task_of(estimator) == "regression" else checkpoint.rows
         sensible = estimator.n_rounds_ == checkpoint.rows and 0 <= checkpoint.loss <= most
     except (AttributeError, KeyError, TypeError, KernbrookError) as error:
@@ -87,6 +90,37 @@ def checkpoint_of(
         problem = f"expected a model of {checkpoint.rows} rows, got {estimator.n_rounds_}"
         raise ModelFileError(path, problem)
     return checkpoint
+
+
+def _check_source(source: Source) -> None:
+    """InputError where what is written down about the data is none of what it can be."""
+    if source.n_features is not None and not is_count(source.n_features):
+        raise InputError(f"n_features: expected an integer from 0, got {shown(source.n_features)}")
+    for name in ("positive", "label"):
+        expect(name, getattr(source, name), str, NoneType)
+    for name in ("features", "aside"):
+        expect(name, names := getattr(source, name), list, NoneType)
+        for one in names or []:
+            expect(name, one, str)
+    if source.features is not None and len(source.features) != source.n_features:
+        raise InputError(f"features: {len(source.features)} names of {source.n_features} features")
+
+
+def _check_progress(checkpoint: Checkpoint) -> None:
+    """InputError where what is said of a training is of no kind that it can be."""
+    expect("data", checkpoint.data, list, NoneType)
+    for name in checkpoint.data or []:
+        expect("data", name, str, NoneType)
+    expect("digest", checkpoint.digest, str)
+    if not is_count(checkpoint.rows):
+        raise InputError(f"rows: expected an integer from 0, got {shown(checkpoint.rows)}")
+    for name in ("loss", "seconds"):
+        if not (type(value := getattr(checkpoint, name)) in (int, float) and 0 <= value < math.inf):
+            raise InputError(f"{name}: expected a finite number from 0, got {shown(value)}")
+    if type(checkpoint.finished) is not bool:
+        raise InputError(f"finished: expected true or false, got {shown(checkpoint.finished)}")
+    if checkpoint.windows is not None and checkpoint.windows.rows > checkpoint.rows:
+        raise InputError(f"windows: of {checkpoint.windows.rows} rows, of {checkpoint.rows}")
 
 
 def _check_encoder(source: Source) -> None:

@@ -13,6 +13,7 @@ from kernbrook.evaluation.tasks import added
 
 MOST = 16  # windows
 FIRST = 16  # rows of each, at first
+_LENGTHS = [FIRST << doubled for doubled in range(60)]
 
 
 @dataclass
@@ -43,9 +44,12 @@ class Windows:
     sums: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        whole = type(self.rows) is type(self.length) is int and self.rows >= 0 < self.length
-        if not whole or not isinstance(self.sums, list) or len(self.sums) > MOST:
-            raise TypeError("windows: expected rows, length and at most 16 sums")
+        whole = type(self.rows) is type(self.length) is int and self.rows >= 0
+        if not whole or not isinstance(self.sums, list):
+            raise TypeError("windows: expected rows, length and a list of sums")
+        fits = self.rows <= MOST * self.length and self.length in _LENGTHS
+        if not fits or (self.length > FIRST and 2 * self.rows <= MOST * self.length):
+            raise TypeError(f"windows: not of {self.length} rows where there are {self.rows}")
         if len(self.sums) != -(-self.rows // self.length):
             raise TypeError(f"windows: {len(self.sums)} sums of {self.rows} rows")
         if not all(type(s) in (int, float) and 0 <= s < math.inf for s in self.sums):

@@ -245,7 +245,12 @@ class Reader:
         expect("labels", values, list)
         _check_labels("labels", np.dtype(dtype), len(values))
         labels = np.empty(len(values), dtype=np.dtype(dtype))
-        labels[:] = [self.value(value) for value in values]
+        for i, value in enumerate(map(self.value, values)):
+            if labels.dtype.kind == "U" and not isinstance(value, str):
+                raise InputError(f"labels: expected text, got {shortened(value)}")
+            labels[i] = value
+            if labels.dtype.kind == "U" and labels[i] != value:
+                raise InputError(f"labels: {shortened(value)} is longer than {dtype}")
         return labels
 
 

@@ -8,13 +8,17 @@ from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 
-from kernbrook.checks import shown
+from kernbrook.checks import COUNTED, LARGEST, check, is_number, shown
 from kernbrook.engine.model import Model
 from kernbrook.engine.pool import parts_of_pool
 from kernbrook.engine.stores.linear import recipe_of
 from kernbrook.errors import InputError
+from kernbrook.estimators.classifier import OnlineMKClassifier
+from kernbrook.estimators.labelled import distinct
 from kernbrook.estimators.machine import OnlineMachine
+from kernbrook.estimators.thresholds import checked
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.gram.points import check_array
 from kernbrook.kernels import Kernel
@@ -78,8 +82,8 @@ def check_progress(run: Model, combiner: Any) -> None:
         raise InputError("progress.log_weights, progress.used: nobody has a vote")
 
 
-def check_width(fitted: Mapping[str, Any]) -> None:
-    """Raise InputError where the features that a model has seen are none that can be seen."""
+def check_input(fitted: Mapping[str, Any]) -> None:
+    """Raise InputError where what a model has seen of its input is nothing that can be seen."""
     width, names = fitted.get("n_features_in_"), fitted.get("feature_names_in_")
     if "n_features_in_" in fitted and not is_count(width):
         raise InputError(f"n_features_in_: expected an integer from 0, got {shown(width)}")
@@ -90,11 +94,20 @@ def check_width(fitted: Mapping[str, Any]) -> None:
         and all(type(name) is str for name in names)
     ):
         raise InputError(f"feature_names_in_: expected {width} names, got {shown(names)}")
+    if not is_count(skipped := fitted.get("n_rows_skipped_", 0)):
+        raise InputError(f"n_rows_skipped_: expected an integer from 0, got {shown(skipped)}")
 
 
 def is_count(value: Any) -> TypeGuard[int]:
     """Whether a value can be a number of things that were met."""
-    return type(value) is int and 0 <= value < 2**63
+    return type(value) is int and 0 <= value <= COUNTED
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise InputError where a model that has learned cannot go on with its parameters."""
+    check(estimator)
+    if isinstance(estimator, OnlineMKClassifier) and "classes_" in vars(estimator):
+        checked(estimator.threshold, len(estimator.classes_))
 
 
 def check_fitted(fitted: Mapping[str, Any], width: int) -> None:
@@ -102,32 +115,62 @@ def check_fitted(fitted: Mapping[str, Any], width: int) -> None:
     if fitted.get("n_features_in_") != width:
         raise InputError(f"n_features_in_: expected {width} features, as the run has")
     offset = fitted.get("offset_", 0.0)
-    if not (type(offset) is float and math.isfinite(offset)):
-        raise InputError(f"offset_: expected a finite number, got {offset!r}")
+    if not (type(offset) is float and abs(offset) < LARGEST):
+        raise InputError(f"offset_: expected a number of size below 1e100, got {shown(offset)}")
 
 
-def check_classes(classes: Any) -> None:
-    """Raise InputError unless these are the labels of a classifier."""
-    if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) >= 2):
-        raise InputError(f"classes_: expected two labels or more, got {classes!r}")
+def check_calibration(run: Model) -> None:
+    """Raise InputError where it knows of more labels than the run has asked for."""
+    held = run.calibration.arrays()
+    known = sum(held["seen" if "seen" in held else "counts"].tolist())
+    if known > max(run.asked, len(held["errors"]) if "seen" in held else 0):
+        raise InputError(f"calibration: knows of {known} labels, of {run.asked} asked for")
+
+
+def check_classes(classes: Any, least: int = 2) -> None:
+    """Raise InputError unless these are the labels of a classifier, as learning finds them."""
+    if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) >= least):
+        wanted = "two labels or more" if least == 2 else "labels"
+        raise InputError(f"classes_: expected {wanted}, got {shown(classes)}")
+    labels, problem = classes.tolist(), "expected labels of one kind, each once and sorted"
+    for label in labels:
+        if not (isinstance(label, str) or (is_number(label) and abs(label) < math.inf)):
+            raise InputError(f"classes_: expected numbers or text, got {shown(label)}")
+    try:
+        found = distinct(classes, "classes_")
+        if found.dtype != classes.dtype or found.tolist() != labels:
+            raise InputError(f"got {shown(labels)}")
+        if not all(isinstance(label, int) for label in classes):  # which no type of NumPy holds
+            check_classification_targets(np.repeat(classes, 3))
+    except ValueError as error:
+        raise InputError(f"classes_: {problem}: {error}") from None
 
 
 def check_trivial(
     estimator: TrivialClassifier | TrivialRegressor, learned: Mapping[str, Any]
 ) -> None:
     """Raise InputError where a trivial model has learned what it cannot have."""
-    for name in estimator._learned if learned else ():
+    if not learned:
+        return
+    for name in estimator._learned:
         if name not in learned and not name.endswith("_in_"):  # `learn` looks at no features
             raise InputError(f"{name} is missing")
-    if learned and isinstance(estimator, TrivialRegressor):
-        total, last, asked = (learned[name] for name in ("total_", "last_", "labels_asked_"))
-        numbers = type(total) is type(last) is float and math.isfinite(total + last)
-        if not (numbers and is_count(asked)):
-            raise InputError(f"total_, last_, labels_asked_: got {total!r}, {last!r}, {asked!r}")
-    elif learned:
-        classes, last, asked = (learned[name] for name in ("classes_", "last_", "labels_asked_"))
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1:
-            raise InputError(f"classes_: expected labels, got {classes!r}")
-        check_array("counts_", np.asarray(learned["counts_"]), (len(classes),), np.int64)
-        if not (type(last) is int and 0 <= last < len(classes) and is_count(asked)):
-            raise InputError(f"last_, labels_asked_: not those of {len(classes)} classes")
+    last, asked = learned["last_"], learned["labels_asked_"]
+    if not is_count(asked):
+        raise InputError(f"labels_asked_: expected an integer from 0, got {shown(asked)}")
+    if isinstance(estimator, TrivialRegressor):
+        total = learned["total_"]
+        numbers = type(total) is type(last) is float and abs(last) < LARGEST
+        if not (numbers and abs(total) <= asked * LARGEST):
+            raise InputError(
+                f"total_, last_: expected a sum of {asked} labels and the last of them, got "
+                f"{shown(total)} and {shown(last)}"
+            )
+        return
+    classes, counts = learned["classes_"], learned["counts_"]
+    check_classes(classes, 1)
+    check_array("counts_", counts, (len(classes),), np.int64)
+    if counts.min() < 0 or sum(counts.tolist()) != asked:
+        raise InputError(f"counts_: expected numbers from 0, {asked} together")
+    if not (type(last) is int and 0 <= last < len(classes)):
+        raise InputError(f"last_: expected the number of one of {len(classes)} classes")

@@ -38,12 +38,14 @@ from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.gram.points import within
 from kernbrook.persistence.encoding import Reader, Writer, built, expect
 from kernbrook.persistence.file_checks import (
+    check_calibration,
     check_classes,
     check_fitted,
+    check_input,
+    check_parameters,
     check_progress,
     check_sizes,
     check_trivial,
-    check_width,
     is_count,
 )
 from kernbrook.persistence.wrapped_saving import check_around, read_waiting, write_waiting
@@ -65,7 +67,12 @@ _ESTIMATORS = {
 _AROUND = ("LateLabels", "NamedColumns")  # another model
 _FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was learned
 _DERIVED = "kernels_"  # follows from the parameters
-# What the JSON says of a model, besides `best`, `expansion`, `inner` and `waiting`.
+_SKIPPED = {"n_rows_skipped_"}  # what a model may know before it has learned from any row
+# What the JSON says of a model, and what it says of some.
+_SOME = {
+    "inner": _AROUND, "waiting": ("LateLabels",), "best": ("VotedKernelClassifierCV",),
+    "expansion": ("VotedKernelClassifier",),
+}  # fmt: skip
 _MODEL: dict[str, tuple[type, ...]] = {
     "estimator": (str,), "parameters": (dict,), "fitted": (dict,), "run": (dict, NoneType)
 }  # fmt: skip
@@ -152,6 +159,8 @@ def _description(estimator: Any, writer: Writer, place: str = "") -> dict[str, A
     inner = parameters.pop("model") if name in _AROUND else None
     elsewhere = {_DERIVED, "best_estimator_", *(vars(best) if best is not None else ())}
     fitted = {k: v for k, v in held.items() if _FITTED.fullmatch(k) and k not in elsewhere}
+    if fitted:  # and could not be read otherwise
+        check_parameters(estimator)
     model = {
         "estimator": name,
         "parameters": writer.values(parameters, place),
@@ -301,6 +310,7 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
     names = {name: f"calibration.{name}" for name in made.calibration.arrays()}
     with within("calibration."):
         made.calibration.restore({name: reader.array(full) for name, full in names.items()})
+    check_calibration(made)
     made.calibration.rounds = made.rounds
     estimator._run = made
     estimator.kernels_ = made.kernels
@@ -319,6 +329,9 @@ def _estimator(model: dict[str, Any], reader: Reader) -> Any:
         expect(name, model[name], *kinds)
     if model["estimator"] not in _ESTIMATORS:
         raise UnknownNameError("estimator in the file", model["estimator"], _ESTIMATORS)
+    for name in model.keys() - _MODEL.keys():
+        if model["estimator"] not in _SOME.get(name, ()):
+            raise InputError(f"{name}: {model['estimator']} has none")
     kind = _kind(model["estimator"])
     parameters = {k: reader.value(v) for k, v in model["parameters"].items()}
     if model["estimator"] in _AROUND:
@@ -330,13 +343,13 @@ def _estimator(model: dict[str, Any], reader: Reader) -> Any:
         if not _FITTED.fullmatch(name) or hasattr(kind, name) or name == _DERIVED:
             raise InputError(f"{name!r} is nothing that {kind.__name__} learns")
         setattr(estimator, name, reader.value(value))
-    check_width(vars(estimator))
+    check_input(vars(estimator))
     if kind in (TrivialClassifier, TrivialRegressor):
         check_trivial(estimator, {name: vars(estimator)[name] for name in model["fitted"]})
     elif (
-        model["fitted"]
+        model["fitted"].keys() - _SKIPPED
         and model["run"] is None
-        and not {"best", "expansion", "inner"} & model.keys()
+        and not _SOME.keys() & model.keys()
     ):
         raise InputError("it has learned something, but has no state")
     if model["run"] is not None:
@@ -353,6 +366,8 @@ def _estimator(model: dict[str, Any], reader: Reader) -> Any:
         from kernbrook.persistence.voted_saving import read_expansion
 
         read_expansion(estimator, model["expansion"], reader)
+    if model["fitted"]:
+        check_parameters(estimator)
     return estimator
 
 

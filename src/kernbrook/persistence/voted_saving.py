@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernbrook.checks import is_number, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.voted import VotedClassifier, VotedKernelClassifier
 from kernbrook.estimators.voted_grid import VotedKernelClassifierCV
-from kernbrook.gram.points import SupportVectors, check_array, within
-from kernbrook.kernels import Kernel
+from kernbrook.gram.points import SupportVectors, check_array, check_range, within
+from kernbrook.kernels import Kernel, Linear
 from kernbrook.persistence.encoding import Reader, Writer, expect
-from kernbrook.persistence.file_checks import check_classes
+from kernbrook.persistence.file_checks import check_classes, is_count
 from kernbrook.voted import Examples
 from kernbrook.voted.examples import LARGEST
 from kernbrook.voted.expansion import Expansion
+
+ROUNDING = 1e-9  # of what a solver finds
 
 
 def write_expansion(model: VotedClassifier, writer: Writer) -> dict[str, Any]:
@@ -69,6 +72,8 @@ def read_expansion(model: VotedClassifier, body: dict[str, Any], reader: Reader)
     else:
         items = objects
     points = Examples(items)
+    if not points.are_objects:
+        check_range(points.norms)
     coefficients = reader.array("support.coefficients")
     check_array("support.coefficients", coefficients, (len(points), columns), np.float64)
     if not (np.abs(coefficients) < LARGEST).all():  # or sums of them are no numbers
@@ -105,17 +110,22 @@ def _check_fitted(model: VotedClassifier, p: int) -> int:
     for name in ("classes_", "dual_", "complexities_", "penalties_"):
         if not isinstance(learned.get(name), np.ndarray) or learned[name].ndim == 0:
             raise InputError(f"{name}: expected an array, got {learned.get(name)!r}")
-    classes, dual = learned["classes_"], learned["dual_"]
+    classes, n = learned["classes_"], len(learned["dual_"])
     check_classes(classes)
     c = 1 if len(classes) == 2 else len(classes)
-    check_array("dual_", dual, (len(dual),) if c == 1 else (len(dual), c), np.float64)
-    for name in ("complexities_", "penalties_"):
-        check_array(name, learned[name], (p,), np.float64)
-    for name in ("objective_", "gap_"):
-        value = np.asarray(learned.get(name))
-        check_array(name, value, () if c == 1 else (c,), np.float64)
-    if type(learned.get("n_iter_")) is not int:
-        raise InputError(f"n_iter_: expected an integer, got {learned.get('n_iter_')!r}")
+    of_classes: Any = () if c == 1 else (c,)
+    shapes = {"dual_": (n, *of_classes), "complexities_": (p,), "penalties_": (p,)}
+    for name, shape in (shapes | dict.fromkeys(("objective_", "gap_"), of_classes)).items():
+        value = learned.get(name)
+        numbers: Any = np.asarray(value) if type(value) is float else value
+        check_array(name, numbers, shape, np.float64)
+        least = -ROUNDING if name == "gap_" else 0.0
+        if not ((numbers >= least) & (numbers < np.inf)).all():
+            raise InputError(f"{name}: expected finite numbers from 0")
+    if not (learned["dual_"] <= (1 + ROUNDING) / max(n, 1)).all():
+        raise InputError(f"dual_: expected numbers up to 1 / {n}")
+    if not is_count(learned.get("n_iter_")):
+        raise InputError(f"n_iter_: expected an integer from 0, got {learned.get('n_iter_')!r}")
     return c
 
 
@@ -131,12 +141,24 @@ def read_best(grid: VotedKernelClassifierCV, best: Any) -> None:
         getattr(best, "_expansion", None), Expansion
     ):
         raise InputError("best: expected a fitted VotedKernelClassifier within a grid of them")
-    for name in ("errors_", "n_support_"):
-        if not isinstance(vars(grid).get(name), np.ndarray):
-            raise InputError(f"{name}: expected an array, got {vars(grid).get(name)!r}")
     expect("grid_", vars(grid).get("grid_"), list)
-    shape = len(grid.grid_), grid.errors_.shape[-1]
-    check_array("errors_", grid.errors_, shape, np.float64)
-    check_array("n_support_", grid.n_support_, shape, np.int64)
+    errors: Any = vars(grid).get("errors_")
+    support: Any = vars(grid).get("n_support_")
+    if not (isinstance(errors, np.ndarray) and errors.ndim == 2):
+        raise InputError(f"errors_: expected an array of two dimensions, got {shown(errors)}")
+    shape = len(grid.grid_), errors.shape[1]
+    check_array("errors_", errors, shape, np.float64)
+    check_array("n_support_", support, shape, np.int64)
+    if not ((errors >= 0) & ((errors <= 1) | (errors == np.inf))).all():
+        raise InputError("errors_: expected shares, or infinity where nothing was found")
+    if not (support >= 0).all():
+        raise InputError("n_support_: expected numbers from 0")
+    chosen: Any = {"lam": vars(grid).get("lam_"), "beta": vars(grid).get("beta_")}
+    for point in (*grid.grid_, chosen):
+        kernel = isinstance(point, dict) and isinstance(point.get("kernel", Linear()), Kernel)
+        if not (kernel and {"lam", "beta"} <= point.keys() <= {"lam", "beta", "kernel"}):
+            raise InputError(f"grid_, lam_, beta_: expected lam, beta, got {shown(point)}")
+        if not all(is_number(point[k]) and 0 <= point[k] < np.inf for k in ("lam", "beta")):
+            raise InputError(f"grid_, lam_, beta_: expected numbers from 0, got {shown(point)}")
     grid.best_estimator_ = best
     grid._take_over(best)

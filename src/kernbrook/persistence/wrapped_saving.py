@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.checks import shown
+from kernbrook.checks import COUNTED, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.late import LateLabels, keys_of, together
-from kernbrook.estimators.named import NamedColumns
-from kernbrook.estimators.tasks import Learned, joined
+from kernbrook.estimators.named import LARGEST, NamedColumns
+from kernbrook.estimators.tasks import Learned, joined, task_of
 from kernbrook.gram.points import check_array
 from kernbrook.persistence.encoding import Reader, Writer, expect
 from kernbrook.persistence.file_checks import is_count
@@ -67,19 +67,34 @@ def read_waiting(late: Any, body: Any, reader: Reader) -> None:
     for name in ("keys", "names", "predictions", "scores", "probabilities"):
         if name not in held:
             raise InputError(f"waiting.{name} is missing")
+    expect("waiting.keys", held["keys"], list)
     keys = keys_of(held["keys"])
     n = len(keys)
+    if n == 0:
+        raise InputError("waiting.keys: expected one or more")
     for name in ("scores", "probabilities"):
         held[name] = _pieces(name, held, n)
     said = held["predictions"]
-    if not isinstance(said, np.ndarray) or said.shape != (n,):
-        raise InputError(f"waiting.predictions: expected {n} of them")
+    _check_said(late, said, n)
     late._waiting = OrderedDict()
     for i, (key, row) in enumerate(zip(keys, _rows(late, held, n), strict=True)):
         scores, chances = held["scores"][i], held["probabilities"][i]
         late._waiting[key] = (
             row, Learned(said[i : i + 1].copy(), np.zeros(1, dtype=bool), scores, chances)
         )  # fmt: skip
+
+
+def _check_said(late: LateLabels, said: Any, n: int) -> None:
+    """Raise InputError unless these are predictions, (n,) labels or numbers, of the model."""
+    if not isinstance(said, np.ndarray) or said.shape != (n,):
+        raise InputError(f"waiting.predictions: expected {n} of them")
+    if task_of(late.model) == "regression":
+        if said.dtype != np.float64 or not np.isfinite(said).all():
+            raise InputError("waiting.predictions: expected finite numbers")
+        return
+    for label in said.tolist():
+        if not (label is None or isinstance(label, (str, int, float))) or label != label:
+            raise InputError(f"waiting.predictions: expected labels, got {shown(label)}")
 
 
 def _rows(late: LateLabels, held: dict[str, Any], n: int) -> list[Any]:
@@ -101,9 +116,16 @@ def _rows(late: LateLabels, held: dict[str, Any], n: int) -> list[Any]:
         entries = np.shape(data)[:1]
         check_array("waiting.indices", indices, entries, np.int64)
         check_array("waiting.data", data, entries, np.float64)
-        X = as_csr(sp.csr_matrix((data, indices, indptr), shape=(n, width)))
+        try:
+            X = as_csr(sp.csr_matrix((data, indices, indptr), shape=(n, width)))
+        except ValueError as error:  # of SciPy's, or ours
+            raise InputError(f"waiting: {error}") from None
     if names is not None:
         check_names("waiting.names", names, width)
+        if len(names) < width:
+            raise InputError(f"waiting.names: {len(names)} names of {width} columns")
+        if not sp.issparse(X) or (np.abs(X.data) >= LARGEST).any():  # NaN is a gap
+            raise InputError("waiting: expected records of numbers below 1e154, or NaN")
         ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
         pairs = [(X.indices[a:b].tolist(), X.data[a:b].tolist()) for a, b in ends]
         return [{names[j]: v for j, v in zip(*pair, strict=True)} for pair in pairs]
@@ -124,18 +146,26 @@ def check_around(model: Any) -> None:
         return
     totals, counts = learned.get("totals_"), learned.get("counts_")
     width = getattr(model.model, "n_features_in_", np.size(totals))
+    if not (type(width) is int and width >= 1):
+        raise InputError("totals_: expected one column or more")
     check_array("totals_", totals, (width,), np.float64)
     check_array("counts_", counts, (width,), np.int64)
-    if not np.isfinite(totals).all() or counts.min() < 0:
-        raise InputError("totals_, counts_: expected finite numbers, and counts from 0")
-    expect("names_", learned["names_"], list)
-    check_names("names_", learned["names_"], width)
-    expect("ignored_", learned.get("ignored_"), dict)
+    names, ignored = learned["names_"], learned.get("ignored_")
+    expect("names_", names, list)
+    check_names("names_", names, width)
+    if counts.min() < 0 or counts.max() > COUNTED or counts[len(names) :].any():
+        raise InputError("counts_: expected numbers of values, 0 of columns without a name")
+    if not (np.abs(totals) <= 2 * LARGEST * counts).all():  # in spite of rounding
+        raise InputError("totals_: expected sums of as many values as counts_ says")
+    expect("ignored_", ignored, dict)
+    check_names("ignored_", list(ignored), len(ignored))
+    if not all(map(is_count, ignored.values())):
+        raise InputError("ignored_: expected numbers of rows")
 
 
 def check_names(what: str, names: Sequence[Any], most: int) -> None:
     """Raise InputError unless these are names, each once, of so many columns at most."""
-    if not all(isinstance(name, (str, int)) for name in names) or len(set(names)) < len(names):
+    if not all(type(name) in (str, int) for name in names) or len(set(names)) < len(names):
         raise InputError(f"{what}: expected text or whole numbers, each once")
     if len(names) > most:
         raise InputError(f"{what}: {len(names)} names of {most} columns")
@@ -156,5 +186,7 @@ def _pieces(name: str, held: dict[str, Any], n: int) -> list[Any]:
     if lengths.min() < 0 or lengths.max() > len(flat):
         raise InputError(f"waiting.{name}_lengths: expected numbers from 0 to {len(flat)}")
     check_array(f"waiting.{name}", flat, (int(lengths.sum()),), np.float64)
+    if not np.isfinite(flat).all():
+        raise InputError(f"waiting.{name}: NaN or infinity")
     rows = np.split(flat, np.cumsum(lengths)[:-1])
     return [row[None].copy() if len(row) else None for row in rows]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from kernbrook.checks import OneOf, Other, check, is_whole, shown
+from kernbrook.checks import COUNTED, OneOf, Other, check, counted, is_whole, shown
 from kernbrook.errors import InputError, KernbrookWarning, UnknownNameError
 from kernbrook.streams import limits
 from kernbrook.streams.arrow_records import cell_text, eager, to_arrow
@@ -299,6 +299,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         with np.errstate(over="ignore"):
             totals = np.add.accumulate(np.vstack([self.totals_, np.where(there, values, 0.0)]))
         counts = np.add.accumulate(np.vstack([self.counts_, there]), dtype=np.int64)
+        counted("X", int(self.counts_.max()), len(values))
         if not np.isfinite(totals[-1]).all():
             name = self.get_feature_names_out()[int(np.isinf(totals[-1]).argmax())]
             raise InputError(f"missing: the values of {quoted(name)} are too large for a mean")
@@ -463,9 +464,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             fits = isinstance(values, list) and len(values) == width
             if not (fits and all(type(v) is kind and abs(v) < math.inf for v in values)):
                 raise InputError(f"encoder: expected {width} numbers as {name}")
-            if kind is int and not all(0 <= value < 2**62 for value in values):
-                raise InputError("encoder: counts that cannot be")
+            if kind is int and not all(0 <= value <= COUNTED for value in values):
+                raise InputError("encoder: expected numbers of values as counts")
             setattr(encoder, f"{name}_", np.array(values))
+        if (encoder.totals_[encoder.counts_ == 0] != 0).any():
+            raise InputError("encoder: expected totals of 0 where counts are 0")
         return encoder
 
 
@@ -527,7 +530,7 @@ def _levels_of(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, (list, tuple, np.ndarray)) and len(value):
         try:
             levels = as_text(_one_kind(name, list(value))).to_pylist()
-        except (pa.ArrowException, InputError):
+        except (pa.ArrowException, InputError, OverflowError):
             levels = [None]
         if None not in levels and len(set(levels)) == len(levels):
             return tuple(levels)

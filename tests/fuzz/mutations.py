@@ -1,0 +1,241 @@
+"""Changes of what a model's file says: tensors, several that belong together, and the JSON."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from typing import Any
+
+import numpy as np
+from fuzz.cases import ODD_NUMBERS, one_of
+
+import kernbrook as kb
+
+Rng = np.random.Generator
+Tensors = dict[str, Any]
+
+SIZES = [8, 9, 10, 20, 60, 999, 1000, 1001, 1100, 5000]  # of budgets, windows and scalers
+WHOLE = [*(n for n in ODD_NUMBERS if isinstance(n, int) and n < 2**63), *SIZES, 2**63 - 1, -(2**63)]
+FLOATS = [float(n) for n in ODD_NUMBERS] + [1e149, 1e153, 1.7e308, 1e-160, -1e100, 1 + 1e-15]
+KINDS = [np.float64, np.float32, np.float16, np.int64, np.int32, np.uint64, np.uint8, np.bool_]
+ODD_JSON = [
+    *(None, True, False, "", "x", "auto", "nan", "\ud800", [], {}, [1], ["a"], [[1, "a"]]),
+    *({"float": "inf"}, {"float": "nan"}, {"array": "x"}, {"array": "progress.counters"}),
+    *(
+        {"tuple": []},
+        {"tuple": [1, "a"]},
+        {"dict": {}},
+        {"pairs": [[1, 2]]},
+        {"kernels.Linear": {}},
+    ),
+    {"function": "edit_similarity"},
+    *(
+        {"labels": {"dtype": dtype, "values": values}}
+        for dtype, values in [
+            *(("object", [1, "a", None]), ("<U1", ["a", "a"]), ("<U1", ["b", "a"])),
+            *(("object", [[1], [2]]), ("object", [{"kernels.Linear": {}}, 1]), ("<U3", [])),
+            *(("object", [1, 1]), ("object", [None, None]), ("object", [2, 1.5])),
+        ]
+    ),
+]
+NUMBERS_JSON = [*(n for n in ODD_NUMBERS if math.isfinite(n)), *SIZES]
+
+
+def changed(rng: Rng, model: Any, tensors: Tensors, training: Any) -> str:
+    """One change, in place; what it is."""
+    draw = rng.random()
+    with np.errstate(all="ignore"):
+        if training is not None and draw < 0.6:
+            return change_json(rng, training)
+        if not tensors or draw > 0.75:
+            return change_json(rng, model)
+        change = one_of(rng, [*[change_one] * 3, change_store, change_alike, change_pair])
+        return str(change(rng, tensors))
+
+
+def odd(rng: Rng, kind: np.dtype[Any], size: Any = None) -> Any:
+    """Odd numbers that an array of this type can hold."""
+    if kind.kind == "f":
+        return rng.choice(np.array(FLOATS), size).astype(kind)
+    if kind.kind == "b":
+        return rng.random(size) < 0.5
+    limits = np.iinfo(kind)
+    whole = [min(max(n, limits.min), limits.max) for n in WHOLE]
+    return rng.choice(np.array(whole, dtype=kind), size)
+
+
+def place_in(rng: Rng, array: Any) -> tuple[int, ...]:
+    return tuple(int(rng.integers(n)) for n in array.shape)
+
+
+def change_one(rng: Rng, tensors: Tensors) -> str:
+    """One tensor; half of the time one of the few that are not of the first store."""
+    names = sorted(tensors)
+    name = one_of(rng, names)
+    array, number = np.array(tensors[name]), int(rng.integers(13))
+    said = f"{name} "
+    if array.size and number <= 2:
+        at = place_in(rng, array)
+        array[at] = odd(rng, array.dtype)
+        said += f"{list(at)} = {array[at]!r}"
+    elif array.size and number == 3:
+        array[...] = odd(rng, array.dtype)
+        said += f"all {array.flat[0]!r}"
+    elif array.size and number == 4:
+        some = rng.random(array.shape) < 0.3
+        array[some] = odd(rng, array.dtype, int(some.sum()))
+        said += "some odd"
+    elif array.size and number == 5:
+        array[place_in(rng, array)] = array[place_in(rng, array)]
+        said += "one copied"
+    elif number == 6:
+        array = one_of(rng, [array[::-1], -array]) if array.ndim and array.dtype != bool else array
+        said += "reversed or of the other sign"
+    elif number == 7:
+        array = rng.permuted(array.reshape(-1)).reshape(array.shape)
+        said += "shuffled"
+    elif number == 8 and array.dtype.kind == "f":
+        factor = 10.0 ** float(rng.integers(-320, 300))
+        array = array * factor
+        said += f"times {factor:g}"
+    elif number == 9:
+        array = array[: int(rng.integers(len(array) + 1))] if array.ndim else array
+        said += f"cut to {array.shape}"
+    elif number == 10:
+        array = array.astype(one_of(rng, KINDS))
+        said += f"as {array.dtype}"
+    elif number == 11 and rng.random() < 0.5:
+        del tensors[name]
+        return said + "is gone"
+    elif number == 11:
+        array = array[None] if rng.random() < 0.5 else np.concatenate([array.ravel()] * 2)
+        said += f"of shape {array.shape}"
+    else:
+        alike = [n for n in names if tensors[n].shape == array.shape and n != name]
+        alike = [n for n in alike if tensors[n].dtype == array.dtype]
+        if not alike:
+            return "nothing"
+        other = one_of(rng, alike)
+        tensors[name], tensors[other] = tensors[other], tensors[name]
+        return f"{name} and {other} exchanged"
+    tensors[name] = np.ascontiguousarray(array)
+    return said
+
+
+def change_store(rng: Rng, tensors: Tensors) -> str:
+    """All tensors of a store or scaler with as many rows: a row less, or twice, or cut."""
+    name = one_of(rng, sorted(tensors))
+    store, rows = name.rsplit(".", 1)[0], len(np.atleast_1d(tensors[name]))
+    at, how = int(rng.integers(max(rows, 1))), int(rng.integers(4))
+    order = rng.permutation(rows)
+    for own in sorted(tensors):
+        array = tensors[own]
+        if own.startswith(store) and array.ndim and len(array) == rows:
+            pieces = [array[:at], array[at:], array[at : at + 1], array[at + 1 :]]
+            made = [
+                pieces[0], np.concatenate([array, pieces[2]]),
+                np.concatenate([pieces[0], pieces[3]]), array[order],
+            ]  # fmt: skip
+            tensors[own] = np.ascontiguousarray(made[how])
+    return f"{store}: {rows} rows, {['cut', 'one twice', 'one out', 'in other order'][how]} at {at}"
+
+
+def change_alike(rng: Rng, tensors: Tensors) -> str:
+    """All tensors of one last name, in every store: odd numbers, or one for all."""
+    last = one_of(rng, sorted({name.rsplit(".", 1)[-1] for name in tensors}))
+    one = rng.random() < 0.5
+    for name in sorted(tensors):
+        if name.rsplit(".", 1)[-1] == last:
+            array = np.array(tensors[name])
+            array[...] = odd(rng, array.dtype, None if one else array.shape)
+            tensors[name] = array
+    return f"{last}: {'one odd number' if one else 'odd numbers'}"
+
+
+def change_pair(rng: Rng, tensors: Tensors) -> str:
+    """Fields that are each fine, and do not fit each other."""
+
+    def ending(*ends: str) -> list[str]:
+        return [name for name in sorted(tensors) if name.endswith(ends)]
+
+    def scaled(name: str, factor: float) -> None:
+        tensors[name] = tensors[name] * factor
+
+    pair = one_of(
+        rng, ["places", "order", "held", "norms", "ranks", "triangles", "counts", "signs"]
+    )
+    if pair == "places":
+        for name in ending(".place"):
+            most = max(len(array) for own, array in tensors.items() if own.endswith(".norms"))
+            tensors[name] = rng.integers(0, max(most, 1), tensors[name].shape)
+    elif pair == "order":
+        for name in ending(".order"):
+            tensors[name] = np.ascontiguousarray(rng.permuted(tensors[name], axis=-1))
+    elif pair == "held":
+        for name in ending(".filled", ".counted", ".head", "_lengths"):
+            tensors[name] = rng.permuted(tensors[name].reshape(-1)).reshape(tensors[name].shape)
+    elif pair == "norms":
+        for name in ending(".norms", ".X", ".data"):
+            if rng.random() < 0.5:
+                scaled(name, float(rng.choice([0, -1, 2, 1e-3, 1e3, 1e70, 1e-70])))
+    elif pair == "ranks":
+        for name in ending(".first", ".second", ".ordered", ".recent"):
+            tensors[name] = np.full(tensors[name].shape, rng.choice([-1e9, 1e9, 0, 1e-320, 1e308]))
+        for name in ending(".seen"):
+            tensors[name] = odd(rng, tensors[name].dtype, tensors[name].shape)
+    elif pair == "triangles":
+        for name in ending(".factor", ".gram", ".diagonal", ".extra"):
+            scaled(name, float(rng.choice([0, -1, 1e-9, 1e9, 1e150, 1e-150])))
+    elif pair == "counts":
+        for name in ending("counters", "seen", "counts", "counts_", ".born", ".keys"):
+            if rng.random() < 0.5:
+                tensors[name] = odd(rng, tensors[name].dtype, tensors[name].shape)
+    else:
+        for name in ending(".state", ".curvatures", ".cross", ".slope", ".errors", ".hits"):
+            scaled(name, float(rng.choice([-1, 0, 1e-320, 1e100, 1e223, 0.5])))
+    return f"pairs: {pair}"
+
+
+def change_json(rng: Rng, within: Any) -> str:
+    """Some value, anywhere, becomes another one, or goes, or is that of another place."""
+    places = list(leaves(within))
+    holder, key = one_of(rng, places)
+    how = int(rng.integers(8))
+    if how <= 1:
+        numbers = [(h, k) for h, k in places if type(h[k]) in (int, float)]
+        if numbers:
+            holder, key = one_of(rng, numbers)
+        was = holder[key]
+        near = [was + 1, was - 1, -was, 2 * was] if type(was) in (int, float) else []
+        value = one_of(rng, [*near, *NUMBERS_JSON])
+    elif how == 2:
+        was = holder.pop(key)
+        return f"{key}: {shown(was)} is gone"
+    elif how == 3 and isinstance(key, str) and "." in key:  # another of its family
+        family = key.split(".")[0]
+        names = getattr(getattr(kb, family, None), "__all__", ["x"])
+        renamed = f"{family}.{one_of(rng, list(names))}"
+        holder[renamed] = holder.pop(key)
+        return f"{key} -> {renamed}"
+    elif how <= 5:
+        source, name = one_of(rng, places)
+        value = copy.deepcopy(source[name])
+    else:
+        value = copy.deepcopy(one_of(rng, ODD_JSON))
+    said = f"{key}: {shown(holder[key])} -> {shown(value)}"
+    holder[key] = value
+    return said
+
+
+def shown(value: Any) -> str:
+    return json.dumps(value)[:70]
+
+
+def leaves(value: Any) -> Any:
+    """(holder, key) of everything within."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in list(items):
+        yield value, key
+        if isinstance(inner, (dict, list)):
+            yield from leaves(inner)
