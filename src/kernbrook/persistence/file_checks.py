@@ -10,7 +10,6 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from kernbrook.checks import shown
-from kernbrook.engine.model import Model
 from kernbrook.engine.pool import parts_of_pool
 from kernbrook.engine.stores.linear import recipe_of
 from kernbrook.errors import InputError
@@ -61,21 +60,6 @@ def _check_map(learner: Any, kernel: Kernel, width: int, reader: Reader) -> int:
         if shape not in found:
             raise InputError(f"maps: expected {name} of shape {shape} for {kernel}, found none")
     return dim
-
-
-def check_progress(run: Model, combiner: Any) -> None:
-    """Raise InputError where experts are weighed as no learning could have led to."""
-    progress, m = run.progress, run.n_experts
-    if not (run.rounds >= run.asked >= 0 and -1 <= run.chosen < m):
-        raise InputError("progress.counters: no state that a run can be in")
-    if progress.log_weights.max() != 0:
-        raise InputError("progress.log_weights: expected 0 as the greatest")
-    if hasattr(combiner, "check_state"):
-        combiner.check_state(progress.state, m)
-    with np.errstate(all="ignore"):
-        total = run.weights().sum() * run.votes().sum()
-    if not 0 < total < np.inf:
-        raise InputError("progress.log_weights, progress.used: nobody has a vote")
 
 
 def check_width(fitted: Mapping[str, Any]) -> None:
