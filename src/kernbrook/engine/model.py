@@ -175,12 +175,12 @@ class Model:
         self.passes.rounds(committee, terms, progress, links, board, decisions, asked, scratch)
         del kept  # until here
         self.check(board)
+        states = self.chosen_of(progress, tuple(own.finish(board, asked) for own in passes))
         check_combined(decisions, board.leanings)
         try:
             self.check_progress(progress)
         except InputError as error:
             raise NonFiniteError(f"{COMBINED} ({error})") from error
-        states = self.chosen_of(progress, tuple(own.finish(board, asked) for own in passes))
         before = self._growing()
         if follow is not None:
             others.update(follow(board, asked))
@@ -482,14 +482,14 @@ class Model:
 
     # -- what learning can lead to: it ends in nothing else, and files hold nothing else -----------
 
+    @np.errstate(all="ignore")  # what has overflowed is refused
     def verify(self) -> None:
         """Raise InputError where learning cannot have led to what the model holds.
 
         What `save` writes, what `load` reads and what models are merged to passes it.
         """
         self.check_progress(self.progress)
-        with np.errstate(all="ignore"):
-            total = self.weights().sum() * self.votes().sum()
+        total = self.weights().sum() * self.votes().sum()
         if not 0 < total < np.inf:
             raise InputError("progress.log_weights, progress.used: nobody has a vote")
         for i, (store, state) in enumerate(zip(self.stores, self.states, strict=True)):
@@ -499,6 +499,7 @@ class Model:
         with within("calibration."):
             self.calibration.check(self.asked)
 
+    @np.errstate(all="ignore")
     def check_progress(self, progress: Progress) -> None:
         """The same of progress alone, after each block."""
         _, rounds, chosen, asked, skipped = progress.counters.tolist()

@@ -374,13 +374,13 @@ def learn(whole, label, weight):
     )  # fmt: skip
     if not board_sound(whole):
         return OVERFLOWED
-    if not combined(whole):
-        return NOT_COMBINED
     for k in range(len(stores)):
         if not through(check_some, stores[k], 0, EVERY):
             wrong = k
     if wrong >= 0:
         return OVERFLOWED + 1 + wrong
+    if not combined(whole):
+        return NOT_COMBINED
     chosen = counters[CHOSEN] if alone < 0 else -1
     for k in range(len(whole.own)):
         through(settle, whole.own[k], chosen)

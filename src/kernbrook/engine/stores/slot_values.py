@@ -21,25 +21,25 @@ def check_values(store: Any, state: Any) -> None:
 
     Some slots of each expert are looked at, in even distances.
     """
-    slots, rows = state.slots, store._points(state)
+    slots, rows, near = state.slots, store._points(state), NEAR[store.setting.dtype]
     for e, kernel in enumerate(store.kernels):
         n = int(slots.filled[e, 0])
-        if n == 0:
-            continue
         some = evenly(n, LOOKED_AT)
-        others = np.union1d(some, evenly(n, NUMBERS // max(store.setting.width, 1)))
-        X, Z = (dense_at(rows, slots.place[e, which]) for which in (some, others))
-        with np.errstate(all="ignore"):  # what has overflowed is refused
-            values = kernel(X, Z)
-            own = np.array([kernel(x[None], x[None])[0, 0] for x in X])
+        X = dense_at(rows, slots.place[e, some])
+        own = np.array([kernel(x[None], x[None])[0, 0] for x in X])
+        check_near("diagonal", slots.diagonal[e, some], own, near * np.abs(own))
+        if n and slots.gram.shape[1] + slots.factor.shape[1]:
+            others = np.union1d(some, evenly(n, NUMBERS // max(store.setting.width, 1)))
+            values = kernel(X, dense_at(rows, slots.place[e, others]))
             sizes = np.sqrt(np.abs(np.outer(own, slots.diagonal[e, others])))
-            near = NEAR[store.setting.dtype] * (np.abs(values) + sizes) + 1e-300
-        compared = {name: (found, values, near) for name, found in kept(slots, e, some, others)}
-        room = near[np.arange(len(some)), np.searchsorted(others, some)]
-        compared["diagonal"] = slots.diagonal[e, some], own, room
-        for name, (found, wanted, most) in compared.items():
-            if not (np.abs(found - wanted) <= most).all():
-                raise InputError(f"{name}: not the kernel values of the points")
+            for name, found in kept(slots, e, some, others):
+                check_near(name, found, values, near * (np.abs(values) + sizes))
+
+
+def check_near(name: str, found: Floats, values: Floats, most: Floats) -> None:
+    """Raise InputError where kept kernel values differ by more."""
+    if not (np.abs(found - values) <= most + 1e-300).all():
+        raise InputError(f"{name}: not the kernel values of the points")
 
 
 def evenly(n: int, most: int) -> Labels:

@@ -415,7 +415,7 @@ class SlotStore(Store):
                 raise InputError("place: expected each slot's own point")
             X = np.require(self._points(state).dense(), requirements="W")
             check_norms(slots.norms.reshape(-1), dense_norms(X))
-        if self.keeps & {"gram", "factor"} and not self.sums.layout.given:
+        if not self.sums.layout.given:
             check_values(self, state)
 
 
