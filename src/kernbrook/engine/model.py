@@ -511,8 +511,8 @@ class Model:
         for name in ("losses", "state", "asking"):
             if not np.isfinite(getattr(progress, name)).all():
                 raise InputError(f"progress.{name}: NaN or infinity")
-        if progress.losses.min() < 0 or progress.asking.min() < 0:
-            raise InputError("progress.losses, progress.asking: expected numbers from 0")
+        if progress.losses.min() < 0:
+            raise InputError("progress.losses: expected numbers from 0")
         if hasattr(self.combiner, "check_state"):
             self.combiner.check_state(progress.state, self.n_experts)
 

@@ -175,8 +175,13 @@ class OnlineMachine(BaseEstimator):
 
     # -- learning ---------------------------------------------------------------------------
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
-        """Test, ask, train on checked features and labels or an oracle."""
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0
+    ) -> Learned:
+        """Test, ask, train on checked features and labels or an oracle.
+
+        first : number of the first row in the chunk, for messages
+        """
         importance = importance_of(sample_weight, X.shape[0])
         labels = None if callable(y) else self._numbers(y)
         if not hasattr(self, "_run"):
@@ -192,9 +197,9 @@ class OnlineMachine(BaseEstimator):
             before = self._run.scaler
             try:
                 parts.append(self._learn_block(X, rows, told, importance, given, where))
-                warn_of_leaps(X, where, self._run.scaler.leaps(before))
+                warn_of_leaps(X, where, self._run.scaler.leaps(before), first)
             except NonFiniteError as error:
-                refused = self._refused(X, rows, told, importance, given, where)
+                refused = self._refused(X, rows, told, importance, given, where, first)
                 raise NonFiniteError(f"{refused} of the chunk: {error}") from error
         return joined(parts)
 
@@ -218,7 +223,14 @@ class OnlineMachine(BaseEstimator):
         return Learned(self._met(decisions), asked, decisions, self._chances())
 
     def _refused(
-        self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice
+        self,
+        X: Any,
+        rows: Rows,
+        y: Any,
+        importance: Floats,
+        given: bool,
+        where: slice,
+        first: int,
     ) -> str:
         """Which row of a block that was refused is the first that cannot be learned, in words.
 
@@ -226,7 +238,7 @@ class OnlineMachine(BaseEstimator):
         """
         learned, refused = where.start, where.stop
         if self._run.looks_outside and refused > learned + 1:  # copies would take long
-            return f"rows {learned} to {refused - 1}"
+            return f"rows {first + learned} to {first + refused - 1}"
         while refused > learned + 1:
             trial, middle = copy(self), (learned + refused) // 2
             trial._run = copy(self._run)
@@ -235,7 +247,7 @@ class OnlineMachine(BaseEstimator):
                 learned = middle
             except NonFiniteError:
                 refused = middle
-        return f"row {learned}"
+        return f"row {first + learned}"
 
     def _allowed(self, X: Any) -> Range:
         """What rows may be, such as are learned from or these, if they are the first."""
@@ -646,11 +658,14 @@ class OnlineMachine(BaseEstimator):
         return tags
 
 
-def warn_of_leaps(X: Any, where: slice, features: NDArray[np.int64]) -> None:
-    """Say which row of a block has made the deviation of a feature a million times what it was."""
+def warn_of_leaps(X: Any, where: slice, features: NDArray[np.int64], first: int) -> None:
+    """Say which row of a block has made the deviation of a feature a million times what it was.
+
+    first : number of the first row of X in the chunk
+    """
     if len(features):
         values = np.abs(X[where][:, [features[0]]])
-        row = where.start + int(values.argmax())
+        row = first + where.start + int(values.argmax())
         warnings.warn(
             f"row {row} of the chunk: feature {features[0]} is {values.max():g}, more than a "
             "million deviations from its mean so far. With scaling='moments' all its other values "
