@@ -38,7 +38,10 @@ def made(numbers, learner, combiner, scaling):
     if numbers:
         if getattr(learner, "loss", None) == "hinge":
             learner = kb.GradientDescent(0.2, features=None, budget=50)
-        return kb.OnlineMKRegressor(SHIFTING, learner, combiner, scaling=scaling, random_state=0)
+        center = not isinstance(learner, kb.Advice)
+        return kb.OnlineMKRegressor(
+            SHIFTING, learner, combiner, scaling=scaling, random_state=0, center=center
+        )
     kernels = [*SHIFTING, kb.Polynomial(2, 1.0)]
     if getattr(learner, "features", None) is not None:
         kernels = SHIFTING
