@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError
 
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes of numbers that can be multiplied and divided by
-LEARNED = 1e120  # sizes of what is learned: what a file's have to be below
+LEARNED = 1e120  # sizes of sums of losses, and of what is learned from scores, are below it
 MOST = 10**8  # of what is counted or kept in memory: more than any has room for
 COUNTED = 2**62  # rows that can be counted: no stream has so many, and sums stay in 64 bits
 _MOMENTS = datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64

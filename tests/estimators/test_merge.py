@@ -304,3 +304,26 @@ def test_random_features_have_to_be_the_same():
         models[0].merge(models[1])
     with pytest.raises(InputError, match="since has learned more"):
         machine(kb.BPAS(10)).fit(X[:9], Y[:9]).merge(since=machine(kb.BPAS(10)).fit(X, Y))
+
+
+def two_parts(combiner):
+    kernels = [kb.Linear(), kb.Gaussian(sigma=1)]
+    return [machine(kb.BPAS(9), combiner, kernels).fit(X[i:90:2], Y[i:90:2]) for i in (0, 1)]
+
+
+def test_a_regression_of_stack_that_is_singular():
+    """Said in a sentence, and nothing changes."""
+    one, other = two_parts(kb.Stack())
+    progress_of(other).state[-9:] = 1e-4  # of rank 1
+    before = {name: array.tobytes() for name, array in one.state().items()}
+    with pytest.raises(InputError, match="merge: the regression of Stack is singular"):
+        one.merge(other)
+    assert before == {name: array.tobytes() for name, array in one.state().items()}
+
+
+@pytest.mark.parametrize("scale_free", [False, True])
+def test_regrets_that_are_next_to_nothing(scale_free):
+    one, other = two_parts(kb.MLPoly("logistic", scale_free=scale_free))
+    progress_of(other).state[:] = 1e-320
+    for model in (deepcopy(one).merge(other), deepcopy(other).merge(one)):
+        assert np.isfinite(model.decision_function(NEW)).all()

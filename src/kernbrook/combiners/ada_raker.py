@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import POSITIVE, Flag, OneOf, Whole
+from kernbrook.checks import LEARNED, POSITIVE, Flag, OneOf, Whole
 from kernbrook.combiners.losses import LossCombiner
 from kernbrook.engine.losses import loss_of
 from kernbrook.engine.verbs import update
@@ -102,6 +102,8 @@ class AdaRaker(LossCombiner):
         """Raise InputError where learning could not have led here."""
         if (state[:n_experts].reshape(self.levels, -1).max(axis=1) != 0).any():
             raise InputError("progress.state: expected 0 as the greatest of each level")
+        if np.abs(state).max() > LEARNED:
+            raise InputError("progress.state: greater than losses can make it")
 
     def rule(self) -> Instances:
         """The parameters as compiled code reads them."""

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.combiners.losses import LossCombiner, cut
+from kernbrook.checks import LEARNED
+from kernbrook.combiners.losses import LossCombiner, check_losses, cut
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
@@ -58,7 +59,8 @@ class AdaHedge(LossCombiner):
 
     def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
         """Raise InputError where learning could not have led here."""
-        if (state < 0).any():
+        check_losses(state[:-1])
+        if not 0 <= state[-1] <= LEARNED:
             raise InputError("progress.state: expected numbers from 0")
 
     def rule(self) -> Adapting:

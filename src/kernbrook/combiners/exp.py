@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import POSITIVE, Number, or_none
 from kernbrook.combiners.fixed_share import Sharing
-from kernbrook.combiners.losses import LossCombiner, cut
+from kernbrook.combiners.losses import LossCombiner, check_losses, cut
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
@@ -66,8 +66,10 @@ class EXP(LossCombiner):
 
     def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
         """Raise InputError where learning could not have led here."""
-        if (state < 0).any():
-            raise InputError("progress.state: expected numbers from 0")
+        if len(state):
+            check_losses(state[:-1])
+            if state[-1] < 0 or state[-1] % 1 > 0:
+                raise InputError("progress.state: expected a number of rounds from 0")
 
     def rule(self) -> Falling | Sharing:
         """The parameters as compiled code reads them."""

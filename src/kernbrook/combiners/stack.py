@@ -19,7 +19,7 @@ from kernbrook.engine.losses import LINEARIZED, MISTAKES, SQUARED, loss_of
 from kernbrook.engine.progress import Progress
 from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import correct, update, weigh_all
-from kernbrook.errors import InputError
+from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.numerics.compiling import njit
 
 SURE = 1.0  # of classes: scores count up to it
@@ -123,11 +123,26 @@ class Stack(BaseEstimator):
         if hasattr(self._base, "check_state"):
             self._base.check_state(state[:own], n_experts)
         measured, learned = state[own : own + N_MEASURED], state[own + N_MEASURED :]
-        matrix = learned[n_experts + 1 :]
-        if (measured < 0).any() or (matrix[:: n_experts + 2] < 0).any():
+        coefficients = learned[: n_experts + 1]
+        matrix = learned[n_experts + 1 :].reshape(n_experts + 1, n_experts + 1)
+        if measured.min() < 0 or measured[0] % 1 > 0:
             raise InputError("progress.state: expected counts, and squares, from 0")
-        if (np.abs(learned) > LEARNED).any() or measured[2] / 1e300 > measured[1]:
+        if np.abs(coefficients).max() > LEARNED or measured[2] / 1e300 > measured[1]:
             raise InputError("progress.state: greater than learning can make it")
+        # The inverse of a matrix that grows from a diagonal one, up to rounding.
+        most = np.diagonal(self._begun(n_experts + 1)) if measured[0] > 0 else np.zeros(1)
+        diagonal, room = np.diagonal(matrix), 1e-6 * most.max()
+        square = np.sqrt(np.maximum(np.outer(diagonal, diagonal), 0.0))
+        if diagonal.min() < 0 or (diagonal > most + room).any():
+            raise InputError("progress.state: expected a matrix that labels have led to")
+        if (np.abs(matrix) > square + room).any() or (np.abs(matrix - matrix.T) > room).any():
+            raise InputError("progress.state: expected a symmetric matrix, none of its values < 0")
+
+    def _begun(self, n: int) -> NDArray[np.float64]:
+        """(n, n) the inverse of the regression's matrix before the first label."""
+        begun = np.full(n, 1.0 / self.regularization)
+        begun[0] *= FREER
+        return np.diag(begun)
 
     def rule(self) -> Stacking:
         """The parameters as compiled code reads them."""
@@ -179,11 +194,12 @@ def newton_step(matrix, inputs, slope, curvature, coefficients):
         for j in range(n):
             ahead[i] += matrix[i, j] * inputs[j]
         reach += ahead[i] * inputs[i]
-    scale = 1.0 + curvature * reach
+    scale = 1.0 + curvature * max(reach, 0.0)  # after great weights, only rounding errors
     for i in range(n):
         coefficients[i] -= slope * ahead[i] / scale
         for j in range(n):
             matrix[i, j] -= ahead[i] * ahead[j] * (curvature / scale)
+        matrix[i, i] = max(matrix[i, i], 0.0)
 
 
 @correct.of(Stacking)
@@ -289,7 +305,7 @@ def _together(combiner: Stacking, apart: Apart) -> Weighing:
     measured = parts.of("measured")
     greatest = max(one[3] for one in measured.each)
     total = np.array([measured.added()[0], *measured.averaged()[1:3], greatest])
-    inverse = np.linalg.inv(known.over(itemgetter(0)).added())
+    inverse = inverse_of(known.over(itemgetter(0)).added())
     coefficients = inverse @ known.over(itemgetter(1)).added()
     if total[0] == 0.0:
         inverse[:] = 0.0
@@ -309,10 +325,18 @@ class Parts(NamedTuple):
     inverse: NDArray[np.float64]
 
 
+def inverse_of(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The inverse; NonFiniteError where there is none."""
+    try:
+        return np.asarray(np.linalg.inv(matrix))
+    except np.linalg.LinAlgError:
+        raise NonFiniteError("merge: the regression of Stack is singular") from None
+
+
 def _known(combiner: Stacking, one: Parts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The regression's matrix, and its product with the coefficients."""
     if one.measured[0] > 0.0:
-        matrix: NDArray[Any] = np.linalg.inv(one.inverse)
+        matrix = inverse_of(one.inverse)
     else:
         matrix = np.diag(np.full(len(one.coefficients), combiner.regularization))
         matrix[0, 0] /= FREER

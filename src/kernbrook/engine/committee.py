@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernbrook.engine.losses import MISTAKES, loss_of
-from kernbrook.engine.progress import CHOSEN
+from kernbrook.engine.progress import CHOSEN, MOST_LOSS
 from kernbrook.engine.verbs import (
     Opinions,
     correct,
@@ -128,7 +128,7 @@ def lose(terms, progress, board, t, decision, losses, counted):
             continue
         value, margin, wrong = loss_of(loss, scores[e], sizes[e], decision, target)
         if board.numbers:
-            errors[e] += weight * margin * margin
+            errors[e] = min(errors[e] + weight * margin * margin, MOST_LOSS)
             counted[e] = True
         else:
             mistake = margin <= 0.0 if terms.strict[e] else wrong

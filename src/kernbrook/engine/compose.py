@@ -63,7 +63,7 @@ def compose(
     return Model(
         stores,
         choices,
-        combiner.state_size(len(strict)),
+        combiner,
         setting,
         everything,
         np.array(kernel_of),

@@ -19,6 +19,7 @@ from kernbrook.engine.passes import COMPILED, PLAIN, Passes
 from kernbrook.engine.progress import (
     ASKED,
     CHOSEN,
+    MOST_ROUNDS,
     ROUND,
     SEED,
     Board,
@@ -33,7 +34,7 @@ from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied, most_of, spread_of
 from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import Clock, expect, parts_of
-from kernbrook.errors import InputError, KernbrookWarning
+from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.gram.sums import share
 from kernbrook.kernels import Kernel
@@ -51,7 +52,7 @@ class Model:
     ----------
     stores : of the experts, which they number from 0 on
     choices : what the committee does
-    state_size : numbers that the combiner keeps
+    combiner : with `state_size`, how many numbers it keeps; perhaps `check_state`, what these are
     kernels : of the experts, each once
     kernel_of : (e,) int, the number of each expert's kernel; -1: it has none
     views : the scalings that the experts ask for; None: the machine's own
@@ -72,7 +73,7 @@ class Model:
         self,
         stores: Sequence[Store],
         choices: Choices,
-        state_size: int,
+        combiner: Any,
         setting: Setting,
         kernels: tuple[Kernel, ...],
         kernel_of: Labels,
@@ -93,6 +94,7 @@ class Model:
         if interferes and self.looks_outside:
             self.together = 1  # what is learned from depends on a committee that is compiled
         self.states = tuple(store.begin() for store in stores)
+        self.combiner, state_size = combiner, combiner.state_size(self.n_experts)
         self.progress = begun(self.n_experts, state_size, setting.seed)
         self.scaler: Any = None
         self.calibration = None
@@ -154,6 +156,7 @@ class Model:
         asked : (n,) bool, whose label was looked at
         """
         n = len(views[0])
+        check_rounds(self.rounds + n)
         decisions, asked = self._answers(n)
         progress = copied(self.progress)
         pairs = zip(self.stores, self.states, strict=True)
@@ -173,6 +176,11 @@ class Model:
         del kept  # until here
         self.check(board)
         states = self.chosen_of(progress, tuple(own.finish(board, asked) for own in passes))
+        check_combined(decisions, board.leanings)
+        try:
+            self.check_progress(progress)
+        except InputError as error:
+            raise NonFiniteError(f"{COMBINED} ({error})") from error
         before = self._growing()
         if follow is not None:
             others.update(follow(board, asked))
@@ -255,6 +263,7 @@ class Model:
             board = self._read(views, raw, where)
             self.passes.decide(committee, self.choices.terms, progress, board, decisions[where])
             leanings[where] = board.leanings
+        check_combined(decisions, leanings)
         return decisions, leanings
 
     def would_ask(self, views: Views, raw: Any = None) -> Flags:
@@ -463,9 +472,6 @@ class Model:
             full = f"progress.{name}"
             check_array(full, arrays.get(full), array.shape, array.dtype)
             saved[name] = arrays[full]
-            grows = name in ("log_weights", "losses")  # a weight may be 0
-            if np.isnan(saved[name]).any() or not (grows or np.isfinite(saved[name]).all()):
-                raise InputError(f"{full}: NaN or infinity")
         states = []
         for i, store in enumerate(self.stores):
             begin = f"stores.{i}."
@@ -473,6 +479,60 @@ class Model:
             with within(begin):
                 states.append(store.restored(own))
         self.progress, self.states = Progress(**saved), tuple(states)
+
+    # -- what learning can lead to: it ends in nothing else, and files hold nothing else -----------
+
+    @np.errstate(all="ignore")  # what has overflowed is refused
+    def verify(self) -> None:
+        """Raise InputError where learning cannot have led to what the model holds.
+
+        What `save` writes, what `load` reads and what models are merged to passes it.
+        """
+        self.check_progress(self.progress)
+        total = self.weights().sum() * self.votes().sum()
+        if not 0 < total < np.inf:
+            raise InputError("progress.log_weights, progress.used: nobody has a vote")
+        for i, (store, state) in enumerate(zip(self.stores, self.states, strict=True)):
+            with within(f"stores.{i}."):
+                store.check(state, self.progress)
+        self.scaler.check(self.rounds)
+        with within("calibration."):
+            self.calibration.check(self.asked)
+
+    @np.errstate(all="ignore")
+    def check_progress(self, progress: Progress) -> None:
+        """The same of progress alone, after each block."""
+        _, rounds, chosen, asked, skipped = progress.counters.tolist()
+        counted = 0 <= asked <= rounds <= MOST_ROUNDS and 0 <= skipped <= rounds
+        if not (counted and -1 <= chosen < self.n_experts):
+            raise InputError("progress.counters: no state that a run can be in")
+        if progress.log_weights.max() != 0:  # of others -inf: a weight may be 0
+            raise InputError("progress.log_weights: expected 0 as the greatest")
+        for name in ("losses", "state", "asking"):
+            if not np.isfinite(getattr(progress, name)).all():
+                raise InputError(f"progress.{name}: NaN or infinity")
+        if progress.losses.min() < 0:
+            raise InputError("progress.losses: expected numbers from 0")
+        if hasattr(self.combiner, "check_state"):
+            self.combiner.check_state(progress.state, self.n_experts)
+
+
+COMBINED = (
+    "the experts' scores or losses overflowed as they were combined; scale the features, or the "
+    "weights of the rows"
+)
+
+
+def check_combined(decisions: Floats, leanings: Floats) -> None:
+    """Raise NonFiniteError where a combination of scores has overflowed."""
+    if not (np.isfinite(decisions).all() and np.isfinite(leanings).all()):
+        raise NonFiniteError(COMBINED)
+
+
+def check_rounds(rounds: int) -> None:
+    """Raise InputError where a model cannot count so many rows."""
+    if rounds > MOST_ROUNDS:
+        raise InputError(f"a model counts {MOST_ROUNDS:,} rows, and no more")
 
 
 def clock_of(progress: Progress) -> Clock:

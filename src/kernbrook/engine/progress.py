@@ -12,6 +12,8 @@ from kernbrook.numerics.linking import Cube, Marks, MarkTable, Matrix, Numbers, 
 SEED, ROUND, CHOSEN, ASKED, SKIPPED = 0, 1, 2, 3, 4
 N_COUNTERS = 5
 N_ASKING = 3
+MOST_ROUNDS = 2**53  # that are counted, by floats too
+MOST_LOSS = 1e300  # of an expert: all losses together can be added
 
 
 class Progress(NamedTuple):

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine import verbs
-from kernbrook.engine.model import Model
+from kernbrook.engine.model import COMBINED, Model, check_rounds
 from kernbrook.engine.progress import Due, Progress, empty_board
 from kernbrook.engine.rounds import Met, link_store, scratch_of
 from kernbrook.engine.row import (
     DONE,
+    NOT_COMBINED,
     NOT_HERE,
     OVERFLOWED,
     RAISED,
@@ -49,7 +50,7 @@ from kernbrook.engine.stores.slots import Kept, SlotStore
 from kernbrook.engine.verbs import Slots, parts_of
 from kernbrook.errors import NonFiniteError
 from kernbrook.features.base import link_features, write_row
-from kernbrook.gram.points import RANGES, DenseRows, Floats, Labels, SupportVectors
+from kernbrook.gram.points import RANGES, DenseRows, Floats, Labels, SupportVectors, range_of
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import njit
@@ -81,10 +82,14 @@ class QuickRows:
         self.width, self.scores = d, c
         given, key, tells = np.empty((1, d)), np.zeros(1, dtype=np.int64), not setting.judges_stored
         methods, limit = model.scaler.methods, RANGES[setting.dtype].norms
+        most = range_of(methods, setting.dtype).norms
         rows = [
-            Row(given, given if way is None else np.empty((1, d)), np.empty(1), key, tells, limit)
+            Row(
+                given, given if way is None else np.empty((1, d)), np.empty(1), key, tells, most,
+                limit,
+            )
             for way in methods
-        ]
+        ]  # fmt: skip
         stores: list[InRows] = [
             in_rows(store)(store, state, rows[store.view])  # type: ignore[misc]
             for store, state in zip(model.stores, model.states, strict=True)
@@ -148,6 +153,7 @@ class QuickRows:
         end = self._fill(x)
         if end == DONE:
             at, calibration = self.model.rounds, self.model.__dict__["calibration"]
+            check_rounds(at + 1)
             if calibration is not None and at - calibration.rounds == MOST_DUE:
                 _ = self.model.calibration  # it learns what is due
             at %= MOST_DUE
@@ -182,6 +188,8 @@ class QuickRows:
             return None
         if end == TOO_LARGE:
             raise NonFiniteError(f"x: expected {RANGES[self.model.setting.dtype].told}")
+        if end == NOT_COMBINED:
+            raise NonFiniteError(COMBINED)
         if end == RAISED:
             raise RuntimeError(RAISED_AN_ERROR)
         self._overflowed(end)

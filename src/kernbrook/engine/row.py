@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.committee import decide
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, Board, Due, Progress, Terms
 from kernbrook.engine.rounds import EVERY, Scratch, check_some, learn_some, rounds, score_some
-from kernbrook.engine.stores.base import Store, bounded, most_of
+from kernbrook.engine.stores.base import Store, bounded, finite, most_of
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.compiling import Option, Verb, njit
@@ -27,14 +27,15 @@ from kernbrook.numerics.pairs import dense_norms
 from kernbrook.numerics.scaling import rank_each, rank_rows, scale_each, scale_rows
 
 # How a row can end.
-DONE, NOT_HERE, TOO_LARGE, RAISED, OVERFLOWED = range(5)  # from OVERFLOWED + 1 on: a store's number
+# From OVERFLOWED + 1 on: a store's number.
+DONE, NOT_HERE, TOO_LARGE, RAISED, NOT_COMBINED, OVERFLOWED = range(6)
 
 
 class Row(NamedTuple):
     """A row as it is given, (1, d), and scaled; the squared norm, and the key, (1,) each.
 
     tells_apart : whether a row that is stored is known again, by its key
-    limit : below which the squared norm must be
+    most, limit : below which the squared norm must be, as it is given and scaled
     """
 
     given: Floats
@@ -42,6 +43,7 @@ class Row(NamedTuple):
     norm: Floats
     key: Labels
     tells_apart: bool
+    most: float
     limit: float
 
 
@@ -377,6 +379,8 @@ def learn(whole, label, weight):
             wrong = k
     if wrong >= 0:
         return OVERFLOWED + 1 + wrong
+    if not combined(whole):
+        return NOT_COMBINED
     chosen = counters[CHOSEN] if alone < 0 else -1
     for k in range(len(whole.own)):
         through(settle, whole.own[k], chosen)
@@ -424,6 +428,8 @@ def _foresee(whole, x, out):
     if not board_sound(whole):
         return OVERFLOWED
     decide(whole.committee, whole.terms, whole.progress, whole.board, whole.decisions)
+    if not combined(whole):
+        return NOT_COMBINED
     copy(whole.decisions[0], out)
     return DONE
 
@@ -439,7 +445,18 @@ def copy(source, target):
 def given(row, x):
     """Take a row; whether its numbers are finite, and of a size that can be dealt with."""
     copy(x, row.given[0])
-    return dense_norms(row.given)[0] < np.inf
+    return dense_norms(row.given)[0] < row.most
+
+
+@njit(cache=True)
+def combined(whole):
+    """Whether the decision is finite, and what is known of the experts."""
+    progress = whole.progress
+    sound = finite(whole.decisions[0]) and finite(whole.board.leanings[0])
+    sound &= finite(progress.losses) and finite(progress.state) and finite(progress.asking)
+    for e in range(progress.log_weights.shape[0]):
+        sound &= progress.log_weights[e] <= 0.0  # false for NaN
+    return sound
 
 
 @njit(cache=True)

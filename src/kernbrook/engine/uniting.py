@@ -96,7 +96,9 @@ def added_weights(apart: Apart) -> Weighing:
     with np.errstate(invalid="ignore"):  # a weight of 0 has an infinite logarithm
         log_weights = apart.of("log_weights").added()
     log_weights[np.isnan(log_weights)] = -np.inf
-    return Weighing(log_weights - log_weights.max(), apart.of("state").added())
+    greatest = log_weights.max()
+    relative = log_weights - greatest if greatest > -np.inf else np.zeros_like(log_weights)
+    return Weighing(relative, apart.of("state").added())
 
 
 def averaged_weights(apart: Apart) -> Weighing:

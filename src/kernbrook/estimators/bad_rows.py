@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from kernbrook.gram.points import Flags, sound
 
 
-def good_rows(X: Any) -> Flags:
-    """(n,) bool: rows of finite numbers, whose squares can be summed.
+def good_rows(X: Any, most: float = np.inf) -> Flags:
+    """(n,) bool: rows of finite numbers, the sum of whose squares is below `most`.
 
     Examples
     --------
@@ -24,19 +24,19 @@ def good_rows(X: Any) -> Flags:
         sizes = np.abs(X.data.astype(np.float64))
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         with np.errstate(over="ignore"):
-            return np.asarray(np.isfinite(np.bincount(rows, sizes**2, X.shape[0])))
+            return np.asarray(np.bincount(rows, sizes**2, X.shape[0]) < most)
     try:
         numbers = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         each = X.to_numpy(dtype=object) if hasattr(X, "to_numpy") else X
-        return np.array([_is_good(row) for row in each], dtype=bool)
+        return np.array([_is_good(row, most) for row in each], dtype=bool)
     with np.errstate(over="ignore"):
-        return np.asarray(np.isfinite((numbers**2).sum(axis=-1)))
+        return np.asarray((numbers**2).sum(axis=-1) < most)
 
 
-def _is_good(row: Any) -> bool:
+def _is_good(row: Any, most: float) -> bool:
     try:
-        return bool(good_rows(np.asarray(row, dtype=np.float64)[None])[0])
+        return bool(good_rows(np.asarray(row, dtype=np.float64)[None], most)[0])
     except (TypeError, ValueError):
         return False
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import LEARNED
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Flags, Floats, Labels, check_array
@@ -17,12 +16,16 @@ from kernbrook.numerics.calibration import (
     BINS,
     CELLS,
     FOUND,
+    MOST,
+    MOST_SIZE,
     RIDGE,
     Calibrated,
     all_probabilities,
     best_cut,
     learn_scores,
 )
+
+STEEPEST_CURVE = 1e200  # second derivatives are sums of weights and squares of scores in units
 
 
 class Calibration:
@@ -136,19 +139,32 @@ class Calibration:
         """Go on from these arrays, copied; InputError where nothing could have led to them."""
         for name, array in self.arrays().items():
             check_array(name, arrays.get(name), array.shape, array.dtype)
-            if not np.isfinite(arrays[name]).all():
+        self._known = Calibrated(*(arrays[name].copy() for name in Calibrated._fields))
+
+    def check(self, asked: int) -> None:
+        """Raise InputError where so many labels cannot have led here."""
+        known, rounded = self._known, 1 + 1e-9
+        for name, array in self.arrays().items():
+            if not np.isfinite(array).all():
                 raise InputError(f"{name}: NaN or infinity")
-        known = Calibrated(*(arrays[name].copy() for name in Calibrated._fields))
-        positive = known.slope[1] > 0 and known.curvatures.min() > 0
-        if not (positive and known.slope[2:].min() >= 0 and known.counts.min() >= 0):
-            raise InputError("slope, curvatures, counts: expected positive numbers")
-        if max(np.abs(array).max() for array in known[:4]) > LEARNED:
-            raise InputError("slope, intercepts, cross, curvatures: greater than they can be")
-        if (known.cross**2 > 2 * known.slope[1] * known.curvatures).any():  # up to rounding: half
+        slope, curvature, sizes, rows = known.slope.tolist()
+        seen = sum(known.counts.tolist())
+        if not (known.counts.min() >= 0 and seen <= asked):
+            raise InputError(f"counts: expected {asked} labels at most")
+        if not (0 <= rows <= seen * rounded and 0 <= sizes <= max(rows, 1) * MOST_SIZE * rounded):
+            raise InputError("slope: more rows than labels, or greater scores than there are")
+        if max(abs(slope), np.abs(known.intercepts).max()) > MOST:
+            raise InputError("slope, intercepts: greater than they can be")
+        curvatures = np.append(known.curvatures, curvature)
+        if not (curvatures.min() > RIDGE / 2 and curvatures.max() < STEEPEST_CURVE):
+            raise InputError("slope, curvatures: not those that labels can have")
+        if (known.cross**2 > 2 * curvature * known.curvatures).any():  # up to rounding: half
             raise InputError("cross: more than the curvatures can have")
-        sizes, most = np.abs(known.errors[0]), known.errors[1] * (1 + 1e-9)
-        if not (known.errors[1].min() >= 0 and (sizes <= most).all()):
+        if not (np.abs(known.errors[0]) <= known.errors[1] * rounded).all():
             raise InputError("errors: more than the labels can have")
-        if not (known.hits[1].min() >= 0 and (known.hits[1] <= known.hits[0] * (1 + 1e-9)).all()):
-            raise InputError("hits: more positive labels than labels")
-        self._known = known
+        positive = known.hits[1]
+        among = (positive >= 0) & (positive <= known.hits[0] * rounded)
+        if not (among.all() and positive.any()):
+            raise InputError("hits: more positive labels than labels, or none")
+        if max(known.errors[1].max(), known.hits[0].max()) > MOST:
+            raise InputError("errors, hits: greater weights than labels can have")

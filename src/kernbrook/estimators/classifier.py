@@ -364,9 +364,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def _scores(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0
+    ) -> Learned:
         if callable(y) or len(unseen := self._unseen(y)) == 0:
-            return super()._learn(X, y, sample_weight, given)
+            return super()._learn(X, y, sample_weight, given, first)
         self._grown(y, unseen)  # refused, if at all, before anything is learned, and so is X
         self._rows(X)
         weights = importance_of(sample_weight, X.shape[0])
@@ -375,14 +377,14 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             end = int(unseen[0]) if len(unseen) else len(y)
             if end > at:
                 own = slice(at, end)
-                parts.append(super()._learn(X[own], y[own], weights[own], given))
+                parts.append(super()._learn(X[own], y[own], weights[own], given, at))
             if end < len(y):
                 own = slice(end, end + 1)
                 looked = given or not self._run.asks or bool(self.should_ask(X[own])[0])
                 if looked:
                     self._grow(y, unseen[:1])
                 label = y[own] if looked else np.array([None])
-                parts.append(super()._learn(X[own], label, weights[own], given=looked))
+                parts.append(super()._learn(X[own], label, weights[own], looked, end))
             at = end + 1
             unseen = at + self._unseen(y[at:])
         return joined(parts)

@@ -87,10 +87,14 @@ class Residuals:
         """All that was learned, by name."""
         return {"errors": self._errors, "seen": self._seen}
 
+    def check(self, asked: int) -> None:
+        """Raise InputError where so many labels cannot have led here."""
+        most = max(asked, WINDOW)  # of models that were merged, all may count
+        if not (np.isfinite(self._errors).all() and 0 <= self._seen[0] <= most):
+            raise InputError(f"errors, seen: expected finite numbers, and one from 0 to {most}")
+
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from these arrays, copied; InputError where nothing could have led to them."""
         for name, array in self.arrays().items():
             check_array(name, arrays.get(name), array.shape, array.dtype)
-        if not (np.isfinite(arrays["errors"]).all() and arrays["seen"][0] >= 0):
-            raise InputError("errors, seen: expected finite numbers, and a number from 0")
         self._errors, self._seen = arrays["errors"].copy(), arrays["seen"].copy()

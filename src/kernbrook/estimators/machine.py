@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -33,7 +35,7 @@ from kernbrook.engine.progress import Board
 from kernbrook.engine.quick import QuickRows
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Setting
-from kernbrook.errors import InputError
+from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
 from kernbrook.estimators.bad_rows import good_rows, runs
 from kernbrook.estimators.labelled import (
     as_labels,
@@ -47,14 +49,17 @@ from kernbrook.estimators.merging import united
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import (
+    RANGES,
     DenseRows,
     Flags,
     Floats,
+    Range,
     Rows,
     SparseRows,
     canonical,
     check_range,
     keys_of,
+    range_of,
     sound,
 )
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
@@ -189,32 +194,86 @@ class OnlineMachine(BaseEstimator):
 
     # -- learning ---------------------------------------------------------------------------
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
-        """Test, ask, train on checked features and labels or an oracle."""
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0
+    ) -> Learned:
+        """Test, ask, train on checked features and labels or an oracle.
+
+        first : number of the first row in the chunk, for messages
+        """
         importance = importance_of(sample_weight, X.shape[0])
         labels = None if callable(y) else self._numbers(y)
         if not hasattr(self, "_run"):
             self._start(X)
         run, rows = self._run, self._rows(X)  # checked before anything is learned
+        check_range(rows.norms, self._allowed(X))
         if not run.setting.judges_stored:
             rows = replace(rows, keys=keys_of(X))  # as they are given: they are scaled anew
         parts = []
         alone = labels is None or (run.asks and not given and self._by_what_was_asked)
+        told = y if labels is None else labels
         for where in slices(X.shape[0], 1 if alone else run.together):
-            views, scaler = self._next(X, rows, where)
-            if labels is not None:
-                told = labels[where]
-            else:
-                wanted = run.would_ask(views, X[where])[0]
-                told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
-                run = self._run  # an answer may be of a new class
-            weights = importance[where]
-            decisions, asked = run.learn_block(
-                views, told, self._weighed(told, weights), given or labels is None, X[where],
-                self._follow(weights), scaler=scaler,
-            )  # fmt: skip
-            parts.append(Learned(self._met(decisions), asked, decisions, self._chances()))
+            before = self._run.scaler
+            try:
+                parts.append(self._learn_block(X, rows, told, importance, given, where))
+                warn_of_leaps(X, where, self._run.scaler.leaps(before), first)
+            except NonFiniteError as error:
+                refused = self._refused(X, rows, told, importance, given, where, first)
+                raise NonFiniteError(f"{refused} of the chunk: {error}") from error
         return joined(parts)
+
+    def _learn_block(
+        self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice
+    ) -> Learned:
+        """Learn some of the rows, all or none of them; y : their labels, or an oracle for one."""
+        views, scaler = self._next(X, rows, where)
+        run, oracle = self._run, callable(y)
+        if oracle:
+            wanted = run.would_ask(views, X[where])[0]
+            told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
+            run = self._run  # an answer may be of a new class
+        else:
+            told = y[where]
+        weights = importance[where]
+        decisions, asked = run.learn_block(
+            views, told, self._weighed(told, weights), given or oracle, X[where],
+            self._follow(weights), scaler=scaler,
+        )  # fmt: skip
+        return Learned(self._met(decisions), asked, decisions, self._chances())
+
+    def _refused(
+        self,
+        X: Any,
+        rows: Rows,
+        y: Any,
+        importance: Floats,
+        given: bool,
+        where: slice,
+        first: int,
+    ) -> str:
+        """Which row of a block that was refused is the first that cannot be learned, in words.
+
+        Found on copies: the rows before it can be learned, and with it they cannot.
+        """
+        learned, refused = where.start, where.stop
+        if self._run.looks_outside and refused > learned + 1:  # copies would take long
+            return f"rows {first + learned} to {first + refused - 1}"
+        while refused > learned + 1:
+            trial, middle = copy(self), (learned + refused) // 2
+            trial._run = copy(self._run)
+            try:
+                trial._learn_block(X, rows, y, importance, given, slice(where.start, middle))
+                learned = middle
+            except NonFiniteError:
+                refused = middle
+        return f"row {first + learned}"
+
+    def _allowed(self, X: Any) -> Range:
+        """What rows may be, such as are learned from or these, if they are the first."""
+        if "_run" in vars(self):
+            return range_of(self._run.scaler.methods, self._run.setting.dtype)
+        width = X.shape[-1] if hasattr(X, "shape") else len(X[0])
+        return range_of(self._pool(width).scalings, self.dtype)
 
     def _follow(self, weights: Floats) -> Follow:
         """What learns from a block's decisions, once its labels are known."""
@@ -240,7 +299,7 @@ class OnlineMachine(BaseEstimator):
         views = (rows if X is None else replace(self._rows(X), keys=rows.keys) for X in scaled)
         found: Views = tuple(views)
         for view in found:
-            check_range(view.norms, self._run.setting.dtype)
+            check_range(view.norms, RANGES[self._run.setting.dtype])
         return found
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
@@ -265,7 +324,7 @@ class OnlineMachine(BaseEstimator):
         -------
         the prediction made before the label was looked at
         """
-        if self.on_bad_rows != "raise" and not good_rows([x])[0]:
+        if self.on_bad_rows != "raise" and not good_rows([x], self._allowed([x]).norms)[0]:
             return self.learn([x], [y], sample_weight=sample_weight)[0][0]
         weight = 1.0 if sample_weight is None else importance_of(sample_weight, 1)[0]
         row = row_of(x)
@@ -367,7 +426,9 @@ class OnlineMachine(BaseEstimator):
 
     def _seen(self, X: Any) -> tuple[Views, Any]:
         """Rows as they would be seen if they came next, and as they are given."""
-        return self._views(self._run.scaler.transform(X), self._rows(X)), X
+        rows = self._rows(X)
+        check_range(rows.norms, self._allowed(X))
+        return self._views(self._run.scaler.transform(X), rows), X
 
     def _rows_of(self, X: Any) -> tuple[Views, Any]:
         """`_seen` of rows that are checked first."""
@@ -453,7 +514,7 @@ class OnlineMachine(BaseEstimator):
         if self.on_bad_rows == "raise" or is_empty(X):
             return None
         self.__dict__.setdefault("n_rows_skipped_", 0)
-        good = good_rows(X)
+        good = good_rows(X, self._allowed(X).norms)
         return None if good.ndim != 1 or good.all() else good
 
     def _left_out(self, rows: int) -> None:
@@ -621,6 +682,23 @@ class OnlineMachine(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def warn_of_leaps(X: Any, where: slice, features: NDArray[np.int64], first: int) -> None:
+    """Say which row of a block has made the deviation of a feature a million times what it was.
+
+    first : number of the first row of X in the chunk
+    """
+    if len(features):
+        values = np.abs(X[where][:, [features[0]]])
+        row = first + where.start + int(values.argmax())
+        warnings.warn(
+            f"row {row} of the chunk: feature {features[0]} is {values.max():g}, more than a "
+            "million deviations from its mean so far. With scaling='moments' all its other values "
+            "are almost 0 from now on: leave such rows out, or take scaling='ranks'",
+            KernbrookWarning,
+            stacklevel=2,
+        )
 
 
 def answer_of(oracle: Any, X: Any, i: int) -> NDArray[Any]:

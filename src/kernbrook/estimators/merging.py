@@ -12,6 +12,7 @@ from kernbrook.checks import counted
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, distinct
+from kernbrook.gram.points import within
 
 if TYPE_CHECKING:
     from kernbrook.estimators.machine import OnlineMachine
@@ -39,6 +40,8 @@ def united(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
     if any(one.rounds < before.rounds or one.asked < before.asked for one in runs):
         raise InputError("merge: since has learned more than a model that went on from it")
     made.unite(runs, before)
+    with within("merge: "):
+        made.verify()
     attributes: dict[str, Any] = {"_run": made}
     if classes is not None:
         attributes["classes_"] = classes

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.checks import real, shown
+from kernbrook.checks import SMALLEST, real, shown
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
@@ -105,12 +105,17 @@ RANGES = {
 }
 
 
-def check_range(norms: Floats, dtype: str = "float64") -> Floats:
-    """The squared norms of rows whose pair values have this type; NonFiniteError if too large."""
-    fits = norms < RANGES[dtype].norms
+def range_of(scalings: Sequence[str | None], dtype: str) -> Range:
+    """What rows may be that are scaled in these ways, None: not, for pair values of this type."""
+    return RANGES[dtype if None in scalings else "float64"]
+
+
+def check_range(norms: Floats, allowed: Range = RANGES["float64"]) -> Floats:
+    """The squared norms of rows; NonFiniteError where some are too large."""
+    fits = norms < allowed.norms
     if not fits.all():
         raise NonFiniteError(
-            f"X: expected {RANGES[dtype].told}, row {int(np.argmin(fits))} of the chunk has NaN, "
+            f"X: expected {allowed.told}, row {int(np.argmin(fits))} of the chunk has NaN, "
             "infinity or a larger one"
         )
     return norms
@@ -462,6 +467,10 @@ class SupportVectors:
                 raise InputError(f"{name}: NaN or infinity")
         if self.sparse:
             _check_csr(arrays["indices"], arrays["indptr"], self.width)
+            found = compiled.sparse_norms(_writeable(arrays["data"]), arrays["indptr"])
+            check_norms(arrays["norms"], found)
+        else:
+            check_norms(arrays["norms"], _by_parts(compiled.dense_norms, arrays["X"], np.float64))
         for name in shapes:
             setattr(self, f"_{name}", arrays[name])
         self.counted = np.array([n])
@@ -486,6 +495,13 @@ def check_array(name: str, array: Any, shape: tuple[int, ...], kind: Any) -> NDA
     if array.shape != shape or array.dtype != kind:
         raise InputError(f"{name}: {expected}, got {array.dtype} of shape {array.shape}")
     return array
+
+
+def check_norms(norms: Floats, found: Floats) -> None:
+    """Raise InputError unless squared norms are those of their points, up to rounding."""
+    near = np.abs(norms - found) <= 1e-9 * found + SMALLEST
+    if not (near & np.isfinite(found)).all():
+        raise InputError("norms: not the squared norms of the points")
 
 
 def _check_csr(indices: NDArray[np.int64], indptr: NDArray[np.int64], width: int) -> None:

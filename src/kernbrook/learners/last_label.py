@@ -106,9 +106,13 @@ class LastLabels(Store):
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Last:
         check_array("label", arrays.get("label"), (1,), np.float64)
-        if np.isinf(arrays["label"][0]):
-            raise InputError("label: infinity")
         return Last(arrays["label"], self.experts)
+
+    def check(self, state: Last, progress: Progress) -> None:
+        label, classes = state.label[0], max(self.setting.scores, 2)
+        known = abs(label) < 1e150 if self.setting.regression else label in range(classes)
+        if not (np.isnan(label) or known):
+            raise InputError(f"label: expected one that there is, got {label:g}")
 
     def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
         label = arrays["label"][0]

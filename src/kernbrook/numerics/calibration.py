@@ -17,6 +17,8 @@ LEAST = 1e-3  # curvature that a label has, however sure it was
 CELLS = 20  # of probabilities, between which errors are spread
 SHRUNK = 50.0  # labels in a cell at which half of its mean error counts
 STEEPEST = 30.0  # log of the greatest ratio of two probabilities
+MOST = 1e120  # size of a slope or an intercept
+MOST_SIZE = 1e290  # of scores, as they count in a mean: sums over all rows are finite
 
 
 class Calibrated(NamedTuple):
@@ -45,15 +47,27 @@ def size_of(scores):
     size = 0.0
     for i in range(scores.shape[0]):
         size = max(size, abs(scores[i]))
-    return size
+    return min(size, MOST_SIZE)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def unit_of(total, rows):
+    """The mean size of so many rows of scores; 1 where it is 0, or too small for a number."""
+    unit = total / rows if total > 0.0 else 1.0
+    return unit if unit > 0.0 else 1.0
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def held(value):
+    """A slope or an intercept, not beyond MOST."""
+    return min(max(value, -MOST), MOST)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
 def probabilities_of(known, scores, out):
     """The probabilities of the classes, (k,) out, for the scores of a row, (c,)."""
     slope, intercepts = known.slope, known.intercepts
-    total = slope[2] + size_of(scores)
-    unit = total / (slope[3] + 1.0) if total > 0.0 else 1.0
+    unit = unit_of(slope[2] + size_of(scores), slope[3] + 1.0)
     if scores.shape[0] == 1:
         z = slope[0] * (scores[0] / unit) + intercepts[0]
         z = min(max(z, -STEEPEST), STEEPEST)
@@ -189,7 +203,7 @@ def _learn_rows(known, scores, labels, weights, judged, probabilities, cuts, roo
             doubt -= p[k] * p[k]
         kept, slope = 1.0 - FORGET * max(doubt, 0.0), known.slope
         slope[2], slope[3] = kept * slope[2] + size_of(scores[t]), kept * slope[3] + 1.0
-        unit = slope[2] / slope[3] if slope[2] > 0.0 else 1.0
+        unit = unit_of(slope[2], slope[3])
         mean = 0.0
         for i in range(c):
             scaled[i] = scores[t, i] / unit
@@ -225,6 +239,7 @@ def newton(known, kept, scaled, mean, steps, curves):
         pull -= cross[i] * (steps[i] / curvatures[i])
         own -= cross[i] * (cross[i] / curvatures[i])
     step = pull / max(own, 1e-9 * slope[1])  # rounding
-    slope[0] += step
+    slope[0] = held(slope[0] + step)
     for i in range(scaled.shape[0]):
-        known.intercepts[i] += (steps[i] - cross[i] * step) / curvatures[i]
+        change = (steps[i] - cross[i] * step) / curvatures[i]
+        known.intercepts[i] = held(known.intercepts[i] + change)

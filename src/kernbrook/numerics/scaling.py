@@ -9,6 +9,8 @@ from kernbrook.numerics.compiling import njit
 MAXIMUM, MOMENTS, RANKS = 0, 1, 2
 METHODS = {"maximum": MAXIMUM, "moments": MOMENTS, "ranks": RANKS}
 WINDOW = 1000  # rows that a rank is among
+GREAT = 2.0**200  # a unit of features whose squares overflow; dividing by it is exact
+MOST_SQUARE = 1e300  # sums of squares from here on are in units
 
 
 @njit(cache=True, nogil=True)
@@ -20,7 +22,8 @@ def scale_rows(method, X, seen, first, second, out):
     X, out : (n, d)
     seen : (1,) rows so far; changed
     first, second : (d,) changed. MAXIMUM: the greatest absolute values, and nothing. MOMENTS: the
-        means, and the sums of squared deviations from them (Welford, 1962).
+        means, and the sums of squared deviations from them (Welford, 1962). A sum below 0 is in
+        units of GREAT squared, and its mean in units of GREAT: squares would overflow.
     """
     for t in range(X.shape[0]):
         seen[0] += 1
@@ -31,14 +34,29 @@ def scale_rows(method, X, seen, first, second, out):
                 first[j] = max(first[j], abs(value))
                 out[t, j] = value / first[j] if first[j] > 0.0 else 0.0
                 continue
-            before = value - first[j]
-            first[j] += before / n
-            after = value - first[j]
-            second[j] += before * after
+            in_units = second[j] < 0.0
+            if in_units:
+                value /= GREAT
+            mean, square, after = moved(value, first[j], abs(second[j]), n)
+            if not (in_units or square < MOST_SQUARE):
+                in_units = True
+                value /= GREAT
+                small_square = second[j] / GREAT / GREAT
+                mean, square, after = moved(value, first[j] / GREAT, small_square, n)
+            first[j], second[j] = mean, -square if in_units else square
             # A deviation of the size of rounding is none.
-            small = 1e-12 * max(abs(value), abs(first[j]))
-            deviation = math.sqrt(second[j] / n)
+            small = 1e-12 * max(abs(value), abs(mean))
+            deviation = math.sqrt(square / n)
             out[t, j] = after / deviation if deviation > small else 0.0
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def moved(value, mean, square, n):
+    """(mean, sum of squared deviations, deviation of the value) once the n-th value has come."""
+    before = value - mean
+    mean += before / n
+    after = value - mean
+    return mean, square + before * after, after
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernbrook.checks import COUNTED, LARGEST, check, is_number, shown
-from kernbrook.engine.model import Model
 from kernbrook.engine.pool import parts_of_pool
 from kernbrook.engine.stores.linear import recipe_of
 from kernbrook.errors import InputError
@@ -67,21 +66,6 @@ def _check_map(learner: Any, kernel: Kernel, width: int, reader: Reader) -> int:
     return dim
 
 
-def check_progress(run: Model, combiner: Any) -> None:
-    """Raise InputError where experts are weighed as no learning could have led to."""
-    progress, m = run.progress, run.n_experts
-    if not (run.rounds >= run.asked >= 0 and -1 <= run.chosen < m):
-        raise InputError("progress.counters: no state that a run can be in")
-    if progress.log_weights.max() != 0:
-        raise InputError("progress.log_weights: expected 0 as the greatest")
-    if hasattr(combiner, "check_state"):
-        combiner.check_state(progress.state, m)
-    with np.errstate(all="ignore"):
-        total = run.weights().sum() * run.votes().sum()
-    if not 0 < total < np.inf:
-        raise InputError("progress.log_weights, progress.used: nobody has a vote")
-
-
 def check_input(fitted: Mapping[str, Any]) -> None:
     """Raise InputError where what a model has seen of its input is nothing that can be seen."""
     width, names = fitted.get("n_features_in_"), fitted.get("feature_names_in_")
@@ -117,14 +101,6 @@ def check_fitted(fitted: Mapping[str, Any], width: int) -> None:
     offset = fitted.get("offset_", 0.0)
     if not (type(offset) is float and abs(offset) < LARGEST):
         raise InputError(f"offset_: expected a number of size below 1e100, got {shown(offset)}")
-
-
-def check_calibration(run: Model) -> None:
-    """Raise InputError where it knows of more labels than the run has asked for."""
-    held = run.calibration.arrays()
-    known = sum(held["seen" if "seen" in held else "counts"].tolist())
-    if known > max(run.asked, len(held["errors"]) if "seen" in held else 0):
-        raise InputError(f"calibration: knows of {known} labels, of {run.asked} asked for")
 
 
 def check_classes(classes: Any, least: int = 2) -> None:

@@ -38,12 +38,10 @@ from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.gram.points import within
 from kernbrook.persistence.encoding import Reader, Writer, built, expect
 from kernbrook.persistence.file_checks import (
-    check_calibration,
     check_classes,
     check_fitted,
     check_input,
     check_parameters,
-    check_progress,
     check_sizes,
     check_trivial,
     is_count,
@@ -285,7 +283,10 @@ def _write_run(estimator: OnlineMachine, run: Model, writer: Writer) -> dict[str
         )
     if twin.scaler.methods != run.scaler.methods:
         raise InputError("save: scaling was changed after learning had begun; set it back")
-    for name, array in estimator.state().items():
+    arrays = estimator.state()
+    with within("save: "):
+        _hold(twin, arrays)
+    for name, array in arrays.items():
         writer.array(array, name)
     return {"width": int(run.setting.width), "sparse": bool(run.sparse)}
 
@@ -302,18 +303,20 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
     check_fitted(vars(estimator), width)
     check_sizes(estimator, width, sparse, reader)
     made = estimator._new_run(width, sparse, 0)
-    made.restore(reader.tensors)
-    reader.used.update(made.arrays())
-    check_progress(made, estimator.combiner)
-    made.scaler.restore(reader.tensors)
-    reader.used.update(made.scaler.arrays())
-    names = {name: f"calibration.{name}" for name in made.calibration.arrays()}
+    _hold(made, reader.tensors)
+    estimator._run, estimator.kernels_ = made, made.kernels
+    reader.used.update(estimator.state())
+
+
+def _hold(run: Model, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Go on from `state()` of an estimator; InputError where learning cannot have led to it."""
+    run.restore(arrays)
+    run.scaler.restore(arrays)
+    own = {name: arrays.get(f"calibration.{name}") for name in run.calibration.arrays()}
     with within("calibration."):
-        made.calibration.restore({name: reader.array(full) for name, full in names.items()})
-    check_calibration(made)
-    made.calibration.rounds = made.rounds
-    estimator._run = made
-    estimator.kernels_ = made.kernels
+        run.calibration.restore(own)
+    run.calibration.rounds = run.rounds
+    run.verify()
 
 
 def _kind(name: str) -> type[Any]:

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from kernbrook.checks import shown
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
-from kernbrook.gram.points import check_array
+from kernbrook.gram.points import check_array, within
 from kernbrook.numerics import scaling
 from kernbrook.numerics.scaling import METHODS
 from kernbrook.streams.base import Piece, Stream
 
 LARGEST_FILLED = 4096  # features of a sparse row that is filled in
+LEAP = 1e6  # of a deviation, of which something is said
+LARGEST = 1.4e154  # size of a feature: its square is finite
 LARGEST_RANKED = 512  # features of a row that is ranked: each keeps its last values
 
 
@@ -116,6 +118,20 @@ class OnlineScaler:
         scaling.scale_sparse(X.data, indices, indptr, largest, out)
         return type(X)((out, X.indices, X.indptr), shape=X.shape)
 
+    def leaps(self, before: OnlineScaler) -> NDArray[np.int64]:
+        """Features whose deviation is a million times what it was before, after ten rows or more.
+
+        All their other values are almost 0 from then on.
+        """
+        if self.method != "moments" or before._seen[0] < 10:
+            return np.empty(0, dtype=np.int64)
+        was, now = before._deviations(), self._deviations()
+        return np.flatnonzero((was > 0) & (now / LEAP > was))
+
+    def _deviations(self) -> NDArray[np.float64]:
+        units = np.where(self._second < 0, scaling.GREAT, 1.0)
+        return np.asarray(np.sqrt(np.abs(self._second) / self._seen[0]) * units)
+
     def unite(self, apart: Apart) -> None:
         """Know what several together know: exactly, but of ranks the last rows of all in turn."""
         if self.method == "ranks":
@@ -127,12 +143,20 @@ class OnlineScaler:
         if self.method == "maximum":
             self._first = np.max([one._first for one in apart.each], axis=0)
             return
-        origin = apart.before._first  # sums of differences from it lose no digits
-        sums = apart.over(lambda one: one._seen * (one._first - origin)).added()
-        squares = apart.over(lambda one: one._second + one._seen * (one._first - origin) ** 2)
+        great = np.min([one._second for one in (*apart.each, apart.before)], axis=0) < 0
+        moments = apart.over(lambda one: one._moments(great))
+        origin = moments.before[0]  # sums of differences from it lose no digits
+        sums = moments.over(lambda one: one[2] * (one[0] - origin)).added()
+        squares = moments.over(lambda one: one[1] + one[2] * (one[0] - origin) ** 2)
         n = max(int(self._seen[0]), 1)
         self._first = origin + sums / n
-        self._second = np.maximum(squares.added() - sums**2 / n, 0.0)
+        square = np.maximum(squares.added() - sums**2 / n, 0.0)
+        self._second = np.where(great, -square, square)
+
+    def _moments(self, great: Any) -> tuple[Any, Any, Any]:
+        """Means, sums of squared deviations and the number of rows; `great`: which in units."""
+        units = np.where(great & (self._second >= 0), scaling.GREAT, 1.0)
+        return self._first / units, np.abs(self._second) / units / units, self._seen
 
     def copy(self) -> OnlineScaler:
         """One that goes on from here by itself."""
@@ -144,6 +168,28 @@ class OnlineScaler:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""
         return {"seen": self._seen, "first": self._first, "second": self._second}
+
+    def check(self, rounds: int) -> None:
+        """Raise InputError where so many rows cannot have led here; compiled code trusts it."""
+        seen, first, second = int(self._seen[0]), self._first, self._second
+        most = max(rounds, scaling.WINDOW) if self.method == "ranks" else rounds  # if merged
+        if not 0 <= seen <= most:
+            raise InputError(f"seen: expected a number from 0 to {most}")
+        for name, array in (("first", first), ("second", second)):
+            if not np.isfinite(array).all():
+                raise InputError(f"{name}: NaN or infinity")
+        if self.method == "ranks":
+            held = min(seen, scaling.WINDOW)
+            if not np.array_equal(second[:, :held], np.sort(first[:held].T)):
+                raise InputError("second: expected the last rows, each feature in order")
+        elif self.method == "maximum" and (first.min(initial=0.0) < 0 or second.any()):
+            raise InputError("first, second: expected numbers from 0, and zeros")
+        elif self.method == "moments":
+            units = np.where(second < 0, scaling.GREAT, 1.0)
+            if (np.abs(first) > 1.1 * LARGEST / units).any():
+                raise InputError("first: a greater mean than rows can have")
+            if second.min(initial=0.0) < -4 * seen * (1.1 * LARGEST / scaling.GREAT) ** 2:
+                raise InputError("second: greater than rows can make it")
 
 
 class Scalers:
@@ -171,6 +217,12 @@ class Scalers:
     def transform(self, X: Any) -> list[Any]:
         """The same of each row as if it came next; nothing changes."""
         return [None if one is None else one.transform(X) for one in self._each]
+
+    def leaps(self, before: Scalers) -> NDArray[np.int64]:
+        """See `OnlineScaler.leaps`; of all views."""
+        pairs = zip(self._each, before._each, strict=True)
+        found = [one.leaps(old) for one, old in pairs if one is not None and old is not None]
+        return np.unique(np.concatenate(found or [np.empty(0, dtype=np.int64)]))
 
     def copy(self) -> Scalers:
         """Others that go on from here by themselves."""
@@ -206,11 +258,14 @@ class Scalers:
         """Go on from these arrays; they are copied. InputError where they can be none of these."""
         for name, array in self.arrays().items():
             check_array(name, arrays.get(name), array.shape, array.dtype)
-            if not np.isfinite(arrays[name]).all():
-                raise InputError(f"{name}: NaN or infinity")
-            if name.endswith("seen") and arrays[name][0] < 0:
-                raise InputError(f"{name}: expected a number from 0")
             array[...] = arrays[name]
+
+    def check(self, rounds: int) -> None:
+        """Raise InputError where so many rows cannot have led here."""
+        for i, one in enumerate(self._each):
+            if one is not None:
+                with within(f"scaler.{i}."):
+                    one.check(rounds)
 
 
 class ScaledView(Stream):

@@ -134,6 +134,9 @@ class Store:
         """The state with these arrays; InputError where it can be none of this store."""
         raise NotImplementedError
 
+    def check(self, state: Any, progress: Progress) -> None:
+        """Raise InputError where learning cannot have led to a state; compiled code trusts it."""
+
     def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
         """`arrays` of the same store with fewer scores, as this one's; InputError if it cannot."""
         raise InputError("not every part of this model can learn of a class that appears later")
@@ -226,8 +229,8 @@ def finite(numbers):
 
 @njit(cache=True, nogil=True)
 def most_of(numbers):
-    """Scores from here on have overflowed; those of numbers where sums of their squares do."""
-    return 1e150 if numbers else np.inf
+    """Scores from here on have overflowed: sums of them do, and of numbers those of squares."""
+    return 1e150 if numbers else 1e290
 
 
 @njit(cache=True, nogil=True)

@@ -334,8 +334,9 @@ class Expansion(Store):
 
     def _check(self, sums: Sums) -> None:
         """Raise NonFiniteError where scores or coefficients have overflowed."""
-        if not (np.isfinite(sums.coefficients).all() and np.isfinite(sums.scale).all()):
-            raise self.overflow(0)
+        sound = (sums.scale > 0) & np.isfinite(sums.scale)
+        if not (np.isfinite(sums.coefficients).all() and sound.all()):
+            raise self.overflow(int(sound.argmin()))
 
     def overflow(self, expert: int) -> NonFiniteError:
         return NonFiniteError(
@@ -355,9 +356,13 @@ class Expansion(Store):
         support, scale = self.begin()
         support.restore(arrays)
         check_array("scale", arrays.get("scale"), scale.shape, scale.dtype)
-        if not ((arrays["scale"] > 0) & (arrays["scale"] <= 1)).all():
-            raise InputError("scale: expected numbers above 0, at most 1")
         return Held(support, arrays["scale"])
+
+    def check(self, state: Held, progress: Progress) -> None:
+        if not ((state.scale > 0) & (state.scale <= 1)).all():
+            raise InputError("scale: expected numbers above 0, at most 1")
+        if self.budget is not None and state.support.n > self.budget:
+            raise InputError(f"coefficients: expected {self.budget} rows at most")
 
     def expansion(self, state: Held) -> tuple[Rows, Floats]:
         stored = state.support.coefficients

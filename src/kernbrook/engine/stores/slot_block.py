@@ -304,7 +304,9 @@ def _learn(part, t, updates, clock, board):
 
 @sound.of(Budgeted)
 def _sound(member, i):
-    return finite(member.block.slots.alpha[i].reshape(-1))
+    block, slots = member.block, member.block.slots
+    sound = finite(slots.alpha[i].reshape(-1)) and finite(slots.memory[i])
+    return sound and 0.0 < slots.scale[i, 0] < np.inf and finite(block.diagonal[i])
 
 
 @njit(cache=True, nogil=True, forceinline=True)

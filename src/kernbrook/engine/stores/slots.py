@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, shown
-from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.progress import ROUND, Board, Progress
 from kernbrook.engine.stores.ahead import Helper, Paying, ahead_of
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, met, summed
 from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, shelf_of
 from kernbrook.engine.stores.slot_union import united
+from kernbrook.engine.stores.slot_values import check_values
 from kernbrook.engine.stores.windows import (
     DenseMeeting,
     followed,
@@ -36,6 +37,7 @@ from kernbrook.gram.points import (
     SupportVectors,
     call,
     check_array,
+    check_norms,
 )
 from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels import Kernel
@@ -43,6 +45,7 @@ from kernbrook.kernels.planning import Layout
 from kernbrook.kernels.polynomial import PolynomialStep
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import ROOM, linked, new_link
+from kernbrook.numerics.pairs import dense_norms
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER
 from kernbrook.numerics.storage import renumber, spread_coefficients
 
@@ -188,9 +191,8 @@ class SlotStore(Store):
         def finish(board: Board, asked: Flags) -> Kept:
             if many:
                 self._paying.note(helped, (perf_counter() - begin) / (b * filled))
-            if not np.isfinite(slots.alpha).all():
-                worst = int(np.isfinite(slots.alpha).all(axis=(1, 2)).argmin())
-                raise self.overflow(worst)
+            if not (sound := of_numbers(slots)).all():
+                raise self.overflow(int(sound.argmin()))
             if self.owns:
                 return Kept(slots, state.points)
             return Kept(slots, self._used(state.points, slots, rows, len(stored)))
@@ -369,19 +371,17 @@ class SlotStore(Store):
         for name in self._fields():
             array = getattr(slots, name)
             check_array(name, arrays.get(name), array.shape, array.dtype)
-            if not np.isfinite(arrays[name]).all():
-                raise InputError(f"{name}: NaN or infinity")
         slots = slots._replace(**{name: arrays[name] for name in self._fields()})
         points = self._no_points()
         if not self.owns:
             points.restore(arrays)
-        state = Kept(slots, points)
-        self._check(state)
-        return state
+        return Kept(slots, points)
 
-    def _check(self, state: Kept) -> None:
-        """Raise InputError where slots point outside what is stored: compiled code trusts them."""
+    def check(self, state: Kept, progress: Progress) -> None:
         slots, room = state.slots, state.slots.alpha.shape[2]
+        for name in self._fields():
+            if not np.isfinite(getattr(slots, name)).all():
+                raise InputError(f"{name}: NaN or infinity")
         filled = slots.filled[:, 0]
         most = room - self.learner.spare if not self.grows else room
         if ((filled < 0) | (filled > most)).any():
@@ -390,8 +390,11 @@ class SlotStore(Store):
         stored = len(self._points(state))
         if ((places < 0) | (places >= stored)).any():
             raise InputError(f"place: expected 0 to {stored - 1}")
-        if not (slots.scale > 0).all():
-            raise InputError("scale: expected numbers above 0")
+        if not ((slots.scale > 0) & (slots.scale <= 1)).all():
+            raise InputError("scale: expected numbers above 0, at most 1")
+        born = slots.born[np.arange(room) < slots.filled]
+        if not ((born >= 0) & (born < progress.counters[ROUND])).all():
+            raise InputError("born: expected rounds that there were")
         if self.learner.remembers and (slots.memory[:, 0] < 0).any():
             raise InputError("memory: expected numbers from 0 in the first column")
         for e in range(len(filled)):
@@ -407,6 +410,21 @@ class SlotStore(Store):
             ):
                 if not (numbers > 0).all():
                     raise InputError(f"{name}: expected numbers above 0")
+        if self.owns:
+            if not (places == np.flatnonzero(np.arange(room) < slots.filled)).all():
+                raise InputError("place: expected each slot's own point")
+            X = np.require(self._points(state).dense(), requirements="W")
+            check_norms(slots.norms.reshape(-1), dense_norms(X))
+        if not self.sums.layout.given:
+            check_values(self, state)
+
+
+def of_numbers(slots: Slots) -> Flags:
+    """(m,) bool: is what each expert holds finite, and its scale above 0?"""
+    sound: Flags = (slots.scale[:, 0] > 0) & np.isfinite(slots.scale[:, 0])
+    for array in (slots.alpha, slots.diagonal, slots.gram, slots.factor, slots.memory, slots.norms):
+        sound &= np.isfinite(array).reshape(len(sound), -1).all(axis=1)
+    return sound
 
 
 def with_room(slots: Slots, needed: int) -> Slots:
