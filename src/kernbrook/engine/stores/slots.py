@@ -36,6 +36,7 @@ from kernbrook.gram.points import (
     SupportVectors,
     call,
     check_array,
+    check_own,
 )
 from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels import Kernel
@@ -61,6 +62,10 @@ class Kept(NamedTuple):
     slots: Slots
     points: SupportVectors
     changes: bool = False
+
+    def __reduce__(self) -> Any:
+        """As it is, without room for more."""
+        return Kept, tuple(still(self))
 
 
 def numbers_in(rows: Rows) -> int:
@@ -131,6 +136,10 @@ class SlotStore(Store):
         self._paying = Paying()
         self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is only kept for the next call."""
+        return {**vars(self), "_last": (None, None), "_paying": Paying()}
+
     def begin(self) -> Kept:
         budget, m = self.budget or 0, len(self.kernels)
         squares = len(self.keeps & {"gram", "factor"})
@@ -199,7 +208,7 @@ class SlotStore(Store):
 
     def link(self) -> Any:
         """To the rule."""
-        return linked(link_budgeted, self.rule, self.compiled)
+        return linked(link_budgeted, (self.rule,), self.compiled)[0]
 
     def _block(
         self,
@@ -247,6 +256,7 @@ class SlotStore(Store):
         given = np.empty((len(kernels), len(points) if kernels else 0, len(rows)))
         for kernel, out in zip(kernels, given, strict=True):
             call(kernel, points, rows, out)
+            check_own(kernel, out[len(points) - len(rows) :])
         return given
 
     def reading(self, state: Kept, rows: Rows, raw: Any) -> Pass:
