@@ -35,8 +35,8 @@ def from_outside(kind):
 
 
 def is_theirs(kind):
-    """Is a class, or a function, from outside this package? None is not."""
-    return kind is not None and kind.__module__.partition(".")[0] != PACKAGE
+    """Is a class, or a function, from outside this package, or of no module? None is not."""
+    return kind is not None and str(kind.__module__).partition(".")[0] != PACKAGE
 
 
 class Stamp:
