@@ -316,7 +316,7 @@ def test_a_verb_that_raises_changes_nothing():
     for model in models:
         model.partial_fit(X[:10], TWO[:10], classes=[0, 1])
     for i in range(10, 30):
-        with pytest.raises(RuntimeError, match="verb raised"):
+        with pytest.raises(RuntimeError, match="fit_in for FailingRule raised ValueError: seven"):
             models[0].learn_one(X[i + 1], TWO[i], sample_weight=7.0)
         for model in models:
             model.learn_one(X[i], TWO[i])

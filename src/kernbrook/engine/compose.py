@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from kernbrook.engine import guards as guards  # of the verbs of others
 from kernbrook.engine.losses import SQUARED
 from kernbrook.engine.model import Model
+from kernbrook.engine.needs import check_rule
 from kernbrook.engine.pool import Member, Part, kernels_of, parts_of_pool, views_of
 from kernbrook.engine.progress import Choices, Terms
 from kernbrook.engine.same import same
@@ -37,8 +39,16 @@ def compose(
     """
     parts = parts_of_pool(kernels, members)
     everything = kernels_of(kernels, members)
+    chosen = (*(part.learner for part in parts), combiner, selection, policy)
+    compiled = all(getattr(part, "compiled", True) for part in chosen)
+    for own in parts:
+        for one in {type(one): one for one in own.rules}.values():
+            check_rule(own.learner, one, compiled)
+    check_rule(selection, selection.rule(), compiled)
+    check_rule(policy, policy.rule(), compiled)
     if members:
         rule: Any = combiner.rule()
+        check_rule(combiner, rule, compiled)
         stores = stores_of(parts, setting)
     else:
         rule = combiner.rule(len(kernels))
@@ -59,7 +69,6 @@ def compose(
     )
     interferes = policy.asks or selection.draws_updates
     interferes |= not all(store.stands_alone for store in stores)
-    chosen = (*(part.learner for part in parts), combiner, selection, policy)
     return Model(
         stores,
         choices,
@@ -70,7 +79,7 @@ def compose(
         views=views_of(members),
         interferes=interferes,
         asks=policy.asks,
-        compiled=all(getattr(part, "compiled", True) for part in chosen),
+        compiled=compiled,
     )
 
 

@@ -100,6 +100,10 @@ class Model:
         self.calibration = None
         self.due: Due | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is only kept for the next rows that come one by one."""
+        return {**self.__dict__, "calibration": self.calibration, "due": None}
+
     @property
     def passes(self) -> Passes:
         """What it calls; not held, or who walks through a model comes to all of the compiler."""
@@ -408,7 +412,7 @@ class Model:
         arrays = {f"progress.{name}": array for name, array in old.progress._asdict().items()}
         trio = zip(self.stores, old.stores, old.states, strict=True)
         for i, (store, before, state) in enumerate(trio):
-            own = store.grown(before.arrays(state), spread)
+            own = store.goes_on(before, state, spread)
             arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
         self.restore(arrays)
         self.scaler = old.scaler

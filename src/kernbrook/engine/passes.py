@@ -13,7 +13,7 @@ from kernbrook.engine.committee import decide, would_ask
 from kernbrook.engine.progress import Board, Choices
 from kernbrook.engine.rounds import Met, learner_pass, link_pass, link_store, rounds
 from kernbrook.engine.verbs import link_combiner, link_policy, link_selection
-from kernbrook.numerics.linking import LINK, linked, new_link
+from kernbrook.numerics.linking import LINK, linked, naming, new_link
 
 
 class Passes(NamedTuple):
@@ -35,9 +35,9 @@ class Passes(NamedTuple):
 
 def _committee(choices: Choices, compiled: bool = True) -> tuple[Any, Any, Any]:
     return (
-        linked(link_combiner, choices.combiner, compiled),
-        linked(link_selection, choices.selection, compiled),
-        linked(link_policy, choices.policy, compiled),
+        linked(link_combiner, (choices.combiner,), compiled)[0],
+        linked(link_selection, (choices.selection,), compiled)[0],
+        linked(link_policy, (choices.policy,), compiled)[0],
     )
 
 
@@ -67,5 +67,5 @@ def _as_python(function: Any) -> Callable[..., None]:
 
 
 _PASSES = rounds, learner_pass, decide, would_ask
-COMPILED = Passes(_committee, _stores, *_PASSES)
+COMPILED = Passes(_committee, _stores, *map(naming, _PASSES))
 PLAIN = Passes(partial(_committee, compiled=False), _plain_stores, *map(_as_python, _PASSES))

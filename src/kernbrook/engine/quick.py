@@ -53,9 +53,9 @@ from kernbrook.features.base import link_features, write_row
 from kernbrook.gram.points import RANGES, DenseRows, Floats, Labels, SupportVectors, range_of
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.borrowing import borrowed
-from kernbrook.numerics.compiling import njit
+from kernbrook.numerics.compiling import njit, stamp
 from kernbrook.numerics.lanes import dense_inner
-from kernbrook.numerics.linking import LINK, RAISED_AN_ERROR, ROOM, new_link, through
+from kernbrook.numerics.linking import LINK, ROOM, naming, new_link, through
 from kernbrook.numerics.pairs import dense_manhattan, dense_squared
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Plan
 from kernbrook.numerics.scaling import METHODS, RANKS
@@ -77,7 +77,7 @@ class QuickRows:
     """
 
     def __init__(self, model: Model):
-        self.model, setting = model, model.setting
+        self.model, self.stamp, setting = model, stamp(), model.setting
         m, c, d = model.n_experts, setting.scores, setting.width
         self.width, self.scores = d, c
         given, key, tells = np.empty((1, d)), np.zeros(1, dtype=np.int64), not setting.judges_stored
@@ -135,6 +135,10 @@ class QuickRows:
         self.kept.append((made, forms))
         return np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
 
+    def goes_on(self, model: Model | None) -> bool:
+        """Whether this is of that model, with verbs as they are now."""
+        return self.model is model and self.stamp == stamp()
+
     @staticmethod
     def takes(model: Model) -> bool:
         """Whether a model can learn so."""
@@ -169,7 +173,7 @@ class QuickRows:
         out = np.empty(self.scores)
         end = self._fill(x)
         if end == DONE:
-            end = decide_row(self.link, x, out)
+            end = naming(decide_row)(self.link, x, out)
         return self._answer(end, out)
 
     def _fill(self, x: Floats) -> int:
@@ -184,14 +188,12 @@ class QuickRows:
         """The decision, once a row has ended somehow; raises what says how."""
         if end == DONE:
             return out
-        if end == NOT_HERE:
+        if end in (NOT_HERE, RAISED):  # a block says what the error was
             return None
         if end == TOO_LARGE:
             raise NonFiniteError(f"x: expected {RANGES[self.model.setting.dtype].told}")
         if end == NOT_COMBINED:
             raise NonFiniteError(COMBINED)
-        if end == RAISED:
-            raise RuntimeError(RAISED_AN_ERROR)
         self._overflowed(end)
 
     def _overflowed(self, end: int) -> NoReturn:

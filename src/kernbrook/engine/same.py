@@ -6,6 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from kernbrook.kernels import Callable
+from kernbrook.numerics.compiling import is_theirs
+
 
 def same(held: Any, made: Any) -> bool:
     """Whether two values say the same: numbers, arrays, kernels, choices, lists of these.
@@ -23,5 +26,12 @@ def same(held: Any, made: Any) -> bool:
     if isinstance(held, BaseEstimator):
         ours, theirs = held.get_params(), made.get_params()
         return ours.keys() == theirs.keys() and all(same(ours[k], theirs[k]) for k in ours)
+    if isinstance(held, Callable):
+        return held.name == made.name and same(held.function, made.function)
     equal = held == made
-    return isinstance(equal, (bool, np.bool_)) and bool(equal)
+    if not isinstance(equal, (bool, np.bool_)) or not equal:
+        return False
+    if not is_theirs(type(held)) or not hasattr(held, "__dict__"):
+        return True
+    ours, theirs = vars(held), vars(made)  # what their equality may leave out
+    return ours.keys() == theirs.keys() and all(same(ours[name], theirs[name]) for name in ours)

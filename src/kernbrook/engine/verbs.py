@@ -12,14 +12,16 @@ policy says so, `compiled = False`, and all verbs of a model with it run as Pyth
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
+from kernbrook.checks import is_number, is_whole, shown
 from kernbrook.engine.progress import Progress
+from kernbrook.errors import InputError
 from kernbrook.numerics.compiling import Option, Verb, njit
 from kernbrook.numerics.linking import (
+    ROOM,
     Marks,
     Matrix,
     Numbers,
@@ -27,19 +29,51 @@ from kernbrook.numerics.linking import (
     Vector,
     family,
     fill_in,
-    linked,
+    fills,
+    words_of,
 )
 
 
 def typed(rule: Any) -> Any:
-    """The rule with numbers of the types that its class names: another type is compiled anew."""
+    """The rule with numbers of the types that its class names: another type is compiled anew.
+
+    Raises
+    ------
+    InputError
+        It is no NamedTuple of numbers, and of such tuples, or a number is not of its type.
+    """
+    kind = type(rule)
     if not hasattr(rule, "_replace"):
-        return rule
-    names = get_type_hints(type(rule))
-    kinds = {name: kind for name, kind in names.items() if kind in (int, float, bool)}
-    values = {name: kind(getattr(rule, name)) for name, kind in kinds.items()}
-    nested = {name: typed(getattr(rule, name)) for name in names if name not in kinds}
-    return rule._replace(**values, **nested)
+        raise InputError(
+            "rule() must give a NamedTuple class of its own, such as MyRule(NamedTuple), got "
+            f"{shown(rule)}"
+        )
+    names = get_type_hints(kind)
+    for name in rule._fields:
+        if name not in names:
+            raise InputError(f"{kind.__name__}: {name} has no type; write `{name}: float`")
+    said = {name: _typed(kind, name, names[name], getattr(rule, name)) for name in rule._fields}
+    if words_of(rule) > ROOM:
+        raise InputError(f"{kind.__name__}: no room for {words_of(rule):,} numbers in a rule")
+    return rule._replace(**said)
+
+
+def _typed(kind: type, name: str, wanted: Any, value: Any) -> Any:
+    """The value of a field, by its type."""
+    if isinstance(value, tuple) and wanted not in PLAIN:
+        return typed(value)
+    fits = is_number(value) or isinstance(value, np.bool_)
+    if fits and wanted is bool:
+        fits = value in (0, 1)
+    elif fits and wanted is int:
+        fits = is_whole(value) or isinstance(value, np.bool_) or float(value).is_integer()
+    if wanted not in PLAIN or not fits:
+        such = PLAIN.get(wanted, "a number, or a NamedTuple of numbers")
+        raise InputError(f"{kind.__name__}: {name} must be {such}, got {shown(value)}")
+    return wanted(value)
+
+
+PLAIN = {int: "an integer", float: "a number", bool: "True or False"}  # the types of numbers
 
 
 # -- what is said ------------------------------------------------------------------------------
@@ -221,7 +255,7 @@ def keep_within(
 def predict(rule: Any, held: Pinned[Coefficients], z: Pinned[Matrix], t: int, out: Vector) -> float:
     """On features: fill in `out`, (c,), with the scores of z[t]. Returns the variance, or 0.
 
-    held : `Held` of the expert; z : (b, d) features
+    held : `Coefficients` of the expert; z : (b, d) features
     """
     raise NotImplementedError
 
@@ -329,46 +363,46 @@ family(select, expect, lead_on, choose_next)
 family(wants, note_round, note_error)
 
 
+@fills(expand)
 @njit(cache=True)
 def link_expander(rule, link):
     """Fill in the link to a rule of kernel expansions."""
     fill_in(expand, rule, link)
 
 
+@fills(fit_in)
 @njit(cache=True)
 def link_budgeted(rule, link):
     """Fill in the link to a rule under a budget."""
     fill_in(fit_in, rule, link)
 
 
+@fills(predict)
 @njit(cache=True)
 def link_linear(rule, link):
     """Fill in the link to a rule on features."""
     fill_in(predict, rule, link)
 
 
+@fills(update)
 @njit(cache=True)
 def link_combiner(rule, link):
     """Fill in the link to a combiner."""
     fill_in(update, rule, link)
 
 
+@fills(select)
 @njit(cache=True)
 def link_selection(rule, link):
     """Fill in the link to a selection."""
     fill_in(select, rule, link)
 
 
+@fills(wants)
 @njit(cache=True)
 def link_policy(rule, link):
     """Fill in the link to a label policy."""
     fill_in(wants, rule, link)
-
-
-def links(maker: Any, rules: Sequence[Any], compiled: bool) -> Any:
-    """(r, 5) int, links to rules; the rules where verbs are Python."""
-    made = [linked(maker, rule, compiled) for rule in rules]
-    return np.stack(made) if compiled else made
 
 
 # -- stores --------------------------------------------------------------------------------------

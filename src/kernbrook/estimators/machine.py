@@ -353,7 +353,7 @@ class OnlineMachine(BaseEstimator):
     def _quickly(self) -> QuickRows | None:
         """The model as one that takes rows one by one; None where it is none, or not begun."""
         run, quick = self.__dict__.get("_run"), self.__dict__.get("_quick")
-        if quick is None or quick.model is not run:
+        if quick is None or not quick.goes_on(run):
             if run is None or not QuickRows.takes(run):
                 return None
             self._quick = quick = QuickRows(run)

@@ -9,6 +9,7 @@ from kernbrook.checks import check, shown
 from kernbrook.combiners import AdaRaker, GroupNorm, Stack
 from kernbrook.engine.compose import compose
 from kernbrook.engine.model import Model
+from kernbrook.engine.needs import check_part
 from kernbrook.engine.pool import Member, views_of
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
@@ -83,6 +84,7 @@ def make_model(
         raise InputError(
             f"labels: expected 'all' or a policy such as Disagreement(), got {shown(labels)}"
         )
+    check_part(policy)
     check(policy)
     if policy.of_classes and setting.regression:
         raise InputError(f"labels: {policy!r} looks at margins, which numbers do not have")
@@ -132,7 +134,9 @@ def members_of(
     for one in pool:
         for member in _members_of(one):
             own = _choice("learner", _as_learner(member.learner), such)
-            of_numbers = getattr(own, "of_numbers", False) and not own.only_classes
+            of_numbers = getattr(own, "of_numbers", False) and not getattr(
+                own, "only_classes", False
+            )
             if regression and not of_numbers:
                 raise InputError(f"learner: {own!r} is for classes, not for numbers")
             if not regression and not getattr(own, "of_classes", True):
@@ -164,5 +168,6 @@ def _choice(name: str, choice: Any, such: Any) -> Any:
     """The choice, if it is of its kind, with parameters in their ranges; else InputError."""
     if isinstance(choice, type) or getattr(choice, "choice", None) != name:
         raise InputError(f"{name}: expected an object such as {such!r}, got {shown(choice)}")
+    check_part(choice)
     check(choice)
     return choice

@@ -130,7 +130,7 @@ class OutsideMachine(BaseEstimator):
         """Its own predictions: where chances are equal it alone knows which class it takes."""
         start = time.process_time()
         none = np.zeros(X.shape[0])
-        said = none if model is None or not len(none) else self._store.asked(model, "predict", X)
+        said = none if model is None or not len(none) else self._store.predicted(model, X)
         self._said.append(np.asarray(said).astype(np.intp))
         self._aside += time.process_time() - start
 

@@ -30,6 +30,7 @@ def dense(X: Matrix) -> Values:
     return np.asarray(as_csr(X).toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
+ROUNDING = 1e-5  # by which k(x, z) and k(z, x) may differ, as a share of the largest value
 WIDE = Number(any_size=True)  # kernels multiply it by features alone
 WIDE_POSITIVE = Number(0, ends="(]", any_size=True)
 
@@ -49,6 +50,46 @@ def pairwise(X: Matrix, Z: Matrix, measure: Function[[Values], Values]) -> Value
     X, Z = dense(X), dense(Z)
     columns = [measure(X - z) for z in Z]
     return np.stack(columns, axis=1) if columns else np.empty((len(X), 0))
+
+
+def values_of(kernel: Any, call: Function[[Values, Values], Any], X: Values, Z: Values) -> Values:
+    """(n, m) what a function gives as values of a kernel of X, (n, d), and Z, (m, d).
+
+    It gets copies, on which it may write. InputError where it gives no such array of numbers.
+    """
+    found = call(X.copy(), Z.copy())
+    shape = len(X), len(Z)
+    if isinstance(found, np.ma.MaskedArray) and np.ma.getmaskarray(found).any():
+        raise InputError(f"kernel {kernel}: expected numbers, got a masked array")
+    try:
+        values = np.asarray(found)
+    except (TypeError, ValueError):  # rows of several lengths
+        values = np.asarray(None)
+    if values.dtype.kind not in "biuf":
+        raise InputError(
+            f"kernel {kernel}: expected an array of numbers of shape {shape}, got {shown(found)}"
+        )
+    if values.shape != shape:
+        raise InputError(
+            f"kernel {kernel}: expected an array of shape {shape} "
+            f"for arrays of {len(X)} and {len(Z)} rows, got shape {values.shape}"
+        )
+    return values.astype(np.float64)
+
+
+def check_symmetric(name: str, values: Values) -> None:
+    """InputError where (n, n) values differ from their transpose, but for rounding."""
+    if not len(values):
+        return
+    most = ROUNDING * np.abs(values).max()
+    for i, row in enumerate(values):
+        off = np.abs(row - values[:, i])
+        if off.max() > most:
+            j = int(off.argmax())
+            raise InputError(
+                f"{name}: expected symmetric values, but k(x, z) is {row[j]:g} where k(z, x) is "
+                f"{values[j, i]:g}, of the rows {i} and {j}"
+            )
 
 
 @dataclass(frozen=True)
@@ -108,7 +149,7 @@ class Kernel:
 
         For a kernel without a step, which is called, unless it has something faster here.
         """
-        out[:] = self(rows.dense(), points.dense()).T
+        out[:] = values_of(self, self.__call__, rows.dense(), points.dense()).T
 
     def parts(self) -> Iterator[tuple[float, Kernel]]:
         """The kernels this one is a weighted sum of, with their weights: itself, once."""
@@ -119,9 +160,13 @@ class Kernel:
         return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Width(Kernel):
-    """A kernel with one width, given as gamma or as sigma."""
+    """A kernel with one width, given as gamma or as sigma.
+
+    A subclass with one more parameter is a frozen dataclass with that field, and calls this
+    `__init__` with the width, as `ANOVA` does. Two are equal whose parameters all are.
+    """
 
     parameter_ranges: ClassVar[dict[str, Any]] = {
         "sigma": or_none(WIDE_POSITIVE),
@@ -144,17 +189,35 @@ class Width(Kernel):
             sigma = float(sigma)
             with np.errstate(all="ignore"):
                 gamma = float(self._gamma_of(np.float64(sigma)))
-        assert gamma is not None
         check_values(type(self), {"gamma": gamma})
         object.__setattr__(self, "sigma", sigma)
-        object.__setattr__(self, "gamma", float(gamma))
+        object.__setattr__(self, "gamma", float(gamma))  # type: ignore[arg-type]
 
     @staticmethod
     def _gamma_of(sigma: np.float64) -> np.float64:
         raise NotImplementedError
 
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        ours, theirs = vars(self), vars(other)
+        return ours.keys() == theirs.keys() and all(
+            np.array_equal(ours[name], theirs[name]) for name in ours
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.gamma, self.sigma))
+
     def parameters(self) -> dict[str, Any]:
-        return {"gamma": self.gamma} if self.sigma is None else {"sigma": self.sigma}
+        """All arguments by name, of the two for the width the one that was given."""
+        width = {"gamma": self.gamma} if self.sigma is None else {"sigma": self.sigma}
+        found = signature(type(self)).parameters.values()
+        others = [
+            one.name
+            for one in found
+            if one.kind is not one.VAR_POSITIONAL and one.name not in ("gamma", "sigma")
+        ]
+        return {**{name: getattr(self, name) for name in others}, **width}
 
     def _formula(self, by_sigma: str, by_gamma: str) -> str:
         """One of two formulas, the width filled in at the %."""

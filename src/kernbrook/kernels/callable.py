@@ -6,11 +6,9 @@ from collections.abc import Callable as Function
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from kernbrook.checks import Other
 from kernbrook.errors import InputError
-from kernbrook.kernels.base import Kernel, Matrix, Values, dense
+from kernbrook.kernels.base import Kernel, Matrix, Values, dense, values_of
 
 
 @dataclass(frozen=True)
@@ -41,14 +39,10 @@ class Callable(Kernel):
             raise InputError(f"Callable: expected a function of two arrays, got {self.function!r}")
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
-        X, Z = dense(X), dense(Z)
-        values = np.asarray(self.function(X, Z), dtype=np.float64)
-        if values.shape != (len(X), len(Z)):
-            raise InputError(
-                f"kernel {self}: expected an array of shape {(len(X), len(Z))} "
-                f"for arrays of {len(X)} and {len(Z)} rows, got shape {values.shape}"
-            )
-        return values
+        return values_of(self, self.function, dense(X), dense(Z))
+
+    def between(self, points: Any, rows: Any, out: Values) -> None:
+        out[:] = self(rows.dense(), points.dense()).T  # copies are made there
 
     def __str__(self) -> str:
         return self.name or f"{getattr(self.function, '__name__', 'function')}(x, z)"

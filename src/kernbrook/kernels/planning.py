@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernbrook.checks import shown
+from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Step
+from kernbrook.kernels.callable import Callable
 from kernbrook.kernels.exponential import ExponentialStep
+from kernbrook.numerics.checking import check_verbs
+from kernbrook.numerics.compiling import is_theirs, stamp
 from kernbrook.numerics.linking import linked
 from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Parts, Plan
@@ -25,7 +29,7 @@ from kernbrook.numerics.values import fill, link_single_step, link_step
 AMPLIFICATION = {"float64": 300, "float32": 16}
 LARGEST_RATIO = 16
 
-Chain = list[tuple[Kernel, Step]]
+Chain = list[tuple[Any, Step]]  # what is computed; how
 
 
 class GivenStep(NamedTuple):
@@ -66,22 +70,28 @@ class Layout:
     ):
         self._made_from = tuple(kernels), classes, shared, dtype
         self.dtype = np.dtype(dtype)
-        terms: dict[Kernel, list[tuple[int, int, float]]] = {}
+        self._make()
+
+    def _make(self) -> None:
+        kernels, classes, shared, dtype = self._made_from
+        self._stamp, self._given = stamp(), dict[Any, Kernel]()
+        terms: dict[Any, list[tuple[int, int, float]]] = {}
+        found: dict[Any, Kernel] = {}
         for i, kernel in enumerate(kernels):
             for weight, part in kernel.parts():
+                what = what_of(part)
+                found.setdefault(what, part)
                 for c in range(classes):
                     output = i * classes + c
-                    terms.setdefault(part, []).append((output, c if shared else output, weight))
-        given: list[Kernel] = []
-        own_steps = [(kernel, _step(kernel, given)) for kernel in terms]
-        chains = _chains(own_steps, AMPLIFICATION[dtype])
+                    terms.setdefault(what, []).append((output, c if shared else output, weight))
+        chains = _chains([(what, self._step(part)) for what, part in found.items()], dtype)
         steps = [step for chain in chains for _, step in chain]
-        ordered = [terms[kernel] for chain in chains for kernel, _ in chain]
+        ordered = [terms[what] for chain in chains for what, _ in chain]
         used = sorted({step.channel for step in steps})
         if SQUARED in used and INNER not in used:
             used.insert(0, INNER)  # distances are made from inner products
-        self.channels, self.given = tuple(used), tuple(given)
-        self.plan = Plan(
+        self.channels, self.given = tuple(used), tuple(self._given.values())
+        self._plan = Plan(
             **self._columns(steps),
             chain_end=np.repeat(np.cumsum([*map(len, chains)]), [*map(len, chains)]),
             first_term=np.cumsum([0, *map(len, ordered)]),
@@ -92,45 +102,83 @@ class Layout:
             reach=max((s.reach for s in steps if s.channel == SQUARED), default=np.inf),
             near=NEAR[dtype],
         )
+        parts = [list(kernel.parts()) for kernel in kernels]
+        self._parts = Parts(
+            **self._columns([self._step(part) for own in parts for _, part in own]),
+            factor=np.array([factor for own in parts for factor, _ in own]),
+            first=np.cumsum([0, *map(len, parts)]),
+        )
 
     def __reduce__(self) -> Any:
         """Made again elsewhere: in another process what is compiled has other addresses."""
         return Layout, self._made_from
 
-    @cached_property
+    @property
+    def plan(self) -> Plan:
+        """Of the kernels together, with the steps as they are now."""
+        if self._stamp != stamp():
+            self._make()
+        return self._plan
+
+    @property
     def parts(self) -> Parts:
         """Of each kernel by itself, without ladders."""
-        parts = [list(kernel.parts()) for kernel in self._made_from[0]]
-        return Parts(
-            **self._columns([_step(part, list(self.given)) for own in parts for _, part in own]),
-            factor=np.array([factor for own in parts for factor, _ in own]),
-            first=np.cumsum([0, *map(len, parts)]),
-        )
+        if self._stamp != stamp():
+            self._make()
+        return self._parts
+
+    @property
+    def _maker(self) -> Any:
+        return link_single_step if self.dtype == np.float32 else link_step
 
     def _columns(self, steps: Sequence[Step]) -> dict[str, Any]:
         """What `Plan` and `Parts` say of steps."""
-        maker = link_single_step if self.dtype == np.float32 else link_step
         return {
-            "links": np.array([linked(maker, step.kind()) for step in steps]),
+            "links": linked(self._maker, [step.kind() for step in steps]),
             "channel": np.array([self.channels.index(step.channel) for step in steps]),
             "power": np.array([step.power for step in steps]),
             "parameter": np.array([step.parameter for step in steps], dtype=np.float64),
             "offset": np.array([step.offset for step in steps], dtype=np.float64),
         }
 
+    def _step(self, kernel: Kernel) -> Step:
+        """The kernel's step; a kernel that has none joins those given."""
+        step = kernel.step()
+        if step is not None:
+            _check_step(kernel, step, self._maker.family)
+            return step
+        what = what_of(kernel)
+        self._given.setdefault(what, kernel)
+        return Step(GivenStep, FIRST_GIVEN + list(self._given).index(what))
 
-def _step(kernel: Kernel, given: list[Kernel]) -> Step:
-    """The kernel's step; a kernel that has none joins those given."""
+
+def what_of(kernel: Kernel) -> Any:
+    """What is computed of a kernel: equal things are the same function.
+
+    Kernels of others may be equal and yet differ in what their class does not look at. So theirs,
+    where they have no step, are the same function only if they are the same object.
+    """
     step = kernel.step()
     if step is not None:
         return step
-    if kernel not in given:
-        given.append(kernel)
-    return Step(GivenStep, FIRST_GIVEN + given.index(kernel))
+    if isinstance(kernel, Callable):
+        return Callable, id(kernel.function)
+    return id(kernel) if is_theirs(type(kernel)) else kernel
 
 
-def _chains(steps: Chain, most: float) -> list[Chain]:
+def _check_step(kernel: Kernel, step: Any, verbs: Any) -> None:
+    """InputError where a step is none, or its class says nothing of what it fills in."""
+    if not isinstance(step, Step) or not isinstance(step.kind, type):
+        raise InputError(
+            f"{type(kernel).__name__}: step() must give a Step, or None, got {shown(step)}; "
+            "see docs/adding_a_kernel.md"
+        )
+    check_verbs(kernel, step.kind(), verbs)
+
+
+def _chains(steps: Chain, dtype: str) -> list[Chain]:
     """Steps that share an exponential lie in one chain; every other step is alone."""
+    most = AMPLIFICATION[dtype]
     chains = [[one] for one in steps if one[1].kind is not ExponentialStep]
     exponentials = [one for one in steps if one[1].kind is ExponentialStep]
     for channel in sorted({step.channel for _, step in exponentials}):
@@ -146,16 +194,16 @@ def _ladders(steps: Chain, most: float) -> list[Chain]:
     """
     ladders: list[Chain] = []
     growth: list[float] = []  # of each ladder: the product of its ratios
-    for kernel, step in steps:
+    for what, step in steps:
         for i, ladder in enumerate(ladders):
             ratio = step.parameter / ladder[-1][1].parameter
             power = round(min(ratio, 2.0 * LARGEST_RATIO))
             exact = abs(ratio - power) <= 4e-16 * power
             if exact and 2 <= power <= LARGEST_RATIO and growth[i] * power <= most:
-                ladder.append((kernel, replace(step, power=power)))
+                ladder.append((what, replace(step, power=power)))
                 growth[i] *= power
                 break
         else:
-            ladders.append([(kernel, step)])
+            ladders.append([(what, step)])
             growth.append(1.0)
     return ladders

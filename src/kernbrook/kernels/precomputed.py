@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import Other, shown
 from kernbrook.errors import InputError
-from kernbrook.kernels.base import Kernel, Matrix, Values, dense
+from kernbrook.kernels.base import Kernel, Matrix, Values, check_symmetric, dense
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Precomputed(Kernel):
     Raises
     ------
     InputError
-        The matrix is not square and finite, or X is not one column of row numbers.
+        The matrix is not square, symmetric and finite, or X is not one column of row numbers.
 
     Notes
     -----
@@ -50,14 +50,19 @@ class Precomputed(Kernel):
 
     def __post_init__(self) -> None:
         try:
-            matrix = np.ascontiguousarray(self.matrix, dtype=np.float64)
-        except (TypeError, ValueError):
-            found = shown(self.matrix)
-            raise InputError(f"Precomputed: expected a square matrix, got {found}") from None
+            matrix = np.asarray(self.matrix)
+        except (TypeError, ValueError):  # rows of several lengths
+            matrix = np.asarray(None)
+        masked = np.ma.is_masked(self.matrix)
+        if matrix.dtype.kind not in "biuf" or masked:
+            found = "a masked array" if masked else shown(self.matrix)
+            raise InputError(f"Precomputed: expected a square matrix of numbers, got {found}")
+        matrix = np.array(matrix, dtype=np.float64, order="C")  # of its own: kernels do not change
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise InputError(f"Precomputed: expected a square matrix, got shape {matrix.shape}")
         if not np.isfinite(matrix).all():
             raise InputError("Precomputed: the matrix has NaN or infinite values")
+        check_symmetric("Precomputed", matrix)
         object.__setattr__(self, "matrix", matrix)
 
     def _rows(self, X: Matrix) -> NDArray[np.int64]:
@@ -65,13 +70,13 @@ class Precomputed(Kernel):
         n = len(self.matrix)
         if X.shape[1] != 1:
             raise InputError(f"Precomputed: X must be one column of row numbers, got {X.shape}")
-        rows = X[:, 0].astype(np.int64)
-        wrong = (rows != X[:, 0]) | (rows < 0) | (rows >= n)
+        told = X[:, 0]
+        wrong = ~((told >= 0) & (told < n) & (told == np.floor(told)))  # NaN is
         if wrong.any():
             raise InputError(
                 f"Precomputed: {X[wrong.argmax(), 0]:g} is no row of a {n} x {n} matrix"
             )
-        return rows
+        return told.astype(np.int64)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
         return self.matrix[np.ix_(self._rows(X), self._rows(Z))]

@@ -6,6 +6,8 @@ must never stand in it: a process that cannot import that module could not read 
 """
 
 from collections import ChainMap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import update_wrapper
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
+from kernbrook.errors import InputError
 from kernbrook.numerics.freshness import PACKAGE as PACKAGE_FOLDER
 from kernbrook.numerics.freshness import CheckedFiles, digest_of, meet, not_kept
 from kernbrook.numerics.inner import Compiled, InnerCacheImpl
@@ -27,10 +30,41 @@ def from_outside(kind):
     Or the address of one; see `memory`.
     """
     kind = getattr(kind, "kind", kind)
-    made_of = getattr(kind, "instance_class", None)
-    if made_of is not None and made_of.__module__.partition(".")[0] != PACKAGE:
+    if is_theirs(getattr(kind, "instance_class", None)):
         return True
     return isinstance(kind, types.BaseTuple) and any(map(from_outside, kind))
+
+
+def is_theirs(kind):
+    """Is a class, or a function, from outside this package, or of no module? None is not."""
+    return kind is not None and str(kind.__module__).partition(".")[0] != PACKAGE
+
+
+class Stamp:
+    """What code for classes from outside was compiled under; with another, it is compiled again.
+
+    changes : how often an implementation of theirs was replaced
+    bounds : whether indices in their verbs are checked
+    """
+
+    changes = 0
+    bounds = False
+
+    def __call__(self):
+        return self.changes, self.bounds
+
+
+stamp = Stamp()  # of this process
+
+
+@contextmanager
+def bounds_checked() -> Iterator[None]:
+    """An index outside of an array is an IndexError in verbs of others, compiled for it."""
+    stamp.bounds = True
+    try:
+        yield
+    finally:
+        stamp.bounds = False
 
 
 class OwnTypesCache(FunctionCache):
@@ -38,8 +72,8 @@ class OwnTypesCache(FunctionCache):
 
     def __init__(self, function):
         super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp(), digest_of(PACKAGE_FOLDER)
-        self._cache_file = CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+        sources = self._impl.locator.get_source_stamp(), digest_of(PACKAGE_FOLDER)
+        self._cache_file = CheckedFiles(self._cache_path, self._impl.filename_base, sources)
 
     def load_overload(self, sig, target_context):
         if any(map(from_outside, getattr(sig, "args", sig))):
@@ -73,6 +107,7 @@ def njit(**options):
         if config.DISABLE_JIT:
             return function
         compiled = Compiled(function, {}, {"nopython": True, "boundscheck": None, **options})
+        compiled.version = lambda kinds: stamp() if any(map(from_outside, kinds)) else None
         if kept:
             try:
                 caches = OwnTypesCache(function), InnerCache(function)
@@ -84,6 +119,9 @@ def njit(**options):
         return compiled
 
     return decorate
+
+
+owners: dict[type, str] = {}  # of classes of rules from outside: the name of whose they are
 
 
 class Verb:
@@ -99,15 +137,19 @@ class Verb:
     column, family : of the verb's address in links; the verbs that stand there; see `linking`
     single : the verb's twin for arrays of 32 bits, if it has one; see `linking.in_single`
     is_single : whether this is such a twin
+    guard : of an implementation from outside, and of who it is, the same that looks at what it
+        gives, and says so where it is nothing that can be gone on with; see `engine.guards`
     """
 
     column: int
     family: tuple["Verb", ...]
     single: "Verb | None" = None
     is_single = False
+    guard = None
 
     def __init__(self, default):
         self.default, self.implementations, self._compiled = default, {}, {}
+        self._bare, self._plain = {}, {}
         update_wrapper(self, default)
 
         class Called(AbstractTemplate):
@@ -123,10 +165,22 @@ class Verb:
         infer_global(self, types.Function(Called))
 
     def __call__(self, first, *others):
-        return self.implementation(type(first))(first, *others)
+        kind = type(first)
+        body = self.implementation(kind)
+        if self.guard is None or not is_theirs(kind):
+            return body(first, *others)
+        key = body, kind
+        if key not in self._plain:
+            self._plain[key] = self.guard(self, body, kind, False)
+        return self._plain[key](first, *others)
 
     def __repr__(self):  # part of the names of compiled functions: the same in all processes
         return f"{self.__module__}.{self.__qualname__}"
+
+    def of_whom(self, kind):
+        """How errors name the verb of a class."""
+        owner = owners.get(kind)
+        return f"{f'{owner}: ' if owner else ''}{self.__name__} for {kind.__name__}"
 
     def implementation(self, kind):
         """What runs for a class."""
@@ -134,10 +188,25 @@ class Verb:
 
     def compiled(self, first):
         """What runs for a numba type of the first argument, compiled into its callers."""
-        body = self.implementation(getattr(first, "instance_class", None))
-        if body not in self._compiled:
-            self._compiled[body] = njit(nogil=True, forceinline=True)(body)
-        return self._compiled[body]
+        kind = getattr(first, "instance_class", None)
+        body, theirs = self.implementation(kind), is_theirs(kind)
+        key = (body, kind, stamp.bounds) if theirs else body
+        if key not in self._compiled:
+            made = self.bare(first)
+            if theirs and self.guard is not None:
+                made = njit(nogil=True, forceinline=True)(self.guard(self, made, kind, True))
+            self._compiled[key] = made
+        return self._compiled[key]
+
+    def bare(self, first):
+        """The same without its guard."""
+        kind = getattr(first, "instance_class", None)
+        body, checked = self.implementation(kind), is_theirs(kind) and stamp.bounds
+        key = body, checked
+        if key not in self._bare:
+            checked = True if checked else None
+            self._bare[key] = njit(nogil=True, forceinline=True, boundscheck=checked)(body)
+        return self._bare[key]
 
     def twin(self):
         """Another verb with the same implementations, but for those that are its own."""
@@ -148,9 +217,22 @@ class Verb:
         return other
 
     def of(self, kind):
-        """Make a function the implementation for a class."""
+        """Make a function the implementation for a class, instead of one that was it before.
+
+        Raises
+        ------
+        InputError
+            The class is kernbrook's, and the function is not.
+        """
 
         def register(function):
+            if is_theirs(function) and not is_theirs(kind):
+                raise InputError(
+                    f"{self.__name__}: {kind.__name__} is a class of kernbrook; write a NamedTuple "
+                    "class of your own"
+                )
+            if self.implementations.get(kind, function) is not function:
+                stamp.changes += 1
             self.implementations[kind] = function
             return function
 

@@ -14,6 +14,7 @@ DRAW_ADMISSION = 2
 DRAW_REMOVAL = 3
 DRAW_LABEL = 4
 DRAW_SUBSET = 5
+FIRST_OWN = 1 << 10  # kinds from here on are for parts of others
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_A = np.uint64(0xBF58476D1CE4E5B9)
@@ -36,3 +37,13 @@ def uniform(seed, round_, slot):
     z = mix(z + np.uint64(round_) * _STEP)
     z = mix(z + np.uint64(slot) * _STEP)
     return np.float64(z >> _11) * (1.0 / 9007199254740992.0)
+
+
+@njit(cache=True, nogil=True)
+def own_uniform(seed, round_, slot, kind):
+    """`uniform` for a part that is none of kernbrook's: no draw of kernbrook is the same.
+
+    slot : number of the expert, or another from 0, below `PURPOSE`
+    kind : from 0, of draws of one part that must not be the same
+    """
+    return uniform(seed, round_, (FIRST_OWN + kind) * PURPOSE + slot)

@@ -87,7 +87,12 @@ def entered(context: Any, inner: Inner) -> Inner:
 
 
 class Compiled(CPUDispatcher):
-    """A compiled function that compiled code calls in its other form."""
+    """A compiled function that compiled code calls in its other form.
+
+    version : of types, what beside these tells forms apart
+    """
+
+    version: Any = staticmethod(lambda kinds: None)
 
     def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
@@ -108,7 +113,7 @@ class Compiled(CPUDispatcher):
         """For compiled code, by the types of what it takes and gives; None: what it finds."""
         with global_compiler_lock:
             arguments = tuple(map(types.unliteral, arguments))
-            key = arguments, gives
+            key = arguments, gives, self.version(arguments)
             if key not in self.inside:
                 self.inside[key] = self._kept(arguments, gives)
             return self.inside[key]

@@ -7,6 +7,7 @@ for each verb of its family. `through(verb, link, ...)` calls the verb. So what 
 with the sum of the choices. Where verbs run as Python, a link to a rule is the rule itself.
 """
 
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -15,13 +16,13 @@ import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
 from numba.core import cgutils
-from numba.core.callconv import RETCODE_USEREXC
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin
 from numpy.typing import NDArray
 
+from kernbrook.errors import InputError, KernbrookError
 from kernbrook.numerics.borrowing import uncounted
-from kernbrook.numerics.compiling import Option
+from kernbrook.numerics.compiling import Option, is_theirs, njit, stamp
 from kernbrook.numerics.memory import POINTER, At, is_named, load, store, value_at
 
 # Arrays as verbs take them: C-contiguous, with so many axes.
@@ -37,12 +38,13 @@ PINNED = "pinned"
 Pinned = Annotated[T, PINNED]  # what compiled code puts into memory once for many calls, by `pin`
 
 ROOM = 768  # words for what is put into memory
-RAISED_AN_ERROR = "a compiled verb raised an error; where it runs as Python it says which"
+MOST_LINKS = 256  # that are kept for whoever asks again
 
 LINK = 5  # ints of a link: a family has no more than four verbs
 INT = ir.IntType(32)
 WORD = ir.IntType(types.intp.bitwidth)
 STEP = ir.FunctionType(INT, [POINTER, POINTER, POINTER])  # of rule, message and answer; 0: done
+# Before a rule in memory stands a word: 0, or the column of a verb that has raised an error.
 
 
 def numba_type(hint: Any) -> types.Type:
@@ -92,23 +94,71 @@ def new_link(maker: Any, rule: Any) -> tuple[NDArray[np.int64], NDArray[np.int64
     maker : compiled function of a rule and a link, which fills in the addresses of verbs, and puts
         the rule at the address that stands first
     """
-    link, memory = np.zeros(LINK, np.int64), np.empty(ROOM, np.int64)
-    link[0] = memory.ctypes.data
-    maker(rule, link)
+    link, memory = np.zeros(LINK, np.int64), np.zeros(1 + ROOM, np.int64)
+    link[0] = memory[1:].ctypes.data
+    _made_by(maker, rule, is_theirs(type(rule)))(rule, link)
     return link, memory
 
 
-_links: dict[Any, Any] = {}  # of this process: a link, and what must outlive it
+_makers: dict[Any, Any] = {}  # of classes from outside
+_links: dict[Any, Any] = {}  # of this process: links, and the rules
 
 
-def linked(maker: Any, rule: Any, compiled: bool = True) -> Any:
-    """(5,) int, the link to a rule, for as long as the process; the rule where verbs are Python."""
+def _made_by(maker: Any, rule: Any, theirs: bool) -> Any:
+    """What fills in the link to a rule; theirs : whether it is of a class from outside, or has one
+    inside, and goes by verbs as they are now."""
+    if not theirs:
+        return maker
+    key = maker, kind_of(rule), stamp()
+    if key not in _makers:
+        _makers[key] = njit()(maker.py_func)
+    return _makers[key]
+
+
+def fills(verb: Any) -> Callable[[Any], Any]:
+    """Say of which verb's family a function fills in links."""
+
+    def said(maker: Any) -> Any:
+        maker.family = verb.family
+        return maker
+
+    return said
+
+
+def linked(maker: Any, rules: Sequence[Any], compiled: bool = True) -> Any:
+    """(r, LINK) int, links to rules; the rules where verbs are Python.
+
+    The rules lie in the memory of the array, which whoever uses a link has to keep.
+    """
     if not compiled:
-        return rule
-    key = maker, kind_of(rule), rule
-    if key not in _links:
-        _links.setdefault(key, new_link(maker, rule))  # the first one stays, whatever the threads
-    return _links[key][0]
+        return rules
+    key = maker, tuple(map(kind_of, rules)), tuple(rules), stamp()
+    found = _links.get(key)
+    if found is None:
+        while len(_links) >= MOST_LINKS:
+            _links.pop(next(iter(_links)), None)
+        _links[key] = found = _new_links(maker, rules), tuple(rules), maker
+    return found[0]
+
+
+def _new_links(maker: Any, rules: Sequence[Any]) -> NDArray[np.int64]:
+    n = len(rules)
+    ends = n * LINK + np.cumsum([0, *(1 + words_of(rule) for rule in rules)])
+    memory = np.zeros(ends[-1], np.int64)
+    table = memory[: n * LINK].reshape(n, LINK)
+    for rule, link, at in zip(rules, table, ends, strict=False):
+        link[0] = memory[at:].ctypes.data + memory.itemsize
+        _made_by(maker, rule, _has_theirs(rule))(rule, link)
+    return table
+
+
+def _has_theirs(rule: Any) -> bool:
+    return is_theirs(type(rule)) or any(_has_theirs(one) for one in rule if isinstance(one, tuple))
+
+
+def words_of(rule: Any) -> int:
+    """How many words a rule of numbers takes at most."""
+    return sum(words_of(part) if isinstance(part, tuple) else 1 for part in rule)
 
 
 def kind_of(rule: Any) -> Any:
@@ -116,8 +166,41 @@ def kind_of(rule: Any) -> Any:
     return type(rule), *(kind_of(part) for part in rule if isinstance(part, tuple))
 
 
+def naming(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, but that the error of a compiled verb is one that names the verb."""
+
+    def run(*arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except Exception as error:
+            told = _named(error)
+            if told is error or isinstance(error, KernbrookError):  # a guard's, which says who
+                raise
+            raise told from error
+
+    return run
+
+
+def _named(error: Exception) -> Exception:
+    """What says which verb has raised the error; the error where it is not known."""
+    for table, rules, maker in list(_links.values()):
+        for link, rule in zip(table, rules, strict=True):
+            memory = table.base[(link[0] - table.base.ctypes.data) // table.itemsize - 1 :]
+            if memory[0]:
+                verb, memory[0] = maker.family[memory[0] - 1], 0
+                return failure(verb, type(rule), error)
+    return error
+
+
+def failure(verb: Any, kind: Any, error: Exception) -> RuntimeError:
+    """What is said of an error in a verb of a class."""
+    return RuntimeError(f"{verb.of_whom(kind)} raised {type(error).__name__}: {error}")
+
+
 def family(*verbs: Any) -> None:
     """Verbs that one rule has: in a link, their addresses stand one after the other."""
+    if len(verbs) >= LINK:
+        raise InputError(f"family: a link has room for {LINK - 1} verbs, got {len(verbs)}")
     for column, verb in enumerate(verbs, 1):
         verb.column, verb.family = column, verbs
 
@@ -194,7 +277,8 @@ def _pin(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 def _put(context: Any, builder: Any, kind: Any, value: Any, where: Any) -> None:
     """Store a value of some type at an address, without reference counts of arrays."""
     held = uncounted(context, builder, kind, value)
-    assert context.get_abi_sizeof(held.type) <= 8 * ROOM, f"no room for {kind}"
+    if context.get_abi_sizeof(held.type) > 8 * ROOM:
+        raise InputError(f"no room for {str(kind)[:200]}: more than {ROOM} words")
     store(builder, held, builder.bitcast(where, held.type.as_pointer()))
 
 
@@ -239,18 +323,29 @@ def _address(context: Any, builder: Any, verb: Any, rule: Any) -> Any:
     status, result = context.call_internal_no_propagate(
         inside, compiled.fndesc, gives(*kinds), given
     )
+    into = inside.bitcast(answer, _answer_type(context, gives).as_pointer())
     if gives is not types.none:
-        store(inside, result, inside.bitcast(answer, result.type.as_pointer()))
-    inside.ret(inside.zext(status.is_error, INT))
+        store(inside, result, cgutils.gep(inside, into, 0, 0))
+    with cgutils.if_unlikely(inside, status.is_error):
+        failed = cgutils.gep(inside, inside.bitcast(where, WORD.as_pointer()), -1)
+        inside.store(ir.Constant(WORD, verb.column), failed)
+        inside.store(inside.bitcast(status.excinfoptr, POINTER), cgutils.gep(inside, into, 0, 1))
+    inside.ret(inside.select(status.is_error, status.code, ir.Constant(INT, 0)))
     return builder.ptrtoint(function, WORD)
 
 
-def _raise(convention: Any, builder: Any) -> None:
+def _answer_type(context: Any, gives: Any) -> Any:
+    """Of what a verb leaves behind: what it returns, and numba's information on an error."""
+    return ir.LiteralStructType([context.get_value_type(gives), POINTER])
+
+
+def _raise(convention: Any, builder: Any, code: Any, information: Any) -> None:
     """As a call of a compiled function that has raised an error: `except` looks at it later."""
-    convention.set_static_user_exc(builder, RuntimeError, (RAISED_AN_ERROR,))
+    place = convention._get_excinfo_argument(builder.function)
+    builder.store(builder.bitcast(information, place.type.pointee), place)
     within = convention.check_try_status(builder).in_try
     with builder.if_then(builder.not_(within)):
-        convention._return_errcode_raw(builder, RETCODE_USEREXC)
+        convention._return_errcode_raw(builder, code)
 
 
 def step(context: Any, builder: Any, comes: Any, gives: Any, what: Any) -> Any:
@@ -259,7 +354,7 @@ def step(context: Any, builder: Any, comes: Any, gives: Any, what: Any) -> Any:
     told = uncounted(context, builder, comes, others)
     message = cgutils.alloca_once(builder, told.type)
     store(builder, told, message)
-    answer = cgutils.alloca_once(builder, context.get_value_type(gives))
+    answer = cgutils.alloca_once(builder, _answer_type(context, gives))
     failed = builder.call(
         builder.inttoptr(function, STEP.as_pointer()),
         [
@@ -269,5 +364,8 @@ def step(context: Any, builder: Any, comes: Any, gives: Any, what: Any) -> Any:
         ],
     )
     with cgutils.if_unlikely(builder, cgutils.is_not_null(builder, failed)):
-        _raise(context.call_conv, builder)
-    return context.get_dummy_value() if gives is types.none else load(builder, answer, fixed=False)
+        information = builder.load(cgutils.gep(builder, answer, 0, 1))
+        _raise(context.call_conv, builder, failed, information)
+    if gives is types.none:
+        return context.get_dummy_value()
+    return load(builder, cgutils.gep(builder, answer, 0, 0), fixed=False)

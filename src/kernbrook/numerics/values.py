@@ -15,7 +15,7 @@ import numpy as np
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import Matrix, Vector, family, fill_in, in_single, through
+from kernbrook.numerics.linking import Matrix, Vector, family, fill_in, fills, in_single, through
 
 
 @Verb
@@ -42,12 +42,14 @@ family(fill)
 (fill_single,) = in_single(fill)
 
 
+@fills(fill)
 @njit(cache=True)
 def link_step(kind, link):
     """Fill in the link to a kind of step."""
     fill_in(fill, kind, link)
 
 
+@fills(fill_single)
 @njit(cache=True)
 def link_single_step(kind, link):
     """The same, for pair values of 32 bits."""

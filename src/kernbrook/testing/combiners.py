@@ -36,6 +36,7 @@ def check_combiner(combiner: Any) -> None:
     - After an exception in the middle of a block a model goes on as if nothing had happened.
     - A model goes on from a file as it would have without, where a file can hold the object.
     - Predictions are finite on features of size 1e3.
+    - Compiled with NUMBA_BOUNDSCHECK=1, its verbs use no index outside of an array.
 
     And of the object itself: its clone is equal to it, it prints without an address, and for each
     parameter that is a number it refuses NaN, -1 and a text with InputError.

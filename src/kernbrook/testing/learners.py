@@ -35,6 +35,7 @@ def check_learner(learner: Any) -> None:
     - A model goes on from a file as it would have without, where a file can hold the learner.
     - Predictions are finite on features of size 1e3.
     - The learner's budget, where it has one, is never exceeded.
+    - Compiled with NUMBA_BOUNDSCHECK=1, its verbs use no index outside of an array.
 
     And of the learner itself: its clone is equal to it, it prints without an address, and for each
     parameter that is a number it refuses NaN, -1 and a text with InputError.
@@ -56,14 +57,16 @@ def check_learner(learner: Any) -> None:
     >>> kb.testing.check_learner(kb.RBP(20))
     """
     expect(getattr(learner, "choice", None) == "learner", learner, 'choice = "learner" is missing')
-    numbers = getattr(learner, "of_numbers", False) and not learner.only_classes
+    numbers = getattr(learner, "of_numbers", False) and not getattr(learner, "only_classes", False)
     classes = getattr(learner, "of_classes", True)
     expect(numbers or classes, learner, "it is neither for classes nor for numbers")
     own = [task for task in tasks() if (numbers if task.classes is None else classes)]
     check_object(learner, lambda other: _model(own[0], other).learn(own[0].X, own[0].y))
     for task in own:
-        if _is_refused(task, learner):
-            expect(task.classes == 3, learner, f"it says that it is for {task.name}, but is not")
+        refused = _refusal(task, learner)
+        if refused:
+            told = f"it says that it is for {task.name}, but is not: {refused}"
+            expect(task.classes == 3, learner, told)
             continue
         for labels in ("all", RandomLabels(0.5)):
             subject = Subject(learner, task, partial(_model, task, learner, labels))
@@ -77,14 +80,15 @@ def _model(task: Task, learner: Any, labels: Any = "all") -> Any:
     return model_of(task, learner=learner, combiner=combiner, labels=labels)
 
 
-def _is_refused(task: Task, learner: Any) -> bool:
+def _refusal(task: Task, learner: Any) -> str:
+    """What a model says that cannot learn with it; "" of one that can."""
     model = _model(task, learner)
     more = {} if task.classes is None else {"classes": np.arange(task.classes)}
     try:
         model.learn(task.X[:1], task.y[:1], **more)
-    except InputError:
-        return True
-    return False
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def _check_weightless(subject: Subject) -> None:

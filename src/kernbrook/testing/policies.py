@@ -29,6 +29,7 @@ def check_policy(policy: Any) -> None:
     - After an exception in the middle of a block a model goes on as if nothing had happened.
     - A model goes on from a file as it would have without, where a file can hold the policy.
     - Predictions are finite on features of size 1e3.
+    - Compiled with NUMBA_BOUNDSCHECK=1, its verbs use no index outside of an array.
 
     And of the policy itself: its clone is equal to it, it prints without an address, and for each
     parameter that is a number it refuses NaN, -1 and a text with InputError.

@@ -18,6 +18,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.regressor import OnlineMKRegressor
 from kernbrook.kernels import Gaussian
+from kernbrook.numerics.compiling import bounds_checked, is_theirs
 from kernbrook.persistence.saving import load, save
 
 Floats = NDArray[np.float64]
@@ -122,6 +123,7 @@ class Subject(NamedTuple):
 
 def check_model(subject: Subject) -> None:
     """The properties that a model has, whatever it is made of."""
+    _check_bounds(subject)
     _check_chunks(subject)
     _check_labels(subject)
     _check_interruptions(subject)
@@ -157,6 +159,23 @@ def what_is_learned(model: Any, X: Any) -> dict[str, bytes]:
 def _unlike(one: dict[str, bytes], other: dict[str, bytes]) -> str:
     """Names of what differs."""
     return ", ".join(name for name in one.keys() | other if one.get(name) != other.get(name))
+
+
+def _check_bounds(subject: Subject) -> None:
+    """Its verbs, where they are none of kernbrook's, use no index outside of an array.
+
+    First of all: such an index may end the process.
+    """
+    if not is_theirs(type(subject.owner)):
+        return
+    with bounds_checked():
+        try:
+            subject.learned(subject.task.X)
+        except InputError as error:  # what a verb gives cannot be gone on with
+            subject.expect(False, str(error))
+        except RuntimeError as error:
+            subject.expect(not isinstance(error.__cause__, IndexError), str(error))
+            raise
 
 
 def _check_chunks(subject: Subject) -> None:

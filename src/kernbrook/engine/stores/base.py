@@ -141,6 +141,10 @@ class Store:
         """`arrays` of the same store with fewer scores, as this one's; InputError if it cannot."""
         raise InputError("not every part of this model can learn of a class that appears later")
 
+    def goes_on(self, before: Store, state: Any, spread: Spread) -> dict[str, NDArray[Any]]:
+        """As `grown`, of the store before and its state."""
+        return self.grown(before.arrays(state), spread)
+
     def widened(self, before: Any, state: Any) -> Any:
         """The state of the same store on rows of fewer features, as this one's: all had 0 there."""
         arrays, width = before.arrays(state), self.setting.width

@@ -12,13 +12,13 @@ from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look, met, summed
 from kernbrook.engine.uniting import Apart, union
-from kernbrook.engine.verbs import expand, learn, link_expander, links, score, typed
+from kernbrook.engine.verbs import expand, learn, link_expander, score, typed
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
 from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import through
+from kernbrook.numerics.linking import linked, through
 from kernbrook.numerics.plan import Plan
 from kernbrook.numerics.values import add_points
 from kernbrook.numerics.zero import zero_or
@@ -330,7 +330,7 @@ class Expansion(Store):
         )  # fmt: skip
 
     def _links(self) -> Any:
-        return links(link_expander, self.rules, self.compiled)
+        return linked(link_expander, self.rules, self.compiled)
 
     def _check(self, sums: Sums) -> None:
         """Raise NonFiniteError where scores or coefficients have overflowed."""

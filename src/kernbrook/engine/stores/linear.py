@@ -20,7 +20,6 @@ from kernbrook.engine.verbs import (
     descend,
     learn,
     link_linear,
-    links,
     part,
     parts_of,
     predict,
@@ -37,7 +36,7 @@ from kernbrook.gram.sums import share, threads_for
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.spectra import ShiftInvariant
 from kernbrook.numerics.compiling import njit
-from kernbrook.numerics.linking import ROOM, pin, through
+from kernbrook.numerics.linking import ROOM, linked, pin, through
 
 FEATURE_BLOCK = 256  # examples processed together: their features stay in the caches
 FAR_APART = 1_000_000  # numbers of maps of two views
@@ -235,7 +234,7 @@ class Linear(Store):
             self.experts, features, self.first, self.dims, self.at, self.more, self.rows, theta,
             extra, *scratch,
         )  # fmt: skip
-        rules = links(link_linear, self.rules, self.compiled)
+        rules = linked(link_linear, self.rules, self.compiled)
         return OnFeatures(rules, self.own, block)
 
     def _features(self, pool: PoolMap, rows: Rows) -> Floats:

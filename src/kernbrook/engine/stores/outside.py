@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from inspect import signature
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +13,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from kernbrook.checks import shown
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Store
+from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Rows, wider
 
+ROUNDING = 1e-6  # by which a probability may lie outside of 0 to 1
 OUTSIDE_BLOCK = 256  # examples of one transaction: a copy of the model is made for each
 
 
@@ -106,36 +109,95 @@ class OutsideModel(Store):
             return
         out = scores[:, self.experts[0]]
         if self.setting.regression:
-            out[:, 0] = self.asked(model, "predict", X)
+            out[:, 0] = self.predicted(model, X)
+            if not np.isfinite(out).all():
+                raise NonFiniteError(f"{self.told}: it predicted NaN or infinity")
         elif hasattr(model, "predict_proba_one" if self.one_by_one else "predict_proba"):
             out[:] = as_scores(self._chances(model, X))
         else:
-            named = np.asarray(self.asked(model, "predict", X)).astype(np.int64)
-            out[:] = as_scores(np.eye(max(self.setting.scores, 2))[named])
-        if not np.isfinite(out).all():
-            raise NonFiniteError(f"{self.model!r}: it predicted NaN or infinity")
+            out[:] = as_scores(np.eye(self.classes)[self.predicted(model, X)])
 
-    def asked(self, model: Any, what: str, X: Any) -> Any:
-        """What a model answers, "predict" or more, on each row."""
-        if not self.one_by_one:
-            return getattr(model, what)(X)
-        answers = [getattr(model, f"{what}_one")(row) for row in as_dicts(X)]
-        return [0.0 if answer is None else answer for answer in answers]
+    @property
+    def classes(self) -> int:
+        """How many there are, where labels are none of numbers."""
+        return max(self.setting.scores, 2)
+
+    @property
+    def told(self) -> str:
+        """The model as errors name it."""
+        return f"External({shown(self.model)})"
+
+    def predicted(self, model: Any, X: Any) -> NDArray[Any]:
+        """(n,) what a model predicts for each row: floats, or numbers of classes."""
+        n = X.shape[0]
+        if self.one_by_one:
+            said: Any = [model.predict_one(row) for row in as_dicts(X)]
+            said = [0.0 if answer is None else answer for answer in said]  # no opinion yet
+        else:
+            said = model.predict(X.copy())
+        found = self._numbers(said, "predict")
+        if found.shape not in ((n,), (n, 1)):
+            raise InputError(
+                f"{self.told}: predict gave an array of shape {found.shape} for {n} rows"
+            )
+        return found.reshape(n) if self.setting.regression else self._of_classes(found, "predict")
+
+    def _numbers(self, said: Any, what: str) -> Floats:
+        """What a model answers, as floats; InputError where it is none."""
+        if isinstance(said, np.ma.MaskedArray) and said.mask.any():
+            raise InputError(f"{self.told}: {what} gave masked numbers")
+        try:
+            found = np.asarray(said)
+            plain = found.dtype.kind in "biuf" or (found.dtype.kind == "O" and _all_real(found))
+            if plain:
+                return found.astype(np.float64)
+        except (TypeError, ValueError):  # rows of several lengths, or nothing like an array
+            pass
+        raise InputError(f"{self.told}: {what} must give numbers, got {shown(said)}")
+
+    def _of_classes(self, found: Floats, what: str) -> NDArray[np.int64]:
+        """Numbers of classes; InputError where there is no such class."""
+        found = found.reshape(-1)
+        known = (found >= 0) & (found < self.classes) & (found == np.floor(found))
+        if not known.all():
+            raise InputError(
+                f"{self.told}: {what} gave {found[known.argmin()]:g}, which is none of the classes "
+                f"0 to {self.classes - 1} that it was told"
+            )
+        return found.astype(np.int64)
 
     def _chances(self, model: Any, X: Any) -> Floats:
         """(n, classes) probabilities; of classes that it has not met, 0.
 
         NaN is no opinion, as of Bayes' rule while a class has one example.
         """
-        chances = np.zeros((X.shape[0], max(self.setting.scores, 2)))
+        n = X.shape[0]
+        chances = np.zeros((n, self.classes))
         if self.one_by_one:
             for i, row in enumerate(as_dicts(X)):
-                for label, chance in model.predict_proba_one(row).items():
-                    chances[i, int(label)] = chance
+                said = model.predict_proba_one(row)
+                if not isinstance(said, Mapping):
+                    raise InputError(
+                        f"{self.told}: predict_proba_one must give a dict of probabilities, got "
+                        f"{shown(said)}"
+                    )
+                own = self._of_classes(self._numbers([*said], "predict_proba_one"), "it")
+                chances[i, own] = self._numbers([*said.values()], "predict_proba_one")
         else:
-            found = model.predict_proba(X)
-            chances[:, model.classes_.astype(np.int64)] = found
-            chances[np.isnan(found).any(axis=1)] = 1.0 / chances.shape[1]
+            found = self._numbers(model.predict_proba(X.copy()), "predict_proba")
+            named = self._numbers(getattr(model, "classes_", range(self.classes)), "classes_")
+            own = self._of_classes(named, "classes_")
+            if found.shape != (n, len(own)):
+                raise InputError(
+                    f"{self.told}: predict_proba must give an array of shape {(n, len(own))}, of "
+                    f"rows and classes, got {found.shape}"
+                )
+            chances[:, own] = found
+        unknown = np.isnan(chances).any(axis=1)
+        chances[unknown] = 1.0 / self.classes
+        if not ((chances >= -ROUNDING) & (chances <= 1.0 + ROUNDING)).all():
+            off = chances[(chances < -ROUNDING) | (chances > 1.0 + ROUNDING)][0]
+            raise InputError(f"{self.told}: expected probabilities from 0 to 1, got {off:g}")
         return chances
 
     def _after(
@@ -148,14 +210,16 @@ class OutsideModel(Store):
         which = which[board.importance[which] > 0.0]
         if not len(which):
             return state
-        X = raw[which]
+        first, last = int(which[0]), int(which[-1]) + 1
+        X = raw[first:last] if last - first == len(which) else raw[which]
         if len(state.y):
             X = sp.vstack([state.X, X], format="csr") if sp.issparse(X) else np.vstack([state.X, X])
         y = np.concatenate([state.y, board.labels[which]])
         weights = np.concatenate([state.weights, board.importance[which]])
         model, new = state.model, state.new + len(which)
         if new >= self.every:
-            model, new = self._learned(model, own, X[-self.kept :], y[-self.kept :], weights), 0
+            told = X[-self.kept :].copy(), y[-self.kept :].copy()  # it may write on them
+            model, new = self._learned(model, own, *told, weights), 0
             if self.window is None:
                 X, y, weights = X[:0], y[:0], weights[:0]
         return Trained(model, X[-self.kept :], y[-self.kept :], weights[-self.kept :], new)
@@ -165,7 +229,7 @@ class OutsideModel(Store):
         labels = y if self.setting.regression else y.astype(np.int64)
         given: dict[str, Any] = {}
         if "sample_weight" in self.takes and (weights != 1.0).any():
-            given["sample_weight"] = weights[-len(y) :]
+            given["sample_weight"] = weights[-len(y) :].copy()
         if self.one_by_one:
             if model is None or not own:
                 model = deepcopy(self.model if model is None else model)
@@ -175,14 +239,17 @@ class OutsideModel(Store):
         if self.window is not None:
             if not self.setting.regression and len(np.unique(labels)) < 2:
                 return model  # there is nothing to tell apart yet
-            return clone(self.model).fit(X, labels, **given)
-        if "classes" in self.takes:
-            given["classes"] = np.arange(max(self.setting.scores, 2))
+            model = clone(self.model, safe=False)
+            model.fit(X, labels, **given)
+            return model
+        if "classes" in self.takes and not self.setting.regression:
+            given["classes"] = np.arange(self.classes)
         if model is None:
-            model = clone(self.model)
+            model = clone(self.model, safe=False)
         elif not own:
             model = deepcopy(model)
-        return model.partial_fit(X, labels, **given)
+        model.partial_fit(X, labels, **given)
+        return model
 
     def chances_of(self, scores: Floats) -> Floats | None:
         """(n, classes) the probabilities that scores of classes were made from, if they were."""
@@ -195,7 +262,15 @@ class OutsideModel(Store):
         return np.divide(scores, totals, out=equal, where=totals > 0)
 
     def arrays(self, state: Trained) -> dict[str, NDArray[Any]]:
-        raise InputError(f"save: {self.model!r} is a model of another library; no file can hold it")
+        raise InputError(
+            f"save: {shown(self.model)} is a model of another library; no file can hold it"
+        )
+
+    def goes_on(self, before: Store, state: Trained, spread: Spread) -> dict[str, NDArray[Any]]:
+        raise InputError(
+            f"{self.told} was told the classes at its first label; name all classes with classes= "
+            "in the first call"
+        )
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Trained:
         raise InputError("a model of another library cannot come from a file")
@@ -213,7 +288,10 @@ class OutsideModel(Store):
         return state._replace(model=model, X=X)
 
     def nbytes(self, state: Trained) -> int:
-        return state.y.nbytes + state.weights.nbytes  # of the model itself nothing is known
+        """Of the rows that it holds; of the model itself nothing is known."""
+        X = state.X
+        rows = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
+        return sum(array.nbytes for array in (*rows, state.y, state.weights))
 
 
 class Forecasts(Store):
@@ -257,6 +335,10 @@ class Forecasts(Store):
 
     def united(self, apart: Apart) -> tuple[()]:
         return ()
+
+
+def _all_real(found: NDArray[Any]) -> bool:
+    return all(isinstance(one, Real) for one in found.ravel())
 
 
 def as_scores(chances: Floats) -> Floats:

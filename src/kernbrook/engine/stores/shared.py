@@ -132,7 +132,7 @@ class SharedExpansion(Store):
         ones = np.zeros((b, c))
         ones[:, 0] = 1.0
         member = Shared(
-            linked(link_combiner, self.combiner, self.compiled),
+            linked(link_combiner, (self.combiner,), self.compiled)[0],
             progress, np.empty(len(self.experts)), np.ones(1, dtype=bool), self.sums.layout.plan,
             pairs, totals, sizes, np.zeros((b, c)), np.zeros_like(totals), np.zeros_like(totals),
             np.empty((2, b), pairs.dtype), ones, np.empty(ROOM, dtype=np.int64),

@@ -38,6 +38,7 @@ from kernbrook.gram.points import (
     call,
     check_array,
     check_norms,
+    check_own,
 )
 from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels import Kernel
@@ -64,6 +65,10 @@ class Kept(NamedTuple):
     slots: Slots
     points: SupportVectors
     changes: bool = False
+
+    def __reduce__(self) -> Any:
+        """As it is, without room for more."""
+        return Kept, tuple(still(self))
 
 
 def numbers_in(rows: Rows) -> int:
@@ -134,6 +139,10 @@ class SlotStore(Store):
         self._paying = Paying()
         self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is only kept for the next call."""
+        return {**vars(self), "_last": (None, None), "_paying": Paying()}
+
     def begin(self) -> Kept:
         budget, m = self.budget or 0, len(self.kernels)
         squares = len(self.keeps & {"gram", "factor"})
@@ -201,7 +210,7 @@ class SlotStore(Store):
 
     def link(self) -> Any:
         """To the rule."""
-        return linked(link_budgeted, self.rule, self.compiled)
+        return linked(link_budgeted, (self.rule,), self.compiled)[0]
 
     def _block(
         self,
@@ -249,6 +258,7 @@ class SlotStore(Store):
         given = np.empty((len(kernels), len(points) if kernels else 0, len(rows)))
         for kernel, out in zip(kernels, given, strict=True):
             call(kernel, points, rows, out)
+            check_own(kernel, out[len(points) - len(rows) :])
         return given
 
     def reading(self, state: Kept, rows: Rows, raw: Any) -> Pass:

@@ -1,0 +1,279 @@
+"""What verbs of others give is looked at, where it goes on into compiled code that trusts it.
+
+Each guard is of one verb. It is given an implementation of somebody else, and gives the same that
+raises InputError where the answer is nothing that can be gone on with: a slot that is not there, a
+factor that does not shrink, weights below 0, NaN. Ours are not looked at again. Where verbs run as
+Python, what they return is first brought to the type that compiled code has for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from kernbrook.checks import is_number, is_whole, shown
+from kernbrook.engine import verbs
+from kernbrook.engine.verbs import Change
+from kernbrook.errors import InputError, KernbrookError
+from kernbrook.numerics.checking import page_of
+from kernbrook.numerics.compiling import Verb, njit
+from kernbrook.numerics.linking import failure
+
+
+@njit(cache=True, nogil=True)
+def all_finite(numbers):
+    """Whether all of a vector's are."""
+    sound = True
+    for i in range(numbers.shape[0]):
+        sound &= abs(numbers[i]) < np.inf
+    return sound
+
+
+@njit(cache=True, nogil=True)
+def all_weights(numbers):
+    """Whether all of a vector's are finite, and from 0."""
+    sound = True
+    for i in range(numbers.shape[0]):
+        sound &= 0.0 <= numbers[i] < np.inf
+    return sound
+
+
+@njit(cache=True, nogil=True)
+def greatest_of(numbers):
+    """The greatest of a vector's; NaN where one is."""
+    greatest = -np.inf
+    for i in range(numbers.shape[0]):
+        if numbers[i] != numbers[i]:
+            return np.nan
+        greatest = max(greatest, numbers[i])
+    return greatest
+
+
+# -- one for each verb: of the implementation, and of how a message begins and ends ---------------
+
+
+def _expand(body: Any, who: str, see: str) -> Any:
+    factor_told = f"{who}: the factor must be in (0, 1], 1.0 where nothing shrinks; {see}"
+    change_told = f"{who}: NaN or infinity in `change`; {see}"
+
+    def checked(rule, seen, scores, sizes, change):
+        factor = body(rule, seen, scores, sizes, change)
+        if not 0.0 < factor <= 1.0:
+            raise InputError(factor_told)
+        if not all_finite(change):
+            raise InputError(change_told)
+        return factor
+
+    return checked
+
+
+def _fit_in(body: Any, who: str, see: str) -> Any:
+    slot_told = (
+        f"{who}: Change.slot must be -1, or a slot in use, or the next one while one is free; {see}"
+    )
+    step_told = f"{who}: NaN or infinity in the Change; {see}"
+    filled_told = f"{who}: `slots.filled` must stay from 0 to the number of slots; {see}"
+
+    def checked(rule, slots, seen, rows):
+        change = body(rule, slots, seen, rows)
+        filled, room = slots.filled[0], slots.alpha.shape[1]
+        if not 0 <= filled <= room:
+            raise InputError(filled_told)
+        if change.slot < -1 or change.slot > filled or change.slot >= room:
+            raise InputError(slot_told)
+        if not abs(change.kept) + abs(change.step) < np.inf:
+            raise InputError(step_told)
+        return Change(change.slot, float(change.kept), float(change.step))
+
+    return checked
+
+
+def _keep_within(body: Any, who: str, see: str) -> Any:
+    told = f"{who}: `slots.filled` must stay from 0 to the number of slots; {see}"
+
+    def checked(rule, slots, seen, rows, points, t):
+        body(rule, slots, seen, rows, points, t)
+        if not 0 <= slots.filled[0] <= slots.alpha.shape[1]:
+            raise InputError(told)
+
+    return checked
+
+
+def _predict(body: Any, who: str, see: str) -> Any:
+    told = f"{who}: the variance must be a finite number from 0, 0.0 where there is none; {see}"
+
+    def checked(rule, held, z, t, out):
+        variance = body(rule, held, z, t, out)
+        if not 0.0 <= variance < np.inf:
+            raise InputError(told)
+        return variance
+
+    return checked
+
+
+def _weigh_all(body: Any, who: str, see: str) -> Any:
+    told = f"{who}: weights must be finite, from 0, and one of them above 0; {see}"
+
+    def checked(combiner, progress, weights):
+        body(combiner, progress, weights)
+        if not (all_weights(weights) and greatest_of(weights) > 0.0):
+            raise InputError(told)
+
+    return checked
+
+
+def _update(body: Any, who: str, see: str) -> Any:
+    told = f"{who}: NaN or infinity in `progress.log_weights`, whose greatest must be finite; {see}"
+    state_told = f"{who}: NaN or infinity in `progress.state`; {see}"
+
+    def checked(combiner, rounds, progress):
+        body(combiner, rounds, progress)
+        if not abs(greatest_of(progress.log_weights)) < np.inf:
+            raise InputError(told)
+        if not all_finite(progress.state):
+            raise InputError(state_told)
+
+    return checked
+
+
+def _correct(body: Any, who: str, see: str) -> Any:
+    told = f"{who}: NaN or infinity in `decision`; {see}"
+
+    def checked(combiner, progress, loss, scores, decision):
+        body(combiner, progress, loss, scores, decision)
+        if not all_finite(decision):
+            raise InputError(told)
+
+    return checked
+
+
+def _select(body: Any, who: str, see: str) -> Any:
+    told = f"{who}: `votes` of experts in use must be finite, and from 0; {see}"
+
+    def checked(selection, progress, weights, votes, updates):
+        body(selection, progress, weights, votes, updates)
+        for e in range(votes.shape[0]):
+            if progress.used[e] and not 0.0 <= votes[e] < np.inf:
+                raise InputError(told)
+
+    return checked
+
+
+def _expect(body: Any, who: str, see: str) -> Any:
+    told = f"{who}: `votes` must be finite, and from 0; {see}"
+
+    def checked(selection, progress, weights, votes):
+        alone = body(selection, progress, weights, votes)
+        if not all_weights(votes):
+            raise InputError(told)
+        return alone
+
+    return checked
+
+
+def _lead_on(body: Any, who: str, see: str) -> Any:
+    told = f"{who}: `weights` must be finite, and from 0; {see}"
+
+    def checked(selection, progress, weights):
+        body(selection, progress, weights)
+        if not all_weights(weights):
+            raise InputError(told)
+
+    return checked
+
+
+def _wants(body: Any, who: str, see: str) -> Any:
+    told = f"{who}: the variance must be a finite number from 0, 0.0 where there is none; {see}"
+
+    def checked(policy, progress, opinions):
+        asked, variance = body(policy, progress, opinions)
+        if not 0.0 <= variance < np.inf:
+            raise InputError(told)
+        return asked, float(variance)
+
+    return checked
+
+
+def _note(body: Any, who: str, see: str) -> Any:
+    told = f"{who}: NaN or infinity in `progress.asking`; {see}"
+
+    def checked(policy, progress, number):
+        body(policy, progress, number)
+        if not all_finite(progress.asking):
+            raise InputError(told)
+
+    return checked
+
+
+# -- where verbs run as Python ---------------------------------------------------------------------
+
+
+def _as_python(verb: Any, body: Any, kind: type) -> Any:
+    """The same, with errors that say which verb it was, and answers of the types that it says."""
+    hint = get_type_hints(verb.default)["return"]
+
+    def run(*arguments: Any) -> Any:
+        try:
+            answer = body(*arguments)
+        except KernbrookError:
+            raise
+        except Exception as error:
+            raise failure(verb, kind, error) from error
+        try:
+            return _answer(hint, answer)
+        except (TypeError, ValueError):
+            name = getattr(hint, "__name__", str(hint)) if get_origin(hint) is None else str(hint)
+            raise InputError(
+                f"{verb.of_whom(kind)}: expected it to return {name}, got {shown(answer)}; "
+                f"{page_of(verb)}"
+            ) from None
+
+    return run
+
+
+def _answer(hint: Any, answer: Any) -> Any:
+    """What compiled code would make of an answer; TypeError where it would not take it."""
+    if hint is type(None):
+        return None
+    if hint is Change:
+        return Change(*(_answer(kind, part) for kind, part in zip(_CHANGE, answer, strict=True)))
+    if get_origin(hint) is tuple:
+        return tuple(_answer(kind, part) for kind, part in zip(get_args(hint), answer, strict=True))
+    fits = is_number(answer) or isinstance(answer, np.bool_)
+    if hint is bool:
+        fits = isinstance(answer, (bool, np.bool_)) or (fits and answer in (0, 1))
+    elif hint is int:
+        fits = fits and (is_whole(answer) or float(answer).is_integer())
+    if not fits:
+        raise TypeError
+    return hint(answer)
+
+
+_CHANGE = tuple(get_type_hints(Change).values())
+
+
+# -- guards of verbs -------------------------------------------------------------------------------
+
+
+def guards_of(verb: Verb, make: Callable[[Any, str, str], Any]) -> None:
+    """From now on implementations of others are looked at."""
+
+    def guard(verb: Verb, body: Any, kind: type, compiled: bool) -> Any:
+        body = body if compiled else _as_python(verb, body, kind)
+        return make(body, verb.of_whom(kind), page_of(verb))
+
+    verb.guard = guard  # type: ignore[assignment]
+
+
+for _verb, _make in (
+    (verbs.expand, _expand), (verbs.fit_in, _fit_in), (verbs.keep_within, _keep_within),
+    (verbs.predict, _predict), (verbs.weigh_all, _weigh_all), (verbs.update, _update),
+    (verbs.correct, _correct), (verbs.select, _select), (verbs.expect, _expect),
+    (verbs.lead_on, _lead_on), (verbs.wants, _wants), (verbs.note_round, _note),
+    (verbs.note_error, _note),
+):  # fmt: skip
+    guards_of(_verb, _make)
+for _verb in (verbs.descend, verbs.after_label, verbs.choose_next):
+    guards_of(_verb, lambda body, who, see: body)

@@ -1,0 +1,55 @@
+"""Links are kept for whoever asks again, but not all of them; and pickles hold no scratch."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import kernbrook as kb
+from kernbrook.engine.verbs import link_budgeted, typed
+from kernbrook.errors import InputError
+from kernbrook.numerics import linking
+from kernbrook.numerics.compiling import Verb
+
+
+def test_links_do_not_pile_up():
+    first = linking.linked(link_budgeted, (typed(kb.BPAS(5, 1e-3).rule()),))
+    before = first.copy()
+    for i in range(2 * linking.MOST_LINKS):
+        linking.linked(link_budgeted, (typed(kb.BPAS(5, 1.0 + i).rule()),))
+    assert len(linking._links) <= linking.MOST_LINKS
+    np.testing.assert_array_equal(first, before)  # whoever has a link keeps what it points to
+
+
+def test_the_same_rule_has_one_link():
+    rules = [typed(kb.BPAS(5, 0.125).rule()) for _ in "ab"]
+    one, other = (linking.linked(link_budgeted, (rule,)) for rule in rules)
+    assert one is other
+
+
+def test_a_family_of_more_verbs_than_a_link_has_room_for():
+    def nothing(rule):
+        return None
+
+    verbs = [Verb(nothing) for _ in range(linking.LINK)]
+    with pytest.raises(InputError, match="room for 4 verbs, got 5"):
+        linking.family(*verbs)
+
+
+def test_pickles_hold_no_scratch():
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    y = (X[:, 0] > 0).astype(int)
+    model = kb.OnlineMKClassifier("omkc16", kb.BPAS(20), random_state=0).fit(X, y)
+    size = len(pickle.dumps(model))
+    model.predict(X)
+    assert len(pickle.dumps(model)) <= size
+    for row, label in zip(X[:20], y[:20], strict=True):
+        model.learn_one(row, label)
+    model.predict(X)
+    assert len(pickle.dumps(model)) <= 1.05 * size
+    other = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(other.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+    for one in (model, other):
+        one.learn_one(X[30], y[30])
+    np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))

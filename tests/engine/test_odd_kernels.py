@@ -1,0 +1,215 @@
+"""Kernels of others: merged by what is computed, and odd values are refused by name."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import plain
+import pytest
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.kernels.base import Kernel, Step, Width, squared_distances
+from kernbrook.numerics.plan import SQUARED
+from kernbrook.numerics.values import fill
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(80, 3))
+Y = (X[:, 0] > 0).astype(int)
+LEARNERS = [kb.BPAS(9), kb.Perceptron(), kb.Ridge(features=kb.Nystroem(landmarks=X[:20]))]
+
+
+class Rational(Width):
+    """(1 + gamma ||x - z||^2 / power)^-power: with a parameter that no dataclass knows of."""
+
+    def __init__(self, power, *unnamed, sigma=None, gamma=None):
+        super().__init__(*unnamed, sigma=sigma, gamma=gamma)
+        object.__setattr__(self, "power", power)
+
+    @staticmethod
+    def _gamma_of(sigma):
+        return 0.5 / (sigma * sigma)
+
+    def __call__(self, A, Z):
+        return (1.0 + self.gamma * squared_distances(A, Z) / self.power) ** -self.power
+
+    def step(self):
+        return Step(RationalStep, SQUARED, self.gamma, self.power)
+
+
+class RationalStep(NamedTuple):
+    pass
+
+
+@fill.of(RationalStep)
+def _fill(kind, source, values, lo, hi, parameter, offset, power):
+    for j in range(lo, hi):
+        values[0, j] = (1.0 + parameter * source[j] / offset) ** -offset
+    return True
+
+
+class Alike(Kernel):
+    """A kernel that is equal to every other of its class, whatever it computes."""
+
+    def __init__(self, gamma):
+        object.__setattr__(self, "gamma", gamma)
+
+    def __call__(self, A, Z):
+        return np.exp(-self.gamma * squared_distances(A, Z))
+
+    def __eq__(self, other):
+        return type(other) is Alike
+
+    def __hash__(self):
+        return 1
+
+
+class Function:
+    """The same of a function."""
+
+    def __init__(self, gamma):
+        self.gamma = gamma
+
+    def __call__(self, A, Z):
+        return np.exp(-self.gamma * squared_distances(A, Z))
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 1
+
+
+POOLS = {
+    "a parameter that equality leaves out": [Rational(0.1, gamma=1.0), Rational(50.0, gamma=1.0)],
+    "equal to all": [Alike(0.1), Alike(5.0)],
+    "functions that are equal to all": [kb.Callable(Function(0.1)), kb.Callable(Function(5.0))],
+}
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("pool", POOLS)
+def test_each_kernel_of_a_pool_is_itself(pool, learner):
+    """What an expert says in a pool is what it says alone."""
+    kernels = POOLS[pool]
+    together = plain.classifier(kernels, learner, random_state=0, combiner=kb.Uniform())
+    together.fit(X, Y)
+    alone = [plain.classifier([kernel], learner, random_state=0).fit(X, Y) for kernel in kernels]
+    said = [model.decision_function(X) for model in alone]
+    assert np.abs(said[0] - said[1]).max() > 0.1
+    board = together._run._read(*together._seen(X)[:1], *together._seen(X)[1:], slice(0, len(X)))
+    for e in range(2):
+        np.testing.assert_allclose(board.scores[:, e, 0], said[e], atol=1e-9)
+
+
+def test_widths_with_another_parameter_are_others():
+    one, other = POOLS["a parameter that equality leaves out"]
+    assert one != other
+    assert one == Rational(0.1, gamma=1.0)
+    assert hash(one) == hash(Rational(0.1, gamma=1.0))
+    assert one.parameters() == {"power": 0.1, "gamma": 1.0}
+
+
+@dataclass(frozen=True)
+class Plain(Kernel):
+    """A kernel that is called, without a check of its own."""
+
+    function: object
+
+    def __call__(self, A, Z):
+        return self.function(A, Z)
+
+
+def gaussian(A, Z):
+    return np.exp(-squared_distances(A, Z))
+
+
+def masked(A, Z):
+    return np.ma.masked_less(gaussian(A, Z), 0.5)
+
+
+ODD = {
+    "one column": (lambda A, Z: gaussian(A, Z)[:, :1], "expected an array of shape"),
+    "a number": (lambda A, Z: 1.0, r"expected an array of shape .* got shape \(\)"),
+    "transposed": (lambda A, Z: gaussian(Z, A)[:, : len(A) - 1], "expected an array of shape"),
+    "three axes": (lambda A, Z: gaussian(A, Z)[None], "expected an array of shape"),
+    "complex": (lambda A, Z: gaussian(A, Z) + 0j, "expected an array of numbers"),
+    "None": (lambda A, Z: None, "expected an array of numbers of shape .* got None"),
+    "texts": (lambda A, Z: gaussian(A, Z).astype(str), "expected an array of numbers"),
+    "rows of several lengths": (lambda A, Z: [[1.0], [1.0, 2.0]], "expected an array of numbers"),
+    "masked": (masked, "got a masked array"),
+    "NaN": (lambda A, Z: gaussian(A, Z) * np.nan, "it gave NaN or infinity"),
+    "not symmetric": (
+        lambda A, Z: gaussian(A, Z) * (1.0 + A[:, :1] ** 2), "expected symmetric values, but"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("learner", [kb.BPAS(9), kb.Perceptron()], ids=str)
+@pytest.mark.parametrize("kind", [Plain, kb.Callable])
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_values(odd, kind, learner):
+    function, message = ODD[odd]
+    with pytest.raises(InputError, match=f"kernel .*{message}"):
+        plain.classifier([kind(function)], learner).fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", [Plain, kb.Callable])
+@pytest.mark.parametrize("learner", [kb.BPAS(9), kb.Perceptron()], ids=str)
+def test_a_function_that_writes_on_its_arrays_changes_nothing(learner, kind):
+    def writes(A, Z):
+        values = gaussian(A, Z)
+        A[:], Z[:] = 7.0, 7.0
+        return values
+
+    def alone(A, Z):
+        return gaussian(A, Z)
+
+    before = X.copy()
+    model = plain.classifier([kind(writes)], learner).fit(X, Y)
+    usual = plain.classifier([kind(alone)], learner).fit(X, Y)
+    np.testing.assert_array_equal(X, before)
+    np.testing.assert_array_equal(model.decision_function(X), usual.decision_function(X))
+    np.testing.assert_array_equal(X, before)
+
+
+def test_read_only_values_are_values_like_others():
+    def still(A, Z):
+        values = gaussian(A, Z)
+        values.setflags(write=False)
+        return values
+
+    plain.classifier([kb.Callable(still)]).fit(X, Y)
+
+
+K = gaussian(X, X)
+MATRICES = {
+    "complex": (K + 0j, "expected a square matrix of numbers"),
+    "texts": (K.astype(str), "expected a square matrix of numbers"),
+    "None": (None, "expected a square matrix of numbers, got None"),
+    "ragged": ([[1.0], [1.0, 2.0]], "expected a square matrix of numbers"),
+    "masked": (np.ma.masked_less(K, 0.5), "a masked array"),
+    "not square": (K[:, :3], "expected a square matrix, got shape"),
+    "NaN": (K * np.nan, "NaN or infinite"),
+    "not symmetric": (np.triu(K), "expected symmetric values"),
+}
+
+
+@pytest.mark.parametrize("odd", MATRICES)
+def test_odd_matrices(odd):
+    matrix, message = MATRICES[odd]
+    with pytest.raises(InputError, match=f"Precomputed: .*{message}"):
+        kb.Precomputed(matrix)
+
+
+@pytest.mark.parametrize("number", [-1, 80, 0.5, np.nan, np.inf])
+def test_odd_row_numbers(number):
+    with pytest.raises(InputError, match="no row of a 80 x 80 matrix"):
+        kb.Precomputed(K)([[0.0], [number]], [[1.0]])
+
+
+def test_a_matrix_that_changes_later_does_not_change_the_kernel():
+    own = K.copy()
+    kernel = kb.Precomputed(own)
+    own[:] = 0.0
+    np.testing.assert_array_equal(kernel([[0]], [[1]]), K[:1, 1:2])

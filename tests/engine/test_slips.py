@@ -1,0 +1,594 @@
+"""What somebody writes wrong in a part of a model is one sentence: class, verb and page."""
+
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import plain
+import pytest
+from sklearn.base import BaseEstimator
+
+import kernbrook as kb
+from kernbrook.engine.verbs import (
+    Change,
+    correct,
+    descend,
+    expand,
+    expect,
+    fit_in,
+    keep_within,
+    lead_on,
+    note_error,
+    predict,
+    select,
+    update,
+    wants,
+    weigh_all,
+)
+from kernbrook.errors import InputError
+from kernbrook.kernels.base import Step, Width, squared_distances
+from kernbrook.labels.base import Policy
+from kernbrook.learners.budgeted import Budgeted
+from kernbrook.numerics.plan import SQUARED
+from kernbrook.numerics.values import fill
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = (X[:, 0] > 0).astype(int)
+LEARNER_PAGE = "docs/adding_a_learner.md"
+
+
+def fit(**choices):
+    kernels = choices.pop("kernels", [kb.Gaussian(sigma=1), kb.Gaussian(sigma=2)])
+    return plain.classifier(kernels, random_state=0, **choices).fit(X, Y)
+
+
+def rule_class():
+    """Of its own for each test: nobody else has a verb for it."""
+
+    class MyRule(NamedTuple):
+        number: int = 1
+
+    return MyRule
+
+
+def slots_learner(body=None, after=None, **attributes):
+    """A learner under a budget whose verb is the function."""
+    kind = rule_class()
+    if body is not None:
+        fit_in.of(kind)(body)
+    if after is not None:
+        keep_within.of(kind)(after)
+
+    class Mine(Budgeted):
+        def __init__(self, budget=5):
+            self.budget = budget
+
+        def rule(self):
+            return kind()
+
+    for name, value in attributes.items():
+        setattr(Mine, name, value)
+    return Mine()
+
+
+def sums_learner(body, **attributes):
+    kind = rule_class()
+    expand.of(kind)(body)
+
+    class Mine(BaseEstimator):
+        choice = "learner"
+        store = "expansion"
+        needs_diagonal = False
+
+        def rule(self):
+            return kind()
+
+    for name, value in attributes.items():
+        setattr(Mine, name, value)
+    return Mine()
+
+
+def of_rule(rule):
+    return slots_learner(rule=lambda self: rule)
+
+
+def with_array():
+    class MyRule(NamedTuple):
+        table: np.ndarray
+
+    return of_rule(MyRule(np.zeros(3)))
+
+
+def without_types():
+    from collections import namedtuple
+
+    return of_rule(namedtuple("MyRule", "number")(1))
+
+
+def of_many():
+    MyRule = NamedTuple("MyRule", [(f"n{i}", float) for i in range(2000)])
+    return of_rule(MyRule(*map(float, range(2000))))
+
+
+def factor(value):
+    def body(rule, seen, scores, sizes, change):
+        change[0] = seen.weight
+        return value
+
+    return sums_learner(body)
+
+
+def bare(**attributes):
+    """A learner with a rule, and nothing else but these."""
+    kind = rule_class()
+
+    class Mine(BaseEstimator):
+        choice = "learner"
+
+        def rule(self):
+            return kind()
+
+    for name, value in attributes.items():
+        setattr(Mine, name, value)
+    return Mine()
+
+
+def adds(slot, kept=0.0, step=1.0):
+    """A verb that says so of each example."""
+
+    def body(rule, slots, seen, rows):
+        return Change(slot if slot > -9 else slots.filled[0], kept, step)
+
+    return body
+
+
+NAN = float("nan")
+NEXT = -9  # also where no slot is free
+
+SLIPS = {
+    "verb missing": (slots_learner, r"the verb fit_in is missing.*@fit_in.of\(MyRule\)"),
+    "rule is a plain tuple": (lambda: of_rule((1, 2)), r"rule\(\) must give a NamedTuple.*\(1, 2"),
+    "rule is nothing": (lambda: of_rule(None), r"rule\(\) must give a NamedTuple.*got None"),
+    "an argument too few": (
+        lambda: slots_learner(lambda rule, slots, seen: Change(-1, 0.0, 0.0)),
+        r"fit_in for MyRule: expected the parameters \(rule, slots, seen, rows\), got "
+        r"\(rule, slots, seen\)",
+    ),
+    "store misspelled": (lambda: bare(store="slot"), r"store must be one of .*'slots'.*got 'slot'"),
+    "store missing": (bare, r"store must be one of .*'features'"),
+    "needs_diagonal missing": (lambda: bare(store="expansion"), "needs_diagonal is missing"),
+    "features missing": (lambda: bare(store="features"), "features is missing"),
+    "keeps missing": (lambda: bare(store="slots"), "slots is missing"),
+    "rule holds an array": (with_array, "MyRule: table must be a number"),
+    "rule without types": (without_types, "MyRule: number has no type"),
+    "rule without end": (of_many, "MyRule: no room for 2,000 numbers"),
+    "None returned": (
+        lambda: slots_learner(lambda rule, slots, seen, rows: None),
+        r"fit_in for MyRule: expected it to return Change\(int, float, float\), got nothing",
+    ),
+    "a float for a slot": (
+        lambda: slots_learner(lambda rule, slots, seen, rows: Change(0.0, 0.0, 1.0)),
+        r"fit_in for MyRule: expected it to return Change.*got Change\(float, float, float\)",
+    ),
+    "typo in a field": (
+        lambda: slots_learner(
+            lambda rule, slots, seen, rows: Change(-1, 0.0, seen.margn)
+        ),
+        r"fit_in for MyRule cannot be compiled: Unknown attribute 'margn'.*test_slips.py, line",
+    ),
+    "factor 0": (lambda: factor(0.0), r"expand for MyRule: the factor must be in \(0, 1\]"),
+    "factor 2": (lambda: factor(2.0), r"expand for MyRule: the factor must be in \(0, 1\]"),
+    "factor NaN": (lambda: factor(NAN), r"expand for MyRule: the factor must be in \(0, 1\]"),
+    "a slot too far": (lambda: slots_learner(adds(NEXT)), "fit_in for MyRule: Change.slot must be"),
+    "a slot from the end": (lambda: slots_learner(adds(-2)), "fit_in for MyRule: Change.slot must"),
+    "a slot that is not filled": (lambda: slots_learner(adds(3)), "fit_in for MyRule: Change.slot"),
+    "step NaN": (lambda: slots_learner(adds(0, 0.0, NAN)), "fit_in for MyRule: NaN or infinity"),
+    "kept infinite": (lambda: slots_learner(adds(0, 1e308 * 10)), "fit_in for MyRule: NaN or inf"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_slips_of_learners(slip):
+    make, message = SLIPS[slip]
+    learner = make()
+    with pytest.raises(InputError, match=message) as caught:
+        fit(learner=learner)
+    text = str(caught.value)
+    assert type(learner).__name__ in text
+    assert LEARNER_PAGE in text
+    assert len(text) < 600
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize("slip", ["a slot too far", "factor 0", "verb missing", "step NaN"])
+def test_the_check_says_the_same(slip):
+    make, message = SLIPS[slip]
+    with pytest.raises((AssertionError, InputError), match=message):
+        kb.testing.check_learner(make())
+
+
+def test_numbers_may_be_given_for_numbers():
+    """A step of 1 is one of 1.0, where compiled as where not."""
+    found = [
+        fit(learner=slots_learner(adds(0, kept, step), compiled=compiled)).predict(X)
+        for kept, step in ((0, 1), (0.0, 1.0))
+        for compiled in (True, False)
+    ]
+    for one in found[1:]:
+        np.testing.assert_array_equal(one, found[0])
+
+
+ODD = {
+    "a slot too far": (adds(NEXT), "Change.slot must be"),
+    "None": (lambda rule, slots, seen, rows: None, "expected it to return Change, got None"),
+    "a text": (lambda rule, slots, seen, rows: Change("0", 0, 1), "expected it to return Change"),
+    "half a slot": (lambda rule, slots, seen, rows: Change(0.5, 0, 1), "expected it to return Ch"),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_verbs_that_run_as_python_are_looked_at_too(odd):
+    body, message = ODD[odd]
+    with pytest.raises(InputError, match=f"Mine: fit_in for MyRule: {message}"):
+        fit(learner=slots_learner(body, compiled=False))
+
+
+def divided(rule, slots, seen, rows):
+    return Change(0, 0.0, 1.0 / (seen.clock.round - 20))
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("labels", ["all", kb.RandomLabels(0.99)], ids=str)
+def test_an_error_in_a_verb_names_the_verb_and_whose_it_is(compiled, labels):
+    with pytest.raises(RuntimeError) as caught:
+        fit(learner=[kb.BPAS(5), slots_learner(divided, compiled=compiled)], labels=labels)
+    assert str(caught.value).startswith("Mine: fit_in for MyRule raised ZeroDivisionError")
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def fills_up(rule, slots, seen, rows):
+    return Change(slots.filled[0] if slots.filled[0] < 5 else -1, 0.0, 1.0)
+
+
+def overflows(rule, slots, seen, rows, points, t):
+    slots.filled[0] = 6
+
+
+def test_upkeep_that_counts_wrong():
+    learner = slots_learner(fills_up, overflows)
+    with pytest.raises(InputError, match=r"keep_within for MyRule: `slots\.filled` must"):
+        fit(learner=learner)
+
+
+def looks_outside(rule, slots, seen, rows):
+    where = slots.memory.shape[0] - 3 + slots.filled[0]
+    if slots.filled[0] == slots.alpha.shape[1]:
+        return Change(0, 0.0, slots.memory[where] * 0.0 + 1.0)
+    return Change(slots.filled[0], 0.0, 1.0)
+
+
+def test_the_check_finds_an_index_outside_of_an_array():
+    with pytest.raises(AssertionError, match="fit_in for MyRule raised IndexError"):
+        kb.testing.check_learner(slots_learner(looks_outside))
+
+
+# -- learners on features --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variance", [-1.0, NAN])
+def test_variances(variance):
+    kind = rule_class()
+
+    class Mine(BaseEstimator):
+        choice = "learner"
+        store = "features"
+        features = kb.RandomFeatures(5)
+
+        def extra_rows(self, dim, scores):
+            return 0
+
+        def fill_extra(self, extra):
+            pass
+
+        def rule(self):
+            return kind()
+
+    @predict.of(kind)
+    def _predict(rule, held, z, t, out):
+        out[0] = 0.0
+        return variance
+
+    with pytest.raises(InputError, match="Mine: the verb descend is missing"):
+        fit(learner=Mine())
+
+    @descend.of(kind)
+    def _descend(rule, held, z, t, seen, scores, variance):
+        pass
+
+    with pytest.raises(InputError, match="Mine: predict for MyRule: the variance must be"):
+        fit(learner=Mine())
+
+
+# -- the committee ---------------------------------------------------------------------------------
+
+
+def combiner(**verbs):
+    kind = rule_class()
+    bodies = {"update": lambda combiner, told, progress: None, **verbs}
+    for verb in (update, weigh_all, correct):
+        if bodies.get(verb.__name__):
+            verb.of(kind)(bodies[verb.__name__])
+
+    class Mine(BaseEstimator):
+        choice = "combiner"
+        loss_code = 0
+
+        def state_size(self, n_experts):
+            return 1
+
+        def rule(self):
+            return kind()
+
+    return Mine()
+
+
+def nan_weights(combiner, told, progress):
+    progress.log_weights[0] = np.nan
+
+
+def no_weights(combiner, told, progress):
+    progress.log_weights[:] = -np.inf
+
+
+def nan_state(combiner, told, progress):
+    progress.state[0] = np.nan
+
+
+def negative(combiner, progress, weights):
+    weights[:] = -1.0
+
+
+def nothing(combiner, progress, weights):
+    weights[:] = 0.0
+
+
+def nan_decision(combiner, progress, loss, scores, decision):
+    decision[0] = np.nan
+
+
+COMBINERS = {
+    "no update": ({"update": None}, "the verb update is missing"),
+    "NaN": ({"update": nan_weights}, "update for MyRule: NaN or infinity in `progress.log_weights"),
+    "none left": ({"update": no_weights}, "update for MyRule: NaN or infinity"),
+    "state": ({"update": nan_state}, "update for MyRule: NaN or infinity in `progress.state`"),
+    "negative": ({"weigh_all": negative}, "weigh_all for MyRule: weights must be finite, from 0"),
+    "all 0": ({"weigh_all": nothing}, "weigh_all for MyRule: .* one of them above 0"),
+    "correct": ({"correct": nan_decision}, "correct for MyRule: NaN or infinity in `decision`"),
+}
+
+
+@pytest.mark.parametrize("slip", COMBINERS)
+def test_slips_of_combiners(slip):
+    verbs, message = COMBINERS[slip]
+    with pytest.raises(InputError, match=f"Mine: {message}.*docs/adding_a_combiner.md"):
+        fit(combiner=combiner(**verbs))
+
+
+def select_all(selection, progress, weights, votes, updates):
+    for e in range(votes.shape[0]):
+        progress.used[e] = updates[e] = True
+        votes[e] = weights[e]
+
+
+def expect_all(selection, progress, weights, votes):
+    votes[:] = weights
+    return False
+
+
+def expect_negative(selection, progress, weights, votes):
+    votes[:] = -1.0
+    return False
+
+
+def selection(draws=True, **verbs):
+    kind = rule_class()
+    bodies = {"select": select_all, "expect": expect_all, **verbs}
+    for verb in (select, expect, lead_on):
+        if bodies.get(verb.__name__):
+            verb.of(kind)(bodies[verb.__name__])
+
+    class Mine(BaseEstimator):
+        choice = "selection"
+
+        def rule(self):
+            return kind()
+
+    if draws:
+        Mine.draws_updates = False
+    return Mine()
+
+
+def votes_of_nan(selection, progress, weights, votes, updates):
+    for e in range(votes.shape[0]):
+        progress.used[e] = updates[e] = True
+        votes[e] = np.nan
+
+
+SELECTIONS = {
+    "draws_updates": ({"draws": False}, "draws_updates is missing"),
+    "select": ({"select": None}, "the verb select is missing"),
+    "votes": ({"select": votes_of_nan}, "select for MyRule: `votes` of experts in use"),
+    "expected": ({"expect": expect_negative}, "expect for MyRule: `votes` must be finite"),
+}
+
+
+@pytest.mark.parametrize("slip", SELECTIONS)
+def test_slips_of_selections(slip):
+    verbs, message = SELECTIONS[slip]
+    with pytest.raises(InputError, match=f"Mine: {message}.*docs/adding_a_combiner.md"):
+        fit(selection=selection(**verbs), combiner=kb.Hedge())
+
+
+def policy(compiled=True, **verbs):
+    kind = rule_class()
+    for verb in (wants, note_error):
+        if verb.__name__ in verbs:
+            verb.of(kind)(verbs[verb.__name__])
+
+    class Mine(Policy):
+        parameter_ranges: ClassVar = {}
+
+        def rule(self):
+            return kind()
+
+    Mine.compiled = compiled
+    return Mine()
+
+
+def keeps_nan(policy, progress, error):
+    progress.asking[0] = np.nan
+
+
+def always(policy, progress, opinions):
+    return True, 0.0
+
+
+POLICIES = {
+    "no verb": ({}, "the verb wants is missing"),
+    "variance": (
+        {"wants": lambda policy, progress, opinions: (True, np.nan)},
+        "wants for MyRule: the variance must be",
+    ),
+    "no variance": (
+        {"wants": lambda policy, progress, opinions: True},
+        r"wants for MyRule: expected it to return \(bool, float\), got bool",
+    ),
+    "asking": (
+        {"wants": always, "note_error": keeps_nan},
+        "note_error for MyRule: NaN or infinity in `progress.asking`",
+    ),
+    "a chance": (
+        {"wants": lambda policy, progress, opinions: (np.nan, 0.0), "compiled": False},
+        "wants for MyRule: expected it to return",
+    ),
+}
+
+
+@pytest.mark.parametrize("slip", POLICIES)
+def test_slips_of_policies(slip):
+    verbs, message = POLICIES[slip]
+    with pytest.raises(InputError, match=f"Mine: {message}.*docs/adding_a_policy.md"):
+        fit(labels=policy(**verbs))
+
+
+# -- kernels ---------------------------------------------------------------------------------------
+
+
+class Unfilled(NamedTuple):
+    """A kind of step that nothing is known of."""
+
+
+class Mine(Width):
+    @staticmethod
+    def _gamma_of(sigma):
+        return 1.0 / sigma
+
+    def __call__(self, X, Z):
+        return np.exp(-self.gamma * squared_distances(X, Z))
+
+    def step(self):
+        return Step(Unfilled, SQUARED, self.gamma)
+
+
+class Odd(Mine):
+    def step(self):
+        return 7
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (Mine(sigma=1), "Mine: the verb fill is missing.*docs/adding_a_kernel.md"),
+        (Odd(sigma=1), r"Odd: step\(\) must give a Step, or None, got 7"),
+    ],
+)
+def test_slips_of_kernels(kernel, message):
+    assert fill.implementation(Unfilled) is fill.default
+    with pytest.raises(InputError, match=message):
+        fit(kernels=[kernel])
+
+
+# -- written again ---------------------------------------------------------------------------------
+
+
+def test_a_step_that_is_written_again_counts_from_then_on():
+    """As where the cell of a notebook runs once more: in models that are there, row by row too."""
+    kind = rule_class()
+
+    class Mine(Budgeted):
+        def __init__(self, budget=5):
+            self.budget = budget
+
+        def rule(self):
+            return kind()
+
+    def learned(model):
+        return model.dual_coef_.ravel()[-1]
+
+    fit_in.of(kind)(adds(0, 0.0, 1.0))
+    model = fit(learner=Mine(), kernels=[kb.Gaussian(sigma=1)])
+    assert abs(learned(model)) == 1.0
+    model.learn_one(X[0], Y[0])
+    for step, learn in (
+        (2.0, lambda: model.partial_fit(X[:1], Y[:1])),
+        (3.0, lambda: model.learn_one(X[0], Y[0])),
+        (4.0, lambda: model.learn_one(X[1], Y[1])),
+    ):
+        fit_in.of(kind)(adds(0, 0.0, step))
+        learn()
+        assert abs(learned(model)) == step
+
+
+def test_a_combiner_inside_another_that_is_written_again():
+    kind = rule_class()
+
+    class Inside(kb.Hedge):
+        def rule(self):
+            return kind()
+
+    @update.of(kind)
+    def _first(combiner, told, progress):
+        progress.losses[0] += 0.0
+
+    before = fit(combiner=kb.Stack(Inside(loss="logistic")))
+    assert np.ptp(before.expert_weights_) == 0.0
+
+    @update.of(kind)
+    def _second(combiner, told, progress):
+        progress.log_weights[1] -= 1.0
+
+    after = fit(combiner=kb.Stack(Inside(loss="logistic")))
+    assert np.ptp(after.expert_weights_) > 0.9
+
+
+def test_nobody_writes_a_verb_of_ours():
+    rule = type(kb.BPAS().rule())
+    with pytest.raises(InputError, match=f"fit_in: {rule.__name__} is a class of kernbrook"):
+        fit_in.of(rule)(adds(0))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "message"),
+    [
+        (2.7, int, "must be an integer, got 2.7"),
+        (NAN, int, "must be an integer, got nan"),
+        ("1", float, "must be a number, got '1'"),
+        (2, bool, "must be True or False, got 2"),
+        (None, float, "must be a number, got None"),
+    ],
+)
+def test_numbers_of_rules_are_not_bent(value, kind, message):
+    class MyRule(NamedTuple):
+        number: kind
+
+    with pytest.raises(InputError, match=f"Mine: MyRule: number {message}.*{LEARNER_PAGE}"):
+        fit(learner=of_rule(MyRule(value)))
