@@ -21,6 +21,7 @@ from kernbrook.engine.progress import (
     CHOSEN,
     ROUND,
     SEED,
+    WEIGHED,
     Board,
     Choices,
     Due,
@@ -421,7 +422,8 @@ class Model:
             raise InputError("merge: the models have chosen different experts for good")
         counters = models[-1].progress.counters.copy()
         added = progress.of("counters").added()
-        counters[[ROUND, ASKED]] = added[[ROUND, ASKED]]
+        each = [ROUND, ASKED, WEIGHED]
+        counters[each] = added[each]
         counters[SEED] = self.setting.seed
         weighing = progress.over(lambda one: Weighing(one.log_weights, one.state))
         log_weights, state = weigh_together(self.choices.combiner, weighing)
@@ -458,6 +460,9 @@ class Model:
         InputError
             An array is missing, or they are nothing that this model can have learned.
         """
+        counters = arrays.get("progress.counters")
+        if counters is not None and counters.shape == (WEIGHED,):  # older: no label of weight 0
+            arrays = {**arrays, "progress.counters": np.append(counters, counters[ASKED])}
         saved = {}
         for name, array in self.progress._asdict().items():
             full = f"progress.{name}"
@@ -476,9 +481,9 @@ class Model:
 
 
 def clock_of(progress: Progress) -> Clock:
-    """The clock before the next example, with the labels so far."""
+    """The clock before the next example, with the labels so far that were learned from."""
     counters = progress.counters
-    return Clock(int(counters[SEED]), int(counters[ROUND]), int(counters[ASKED]))
+    return Clock(int(counters[SEED]), int(counters[ROUND]), int(counters[WEIGHED]))
 
 
 def part_of(views: Views, where: slice) -> Views:

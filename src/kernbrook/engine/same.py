@@ -14,6 +14,10 @@ def same(held: Any, made: Any) -> bool:
     """
     if held is made:
         return True
+    if isinstance(held, np.memmap) or isinstance(made, np.memmap):  # as joblib maps arrays
+        held, made = (
+            np.asarray(one) if isinstance(one, np.memmap) else one for one in (held, made)
+        )
     if type(held) is not type(made) or sp.issparse(held):
         return False
     if isinstance(held, (tuple, list)):
@@ -25,3 +29,8 @@ def same(held: Any, made: Any) -> bool:
         return ours.keys() == theirs.keys() and all(same(ours[k], theirs[k]) for k in ours)
     equal = held == made
     return isinstance(equal, (bool, np.bool_)) and bool(equal)
+
+
+def _plain(value: Any) -> Any:
+    """The same; of an array that lies in a file, as joblib gives it to workers, a view."""
+    return value.view(np.ndarray) if isinstance(value, np.memmap) else value

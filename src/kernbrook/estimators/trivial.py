@@ -18,7 +18,9 @@ from kernbrook.estimators.labelled import (
     class_numbers,
     distinct,
     is_empty,
+    named,
 )
+from kernbrook.turns import in_turn
 
 
 class _Trivial(BaseEstimator):
@@ -96,18 +98,21 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
     def __init__(self, strategy: str = "majority"):
         super().__init__(strategy)
 
+    @in_turn
     def fit(self, X: Any, y: Any) -> TrivialClassifier:
         """Forget everything, then learn the labels."""
         self._forget()
         self.learn(*self._validated(X, y))
         return self
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> TrivialClassifier:
         """Learn the labels y, (n,)."""
         if not is_empty(X):
             self.learn(*self._validated(X, y), classes=classes)
         return self
 
+    @in_turn
     def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Test, ask, train; see `OnlineMKClassifier.learn`. Every row needs its label."""
         check(self)
@@ -123,8 +128,8 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
             counts, last, asked = np.zeros(len(known), dtype=np.int64), len(known) - 1, 0
         codes = class_numbers(known, y)
         if (codes < 0).any():
-            unknown = y[(codes < 0).argmax()]
-            raise InputError(f"y: label {unknown!s} is not one of the classes {known}")
+            unknown = y[codes < 0][:1]
+            raise InputError(f"y: label {named(unknown)} is not one of the classes {named(known)}")
         before = np.concatenate([[last], codes])
         if self.strategy == "last-label":
             predicted = before[:-1]
@@ -139,6 +144,7 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
         )
         return known[predicted], np.ones(len(y), dtype=bool)
 
+    @in_turn
     def predict(self, X: Any) -> NDArray[Any]:
         """The one label, for each row of X."""
         rows = self._rows(X)
@@ -176,18 +182,21 @@ class TrivialRegressor(RegressorMixin, _Trivial):
     def __init__(self, strategy: str = "mean"):
         super().__init__(strategy)
 
+    @in_turn
     def fit(self, X: Any, y: Any) -> TrivialRegressor:
         """Forget everything, then learn the labels."""
         self._forget()
         self.learn(*self._validated(X, y))
         return self
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any) -> TrivialRegressor:
         """Learn the labels y, (n,)."""
         if not is_empty(X):
             self.learn(*self._validated(X, y))
         return self
 
+    @in_turn
     def learn(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Test, ask, train; see `OnlineMKRegressor.learn`."""
         check(self)
@@ -212,6 +221,7 @@ class TrivialRegressor(RegressorMixin, _Trivial):
         )
         return predicted, np.ones(len(y), dtype=bool)
 
+    @in_turn
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The one number, for each row of X."""
         rows = self._rows(X)

@@ -12,6 +12,7 @@ import numpy as np
 from kernbrook.checks import shown
 from kernbrook.engine.model import Model
 from kernbrook.engine.pool import parts_of_pool
+from kernbrook.engine.progress import WEIGHED
 from kernbrook.engine.stores.linear import recipe_of
 from kernbrook.errors import InputError
 from kernbrook.estimators.machine import OnlineMachine
@@ -66,7 +67,8 @@ def _check_map(learner: Any, kernel: Kernel, width: int, reader: Reader) -> int:
 def check_progress(run: Model, combiner: Any) -> None:
     """Raise InputError where experts are weighed as no learning could have led to."""
     progress, m = run.progress, run.n_experts
-    if not (run.rounds >= run.asked >= 0 and -1 <= run.chosen < m):
+    weighed = progress.counters[WEIGHED]
+    if not (run.rounds >= run.asked >= weighed >= 0 and -1 <= run.chosen < m):
         raise InputError("progress.counters: no state that a run can be in")
     if progress.log_weights.max() != 0:
         raise InputError("progress.log_weights: expected 0 as the greatest")
