@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
-from threading import RLock, get_ident, local
+from threading import RLock, get_ident
 from typing import Any, TypeVar, cast
 
 from kernbrook.errors import InputError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-_here = local()  # boss: the thread for which this one works, while it does
+_bosses: dict[int, int] = {}  # of threads that work for another one meanwhile
 
 
 class Turn:
@@ -50,7 +50,7 @@ def changes(method: Method) -> Method:
     @wraps(method)
     def alone(self: Any, *args: Any, **named: Any) -> Any:
         turn = turn_of(self)
-        if not _inside(turn):
+        if not (_bosses and _inside(turn)):
             with turn.lock:
                 if not turn.uses:
                     turn.uses, turn.owner = 1, get_ident()
@@ -73,7 +73,7 @@ def in_turn(method: Method) -> Method:
     @wraps(method)
     def waiting(self: Any, *args: Any, **named: Any) -> Any:
         turn = turn_of(self)
-        if _inside(turn):
+        if _bosses and _inside(turn):
             return method(self, *args, **named)
         with turn.lock:
             before = turn.uses
@@ -101,21 +101,21 @@ def held(*owners: Any) -> Iterator[None]:
 
 def caller() -> int:
     """The thread that calls, or the one for which it works."""
-    found: int = getattr(_here, "boss", 0) or get_ident()
-    return found
+    me = get_ident()
+    return _bosses.get(me, me)
 
 
 @contextmanager
 def working_for(boss: int) -> Iterator[None]:
     """Meanwhile this thread works for another one, which waits for it."""
-    before, _here.boss = getattr(_here, "boss", 0), boss
+    me = get_ident()
+    _bosses[me] = boss
     try:
         yield
     finally:
-        _here.boss = before
+        _bosses.pop(me, None)
 
 
 def _inside(turn: Turn) -> bool:
     """Whether this thread works for the one that uses the object, which it would wait for."""
-    boss = getattr(_here, "boss", 0)
-    return bool(boss and turn.uses and turn.owner == boss)
+    return turn.uses > 0 and turn.owner == _bosses.get(get_ident())

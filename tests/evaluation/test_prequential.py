@@ -362,4 +362,4 @@ def test_probabilities_of_a_record_are_those_of_predict_proba():
         model = kb.OnlineMKClassifier([kb.Gaussian(sigma=1.0)], random_state=0)
         model.partial_fit(X[:60], labels[:60])
         record = kb.prequential(model, X[60:], labels[60:], classes=model.classes_)
-        np.testing.assert_array_equal(record.probabilities, said)
+        np.testing.assert_allclose(record.probabilities, said, rtol=1e-9)
