@@ -332,7 +332,6 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         probabilities = self.predict_proba(X)
         return self._called(probabilities, np.full(len(probabilities), self._run.calibration.cut))
 
-    @in_turn
     def predict_one(self, x: Any) -> Any:
         """The label of one row, given as (d,) numbers; see `learn_one`."""
         if self.threshold is None:
