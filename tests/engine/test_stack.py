@@ -66,6 +66,13 @@ def test_naive_twin(C):
             ours = model._decide(X[t : t + 1])[0]
             expected = twin.decide(B, scores[:, 0] if C is None else scores)
             np.testing.assert_allclose(ours, expected, rtol=1e-7, atol=1e-9)
+            if C is not None and twin.v.any():
+                # Probabilities come from the mean of two votes, by classes and by scores.
+                by_scores = twin.decide(np.asarray(base.weights(), dtype=float) @ scores, scores)
+                leaning = model._run.lean(*model._rows_of(X[t : t + 1]))[1][0]
+                np.testing.assert_allclose(
+                    leaning, (expected + by_scores) / 2, rtol=1e-7, atol=1e-9
+                )
             says(model, X[t : t + 1], y[t : t + 1], C, 1, weights[t : t + 1])
         else:
             scores, offset = (
@@ -73,6 +80,8 @@ def test_naive_twin(C):
                 getattr(model, "offset_", 0.0),
             )
             B = base_vote(np.asarray(base.weights(), dtype=float), scores, C)
+        if weights[t] == 0:
+            continue
         if C is None:
             twin.learn(B, scores[:, 0], y[t] - offset, weights[t])
             base.learn(weights[t] * 2 * (B - (y[t] - offset)) * scores[:, 0])

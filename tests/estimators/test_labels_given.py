@@ -132,7 +132,7 @@ def test_classes_come_from_the_labels_that_are_there():
             model.learn(X[:4], given)
         assert not hasattr(model, "classes_")
         assert model.learn(X[:4], given, classes=["a", "b"])[0].tolist() == ["b"] * 4
-    with pytest.raises(InputError, match="one class, a"):
+    with pytest.raises(InputError, match="one class, 'a'"):
         classifier().learn(X[:4], ["a", None, None, "a"])
 
 

@@ -243,7 +243,7 @@ WRONG = {
     "X: has names, for which there is": lambda late: late.predict([{"x": 1.0}], ["b"]),
     "there are 1 keys but y has 2 labels": lambda late: late.learn(["a"], ["up", "down"]),
     "keys: 'b' does not wait": lambda late: late.learn(["b"], ["up"]),
-    "found one class, up; name all of them": lambda late: late.learn(["a"], ["up"]),
+    "found one class, 'up'; name all of them": lambda late: late.learn(["a"], ["up"]),
 }
 
 

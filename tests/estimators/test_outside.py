@@ -136,7 +136,7 @@ def test_what_is_refused(model, message):
     machine = online(GaussianNB())
     with pytest.raises(InputError, match="expected two classes or more, found one class; name all"):
         machine.learn(X[:1], y[:1])
-    with pytest.raises(InputError, match="label c is not one of the classes"):
+    with pytest.raises(InputError, match="label 'c' is not one of the classes 'a', 'b'"):
         machine.learn(X[:1], ["c"], classes=["a", "b"])
     with pytest.raises(InputError, match="y: expected numbers"):
         online(SGDRegressor()).learn(X, y)

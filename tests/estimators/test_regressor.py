@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from fractions import Fraction
 
 import hard_streams
 import numpy as np
@@ -19,6 +20,7 @@ from safetensors import safe_open
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge as SkRidge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -772,3 +774,43 @@ def test_a_policy_of_many_numbers_is_saved_too(tmp_path):
     loaded = kb.load(tmp_path / "model")
     assert repr(loaded) == repr(model)
     np.testing.assert_array_equal(learn(loaded, X, Y), learn(model, X, Y))
+
+
+@pytest.mark.parametrize("scaling", ["moments", "maximum", "ranks", None])
+@pytest.mark.parametrize("way", ["chunks", "rows", "policy"])
+def test_a_linear_kernel_is_as_good_as_ridge_of_scikit_learn(scaling, way):
+    """Also where the first label is far from the others, and features are not around 0."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 3, size=(2500, 4))
+    y = X @ [1.0, -2.0, 0.5, 0.0] + 20.0 + rng.normal(0, 0.05, size=2500)
+    y[0] += 2.0
+    labels = kb.LabelBudget(0.9) if way == "policy" else "all"
+    model = kb.OnlineMKRegressor(
+        [kb.Linear()], kb.Ridge(), scaling=scaling, labels=labels, random_state=0
+    )
+    if way == "rows":
+        for x, label in zip(X[:2000], y[:2000], strict=True):
+            model.learn_one(x, label)
+    elif way == "policy":
+        model.learn(X[:2000], y[:2000])
+    else:
+        model.fit(X[:2000], y[:2000])
+    ranks = 0.0
+    if scaling == "ranks":  # of uniform numbers are linear in them, but for chance
+        ranks = 0.1
+    theirs = np.abs(SkRidge().fit(X[:2000], y[:2000]).predict(X[2000:]) - y[2000:]).mean()
+    assert np.abs(model.predict(X[2000:]) - y[2000:]).mean() < 1.05 * theirs + ranks
+    assert str(model.kernels_[0]) == "x.z + 1"
+    assert str(model.set_params(center=False).fit(X, y).kernels_[0]) == "x.z"
+
+
+@pytest.mark.parametrize(
+    "kind", [np.int64, np.int8, np.uint16, np.float32, np.float64, int, Fraction], ids=str
+)
+def test_labels_of_any_kind_of_number_are_quick(kind):
+    one, other = (kb.OnlineMKRegressor(POOL, LEARNERS, random_state=0).fit(X, Y) for _ in "ab")
+    for x, label in zip(X[:20], range(20), strict=True):
+        quick, slow = one.learn_one(x, kind(label)), other.learn(x[None], [float(label)])[0][0]
+        assert quick == slow
+    assert one._number_of(kind(3)) == 3.0 - one.offset_
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))

@@ -342,3 +342,34 @@ def test_the_first_rows_are_counted_to_the_nearest(rows, fraction, ahead):
     model.choose_kernel = lambda X, y, classes: seen.append(len(y))
     kb.prequential(model, X[:rows], y[:rows], classes=[-1, 1])
     assert seen == [ahead]
+
+
+CLASSIFIERS = [name for name in NAMES if hasattr(kb.recipes.make(name), "predict_proba")]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_the_most_probable_class_is_the_one_that_is_said(name, classes):
+    X, y = hard_streams.gaussian_clouds(300)
+    y = y if classes == 2 else hard_streams.classes_of(X, 3)
+    record = kb.prequential(kb.recipes.make(name, random_state=0), X, y)
+    if record.probabilities is None:
+        return
+    likely = record.classes[record.probabilities.argmax(axis=1)]
+    np.testing.assert_array_equal(likely, record.predictions)
+    np.testing.assert_allclose(record.probabilities.sum(axis=1), 1)
+
+
+def test_probabilities_of_a_record_are_those_of_predict_proba():
+    X, y = hard_streams.gaussian_clouds(120)
+    for labels in (y, hard_streams.classes_of(X, 3)):
+        model = kb.OnlineMKClassifier([kb.Gaussian(sigma=1.0)], random_state=0)
+        model.partial_fit(X[:60], labels[:60])
+        said = []
+        for x, label in zip(X[60:], labels[60:], strict=True):
+            said.append(model.predict_proba_one(x))
+            model.learn_one(x, label)
+        model = kb.OnlineMKClassifier([kb.Gaussian(sigma=1.0)], random_state=0)
+        model.partial_fit(X[:60], labels[:60])
+        record = kb.prequential(model, X[60:], labels[60:], classes=model.classes_)
+        np.testing.assert_allclose(record.probabilities, said, rtol=1e-9)

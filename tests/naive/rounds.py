@@ -159,7 +159,7 @@ def run(
     T, m = len(labels), len(experts)
     importance = np.ones(T) if importance is None else importance
     predictions, asked, decisions = [], np.zeros(T, dtype=bool), []
-    losses, count, skipped = np.zeros(m), 0, 0
+    losses, count, skipped, weighed = np.zeros(m), 0, 0, 0
     subset = used = np.ones(m, dtype=bool)
     for t in range(T):
         q = np.asarray(combiner.weights(), dtype=float)
@@ -198,6 +198,9 @@ def run(
             skipped += 1
             continue
         asked[t], count, skipped = True, count + 1, 0
+        if importance[t] == 0:
+            continue
+        weighed += 1
         if hasattr(policy, "note"):
             error = predictions[t] - labels[t] if numbers else predictions[t] != labels[t]
             policy.note(count, float(error) ** 2)
@@ -217,9 +220,9 @@ def run(
         held = {row for expert in experts for row in rows_of(expert)}
         for i, expert in enumerate(experts):
             if updated[i]:
-                expert.learn(t, labels[t], importance[t], count, seed)
+                expert.learn(t, labels[t], importance[t], weighed, seed)
             if hasattr(expert, "forget"):
-                expert.forget(np.flatnonzero(asked))
+                expert.forget(np.flatnonzero(asked & (importance > 0)))
         if rows is None or not any(np.array_equal(rows[row], rows[t]) for row in held):
             combiner.learn(suffered)
             if stacked is not None:

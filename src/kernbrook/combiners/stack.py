@@ -231,16 +231,15 @@ def _update(combiner, told, progress):
     weigh_all(combiner.base, own, weights)
     everybody, mean = np.ones(m, dtype=np.bool_), np.bool_(True)
     vote(everybody, told.loss == MISTAKES, mean, weights, told.scores, told.sizes, base)
-    if told.weight > 0.0:
-        if measured[0] == 0.0:
-            for i in range(m + 1):
-                matrix[i, i] = 1.0 / combiner.regularization
-            matrix[0, 0] = FREER / combiner.regularization
-        measured[0] += 1.0
-        if told.loss >= SQUARED:
-            _regress(told, base[0], measured, coefficients, matrix)
-        else:
-            _tell_apart(told, base, coefficients, matrix)
+    if measured[0] == 0.0:
+        for i in range(m + 1):
+            matrix[i, i] = 1.0 / combiner.regularization
+        matrix[0, 0] = FREER / combiner.regularization
+    measured[0] += 1.0
+    if told.loss >= SQUARED:
+        _regress(told, base[0], measured, coefficients, matrix)
+    else:
+        _tell_apart(told, base, coefficients, matrix)
     if told.loss == LINEARIZED:  # at the base's vote
         for e in range(m):
             value = loss_of(told.loss, told.scores[e], told.sizes[e], base, told.target)[0]

@@ -22,6 +22,7 @@ from kernbrook.engine.progress import (
     MOST_ROUNDS,
     ROUND,
     SEED,
+    WEIGHED,
     Board,
     Choices,
     Due,
@@ -434,7 +435,8 @@ class Model:
             raise InputError("merge: the models have chosen different experts for good")
         counters = models[-1].progress.counters.copy()
         added = progress.of("counters").added()
-        counters[[ROUND, ASKED]] = added[[ROUND, ASKED]]
+        each = [ROUND, ASKED, WEIGHED]
+        counters[each] = added[each]
         counters[SEED] = self.setting.seed
         weighing = progress.over(lambda one: Weighing(one.log_weights, one.state))
         log_weights, state = weigh_together(self.choices.combiner, weighing)
@@ -471,6 +473,9 @@ class Model:
         InputError
             An array is missing, or they are nothing that this model can have learned.
         """
+        counters = arrays.get("progress.counters")
+        if counters is not None and counters.shape == (WEIGHED,):  # older: no label of weight 0
+            arrays = {**arrays, "progress.counters": np.append(counters, counters[ASKED])}
         saved = {}
         for name, array in self.progress._asdict().items():
             full = f"progress.{name}"
@@ -506,8 +511,8 @@ class Model:
     @np.errstate(all="ignore")
     def check_progress(self, progress: Progress) -> None:
         """The same of progress alone, after each block."""
-        _, rounds, chosen, asked, skipped = progress.counters.tolist()
-        counted = 0 <= asked <= rounds <= MOST_ROUNDS and 0 <= skipped <= rounds
+        _, rounds, chosen, asked, skipped, weighed = progress.counters.tolist()
+        counted = 0 <= weighed <= asked <= rounds <= MOST_ROUNDS and 0 <= skipped <= rounds
         if not (counted and -1 <= chosen < self.n_experts):
             raise InputError("progress.counters: no state that a run can be in")
         if progress.log_weights.max() != 0:  # of others -inf: a weight may be 0
@@ -540,9 +545,9 @@ def check_rounds(rounds: int) -> None:
 
 
 def clock_of(progress: Progress) -> Clock:
-    """The clock before the next example, with the labels so far."""
+    """The clock before the next example, with the labels so far that were learned from."""
     counters = progress.counters
-    return Clock(int(counters[SEED]), int(counters[ROUND]), int(counters[ASKED]))
+    return Clock(int(counters[SEED]), int(counters[ROUND]), int(counters[WEIGHED]))
 
 
 def part_of(views: Views, where: slice) -> Views:

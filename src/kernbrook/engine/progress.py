@@ -9,8 +9,8 @@ import numpy as np
 from kernbrook.numerics.linking import Cube, Marks, MarkTable, Matrix, Numbers, Vector
 
 # What `counters` of a run's progress holds.
-SEED, ROUND, CHOSEN, ASKED, SKIPPED = 0, 1, 2, 3, 4
-N_COUNTERS = 5
+SEED, ROUND, CHOSEN, ASKED, SKIPPED, WEIGHED = 0, 1, 2, 3, 4, 5
+N_COUNTERS = 6
 N_ASKING = 3
 MOST_ROUNDS = 2**53  # that are counted, by floats too
 MOST_LOSS = 1e300  # of an expert: all losses together can be added
@@ -23,8 +23,8 @@ class Progress(NamedTuple):
     losses : (e,) mistakes of each expert so far, counted by its own rule, or squared errors
     used : (e,) bool, experts in the last vote; in the next one, where a selection draws it ahead
     state : what else the combiner keeps
-    counters : (5,) int: seed, rounds so far, the expert chosen for good (-1: none yet), labels
-        seen, rounds since the last one
+    counters : (6,) int: seed, rounds so far, the expert chosen for good (-1: none yet), labels
+        seen, rounds since the last one, labels of a weight above 0
     asking : (3,) what else the label policy keeps
     """
 

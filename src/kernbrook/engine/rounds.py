@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kernbrook.engine.committee import combine, lose, relative_weights
 from kernbrook.engine.losses import MISTAKES, squared_error
-from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, Board
+from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, WEIGHED, Board
 from kernbrook.engine.verbs import (
     Clock,
     Opinions,
@@ -71,7 +71,7 @@ def check_some(met: Any, first: int, last: int) -> bool:
 def go_through(met: Any, first: int, last: int, clock: Clock) -> None:
     """Some parts of a store go through a block by themselves, and learn from every label there is.
 
-    clock : before the block, with the labels so far
+    clock : before the block, with the labels so far that were learned from
     """
     member, board = met.member, met.board
     labels = board.labels
@@ -86,7 +86,7 @@ def go_through(met: Any, first: int, last: int, clock: Clock) -> None:
             number = before
             for t in range(lo, min(lo + step, n)):
                 score(own, t, board)
-                if labels[t] == labels[t]:
+                if labels[t] == labels[t] and board.importance[t] > 0.0:
                     number += 1
                     learn(own, t, everybody, Clock(clock.seed, clock.round + t, number), board)
         before = number
@@ -175,22 +175,23 @@ def rounds(committee, terms, progress, stores, board, decisions, asked, scratch)
             counters[SKIPPED] += 1
             counters[ROUND] += 1
             continue
-        lose(terms, progress, board, t, decision, losses, counted)
-        number = counters[ASKED] + 1
-        clock = Clock(counters[SEED], counters[ROUND], number)
-        for k in range(len(stores)):
-            through(learn_some, stores[k], 0, EVERY, t, clock)
         # What a store knows, once experts are dropped, depends on when they are.
         board.judged[t] = counters[CHOSEN] >= 0 or not board.known[t].any()
-        if board.judged[t]:
-            told = Told(
-                losses, counted, scores, sizes, decision, labels[t], board.importance[t], number,
-                loss,
-            )  # fmt: skip
-            through(update, combiner, told, pinned)
         if board.importance[t] > 0.0:
+            lose(terms, progress, board, t, decision, losses, counted)
+            counters[WEIGHED] += 1
+            number = counters[WEIGHED]
+            clock = Clock(counters[SEED], counters[ROUND], number)
+            for k in range(len(stores)):
+                through(learn_some, stores[k], 0, EVERY, t, clock)
+            if board.judged[t]:
+                told = Told(
+                    losses, counted, scores, sizes, decision, labels[t], board.importance[t],
+                    number, loss,
+                )  # fmt: skip
+                through(update, combiner, told, pinned)
             through(note_error, policy, pinned, squared_error(decision, labels[t], loss))
-        counters[ASKED] = number
+            through(choose_next, selection, pinned)
+        counters[ASKED] += 1
         counters[SKIPPED] = 0
-        through(choose_next, selection, pinned)
         counters[ROUND] += 1

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.committee import decide
-from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, Board, Due, Progress, Terms
+from kernbrook.engine.progress import CHOSEN, ROUND, SEED, WEIGHED, Board, Due, Progress, Terms
 from kernbrook.engine.rounds import EVERY, Scratch, check_some, learn_some, rounds, score_some
 from kernbrook.engine.stores.base import Store, bounded, finite, most_of
 from kernbrook.engine.verbs import Clock
@@ -394,13 +394,13 @@ def learn_alone(whole):
     Returns the number of a store where that is not finite; -1: everywhere it is.
     """
     board, counters, wrong = whole.board, whole.progress.counters, -1
-    label, clock = board.labels[0], Clock(counters[SEED], counters[ROUND], counters[ASKED] + 1)
+    label, clock = board.labels[0], Clock(counters[SEED], counters[ROUND], counters[WEIGHED] + 1)
     for e in range(board.updates.shape[1]):
         board.updates[0, e] = True
     for k in range(len(whole.stores)):
         for i in range(whole.parts[k]):
             through(score_some, whole.stores[k], i, i + 1, 0)
-            if label == label:
+            if label == label and board.importance[0] > 0.0:
                 through(learn_some, whole.stores[k], i, i + 1, 0, clock)
                 if not through(check_some, whole.stores[k], i, i + 1):
                     wrong = k

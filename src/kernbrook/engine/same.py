@@ -17,6 +17,10 @@ def same(held: Any, made: Any) -> bool:
     """
     if held is made:
         return True
+    if isinstance(held, np.memmap) or isinstance(made, np.memmap):  # as joblib maps arrays
+        held, made = (
+            np.asarray(one) if isinstance(one, np.memmap) else one for one in (held, made)
+        )
     if type(held) is not type(made) or sp.issparse(held):
         return False
     if isinstance(held, (tuple, list)):
@@ -35,3 +39,8 @@ def same(held: Any, made: Any) -> bool:
         return True
     ours, theirs = vars(held), vars(made)  # what their equality may leave out
     return ours.keys() == theirs.keys() and all(same(ours[name], theirs[name]) for name in ours)
+
+
+def _plain(value: Any) -> Any:
+    """The same; of an array that lies in a file, as joblib gives it to workers, a view."""
+    return value.view(np.ndarray) if isinstance(value, np.memmap) else value

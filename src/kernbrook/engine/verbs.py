@@ -80,7 +80,10 @@ PLAIN = {int: "an integer", float: "a number", bool: "True or False"}  # the typ
 
 
 class Clock(NamedTuple):
-    """seed : of the draws; round : examples before this one; number : of its label, from 1."""
+    """seed : of the draws; round : examples before this one; number : of its label, from 1.
+
+    Labels of weight 0 are not counted.
+    """
 
     seed: int
     round: int
@@ -187,7 +190,7 @@ class Told(NamedTuple):
     losses : (e,) of the experts; changed at will
     counted : (e,) bool, whose losses a combiner takes that leaves out experts without an update
     scores, sizes : (e, c) of the experts; decision : (c,) the combined ones
-    target, weight : of the label; number : of the label, from 1
+    target, weight : of the label, above 0; number : of the label, from 1
     loss : what the combiner looks at
     """
 
@@ -276,7 +279,7 @@ def descend(
 
 @Option
 def after_label(rule: Any, held: Pinned[Coefficients], number: int) -> None:
-    """On features: a label has passed, whether learned from or not; nothing by default."""
+    """On features: a label has passed, whether the expert learned or not; nothing by default."""
 
 
 # -- the committee ---------------------------------------------------------------------------------

@@ -12,9 +12,16 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kernbrook.checks import Or, Other
 from kernbrook.engine.model import Model
-from kernbrook.errors import InputError, printable
+from kernbrook.errors import InputError
 from kernbrook.estimators.calibration import Calibration
-from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, is_empty, present
+from kernbrook.estimators.labelled import (
+    as_labels,
+    class_numbers,
+    distinct,
+    is_empty,
+    named,
+    present,
+)
 from kernbrook.estimators.machine import (
     LARGEST_WEIGHT,
     OnlineMachine,
@@ -25,9 +32,10 @@ from kernbrook.estimators.machine import (
 )
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.estimators.thresholds import agreeing, checked, said
-from kernbrook.estimators.weighting import check_class_weight, factors
+from kernbrook.estimators.weighting import check_class_weight, check_keys, factors
 from kernbrook.gram.points import Flags, Floats, Labels
 from kernbrook.selection import BestOfPrefix
+from kernbrook.turns import changes, in_turn
 
 
 class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
@@ -158,6 +166,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     # -- learning ---------------------------------------------------------------------------
 
+    @changes
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKClassifier:
         """Forget everything, then learn from X in the order given, one pass.
 
@@ -176,6 +185,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         check_some_weight(sample_weight)
         return self._learn_all(X, y, None, sample_weight)
 
+    @changes
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> OnlineMKClassifier:
@@ -208,6 +218,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             self._learn(X, y, sample_weight, given=True)
         return self
 
+    @changes
     def learn(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> tuple[NDArray[Any], Flags]:
@@ -230,12 +241,18 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         predictions : (n,) labels, each from the examples before its own
         asked : (n,) bool, whose label was looked at
         """
-        return self._learn_scored(X, y, classes, sample_weight)[:2]
+        return self._learn_rows(X, y, classes, sample_weight)[:2]
 
+    @changes
     def _learn_scored(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Learned:
-        """`learn`, with the decisions before the labels."""
+        """`learn`, with decisions and probabilities before the labels."""
+        return self._learn_rows(X, y, classes, sample_weight)
+
+    def _learn_rows(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Learned:
         if self._is_nothing(X, y):
             known = getattr(self, "classes_", classes)
             none = as_labels([] if known is None else known)[:0]
@@ -244,7 +261,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             with self._nothing_half_done():
                 if not callable(y) and y is not None and len(good) == len(y):
                     self._set_classes(self._labels_of(y)[good], classes)
-                return Learned(*self._learn_between(good, X, y, sample_weight, classes), None)
+                return self._learn_between(good, X, y, sample_weight, classes)
         with self._nothing_half_done():
             X, y = self._checked(X, y)
             self._set_classes(y, classes)
@@ -252,6 +269,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
                 y = self._of_these(y)
             return self._learn(X, y, sample_weight)
 
+    @changes
     def choose_kernel(self, X: Any, y: Any, classes: Any = None) -> int:
         """Choose the kernel of `BestOfPrefix` on these examples, without learning from them.
 
@@ -282,6 +300,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     # -- prediction -------------------------------------------------------------------------
 
+    @in_turn
     def decision_function(self, X: Any) -> Floats:
         """What decides: the score f(x) of one expert, or the combined vote of several.
 
@@ -301,6 +320,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         decisions = self._decide(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
+    @in_turn
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row of X, (n, d).
 
@@ -318,6 +338,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             return super().predict_one(x)
         return self.predict(np.array(x, dtype=np.float64, ndmin=2))[0]
 
+    @in_turn
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, learned from the experts' scores and the labels so far.
 
@@ -335,6 +356,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         rows = self._rows_of(X)  # which says so where nothing was learned
         return self._probable(*self._run.lean(*rows))
 
+    @in_turn
     def predict_proba_one(self, x: Any) -> Floats:
         """(c,) the probabilities for one row, given as (d,) numbers; see `learn_one`."""
         row, quick = row_of(x), self._quickly()
@@ -345,7 +367,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _probable(self, decisions: Floats, leanings: Floats) -> Floats:
         """(n, c) probabilities, of decisions and of what the experts lean to."""
-        probabilities: Floats = self._run.calibration.probabilities(leanings)
+        return self._agreed(self._run.calibration.probabilities(leanings), decisions, leanings)
+
+    def _agreed(self, probabilities: Floats, decisions: Floats, leanings: Floats) -> Floats:
+        """The same, with the class that `predict` gives as the most probable."""
         if self.threshold is not None:
             return probabilities
         return agreeing(probabilities, _leading(decisions), leanings)
@@ -413,12 +438,12 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         """All classes, and the model of them; unseen : rows of y with those that are new."""
         try:
             found = distinct(as_labels([*self.classes_.tolist(), *y[unseen].tolist()]))
-            _check_classes(found)
+            self._check_classes(found)
             run = self._of_classes(found)
         except InputError as error:
             raise InputError(
-                f"y: label {_some(y[unseen[:1]])} (row {unseen[0]} of the chunk) is not one of the "
-                f"classes {_some(self.classes_)}, and cannot be learned: {error}"
+                f"y: label {named(y[unseen[:1]])} (row {unseen[0]} of the chunk) is not one of the "
+                f"classes {named(self.classes_)}, and cannot be learned: {error}"
             ) from error
         return found, run
 
@@ -442,17 +467,17 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             return
         if classes is None and callable(y):
             raise InputError("classes: name all of them before the first answer of an oracle")
-        named, name = (y, "y") if classes is None else (as_labels(classes), "classes")
-        there = present(named)
+        given, name = (y, "y") if classes is None else (as_labels(classes), "classes")
+        there = present(given)
         if classes is not None and not there.all():
             raise InputError("classes: None and NaN are none, they stand for a missing label")
         if len(there) > 0 and not there.any():
             raise InputError("y: no row has a label yet; name all classes with classes=")
-        found = distinct(named[there], name)
-        _check_classes(found)
+        found = distinct(given[there], name)
+        self._check_classes(found)
         if len(found) < 2:
             raise InputError(
-                f"y: expected two classes or more, found one class, {_some(found)}; name "
+                f"y: expected two classes or more, found one class, {named(found)}; name "
                 "all of them with classes="
             )
         checked(self.threshold, len(found))
@@ -460,16 +485,31 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             self._check_named(y, found)
         self.classes_ = found
 
-    def _check_named(self, y: Any, named: NDArray[Any]) -> None:
+    def _check_classes(self, labels: NDArray[Any]) -> None:
+        """InputError unless these can be classes, and the weights that are given are theirs."""
+        if not all(isinstance(label, int) for label in labels):  # which no type of NumPy holds
+            try:
+                # Once each, many labels would look like the values of a number.
+                check_classification_targets(np.repeat(labels, 3))
+            except ValueError as error:
+                hint = "; numbers are for OnlineMKRegressor() (--recipe kernbrook-regression)"
+                of_numbers = np.asarray(labels).dtype.kind == "f"
+                raise InputError(
+                    f"y: expected classes, found {named(labels)}{hint if of_numbers else ''}. "
+                    f"{str(error).partition('. ')[0]}"
+                ) from None
+        check_keys(self.class_weight, labels)
+
+    def _check_named(self, y: Any, classes: NDArray[Any]) -> None:
         """InputError where a label is none of those that the call names as all."""
         if callable(y):
             return
         there = np.flatnonzero(present(y))
-        unknown = there[class_numbers(named, y[there]) < 0]
+        unknown = there[class_numbers(classes, y[there]) < 0]
         if len(unknown):
             raise InputError(
-                f"y: label {y[unknown[0]]!s} (row {unknown[0]} of the chunk) is not one of the "
-                f"classes {_some(named)}"
+                f"y: label {named(y[unknown[:1]])} (row {unknown[0]} of the chunk) is not one of "
+                f"the classes {named(classes)}"
             )
 
     def _of_these(self, oracle: Any) -> Any:
@@ -481,7 +521,9 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             if np.ndim(label) == 0 and not isinstance(label, (dict, set)):
                 given = self._labels_of([label])
                 if present(given)[0] and class_numbers(known, given)[0] < 0:
-                    raise InputError(f"y: label {label!s} is not one of the classes {_some(known)}")
+                    raise InputError(
+                        f"y: label {named(given)} is not one of the classes {named(known)}"
+                    )
             return label
 
         return ask
@@ -502,9 +544,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         probabilities, cuts = self._run.calibration.said
         return self._called(probabilities[-1:], cuts[-1:])[0]
 
-    def _chances(self) -> Floats | None:
-        chances: Floats = self._run.calibration.said[0]
-        return chances
+    def _chances(self, decisions: Floats, leanings: Floats) -> Floats | None:
+        return self._agreed(self._run.calibration.said[0], decisions, leanings)
 
     def _met(self, decisions: Floats) -> NDArray[Any]:
         if self.threshold is None:
@@ -552,20 +593,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return None if known is None else known.get(y)
 
 
-def _check_classes(labels: NDArray[Any]) -> None:
-    """ValueError of scikit-learn unless these can be classes."""
-    if not all(isinstance(label, int) for label in labels):  # which no type of NumPy holds
-        # Once each, many labels would look like the values of a number.
-        check_classification_targets(np.repeat(labels, 3))
-
-
 def _leading(decisions: Floats) -> Labels:
     """(n,) numbers of the classes that decisions are for."""
     if decisions.shape[1] == 1:
         return (decisions[:, 0] >= 0).astype(np.int64)
     return decisions.argmax(axis=1)
-
-
-def _some(labels: NDArray[Any]) -> str:
-    shown = ", ".join(printable(str(label)) for label in labels[:10])
-    return shown + (", ..." if len(labels) > 10 else "")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from kernbrook.checks import is_number, real, shown
-from kernbrook.errors import InputError
+from kernbrook.errors import InputError, printable
 from kernbrook.gram.points import Flags, Labels
 
 LARGEST_EXACT = 2**53  # whole numbers beyond it are not all floats
@@ -145,6 +145,19 @@ def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
         raise InputError(
             f"{name}: expected labels of one kind, numbers or text, found {kinds}"
         ) from None
+
+
+def named(labels: NDArray[Any]) -> str:
+    """The first labels, for a message; text in quotes, so that "0" is told from 0.
+
+    Examples
+    --------
+    >>> print(named(np.array(["0", "1"])), named(np.array([0, 1])), sep="; ")
+    '0', '1'; 0, 1
+    """
+    plain = labels[:10].tolist()
+    words = [repr(str(one)) if isinstance(one, str) else str(one) for one in plain]
+    return printable(", ".join(words)) + (", ..." if len(labels) > 10 else "")
 
 
 def class_numbers(classes: NDArray[Any], labels: NDArray[Any]) -> Labels:

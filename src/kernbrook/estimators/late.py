@@ -20,6 +20,7 @@ from kernbrook.estimators.named import NamedColumns, records_of
 from kernbrook.estimators.tasks import Learned, joined, task_of
 from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import Flags, canonical, sound
+from kernbrook.turns import changes
 
 Key = str | int | float
 Waiting = OrderedDict[Key, tuple[Any, Learned]]  # (d,) array, (1, d) CSR matrix, or record
@@ -71,6 +72,7 @@ class LateLabels(BaseEstimator):
         self.limit = limit
         self.classes = classes
 
+    @changes
     def predict(self, X: Any, keys: Any) -> NDArray[Any]:
         """(n,) what the model says now of rows, which wait from now on.
 
@@ -97,6 +99,7 @@ class LateLabels(BaseEstimator):
             waiting.popitem(last=False)
         return said.predictions
 
+    @changes
     def learn(self, keys: Any, y: Any) -> tuple[NDArray[Any], Flags]:
         """Learn rows in this order: their predictions of then, and (n,) bool, who was asked.
 
@@ -110,14 +113,18 @@ class LateLabels(BaseEstimator):
         InputError
             A key does not wait, or a label is not what was expected: then nothing is learned.
         """
-        return self.learn_scored(keys, y)[:2]
+        return self._learned(keys, y)[:2]
 
+    @changes
     def learn_scored(self, keys: Any, y: Any) -> Learned:
         """`learn`, with what metrics of scores take: a tuple with names, all of then but `asked`.
 
         `scores` are (n, c), or (n, 1) for the second of two classes, and `probabilities` (n, c);
         None where one of the rows has none, or has them of other classes.
         """
+        return self._learned(keys, y)
+
+    def _learned(self, keys: Any, y: Any) -> Learned:
         keys, waiting = keys_of(keys), self._there()
         labels = as_labels([None] * len(keys) if y is None else y)
         if len(labels) != len(keys):

@@ -66,6 +66,7 @@ from kernbrook.kernels.dictionaries import check_vectors, of_vectors
 from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.scaling import METHODS
 from kernbrook.streams.scaling import LARGEST_FILLED, Scalers
+from kernbrook.turns import changes, held, in_turn
 
 LARGEST_WEIGHT = 1e100
 _SUCH_AS = {  # of the parts that have parameters
@@ -167,7 +168,7 @@ class OnlineMachine(BaseEstimator):
         """What is said of one row."""
         raise NotImplementedError
 
-    def _chances(self) -> Floats | None:
+    def _chances(self, decisions: Floats, leanings: Floats) -> Floats | None:
         """(n, c) probabilities of the rows of the last block, before their labels."""
         return None
 
@@ -193,6 +194,12 @@ class OnlineMachine(BaseEstimator):
         return False
 
     # -- learning ---------------------------------------------------------------------------
+
+    def _learn_rows(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Learned:
+        """What `learn` does."""
+        raise NotImplementedError
 
     def _learn(
         self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0
@@ -234,12 +241,13 @@ class OnlineMachine(BaseEstimator):
             run = self._run  # an answer may be of a new class
         else:
             told = y[where]
-        weights = importance[where]
+        weights, leant = importance[where], list[Floats]()
         decisions, asked = run.learn_block(
             views, told, self._weighed(told, weights), given or oracle, X[where],
-            self._follow(weights), scaler=scaler,
+            self._follow(weights, leant), scaler=scaler,
         )  # fmt: skip
-        return Learned(self._met(decisions), asked, decisions, self._chances())
+        chances = None if given else self._chances(decisions, leant[0])
+        return Learned(self._met(decisions), asked, decisions, chances)
 
     def _refused(
         self,
@@ -275,8 +283,11 @@ class OnlineMachine(BaseEstimator):
         width = X.shape[-1] if hasattr(X, "shape") else len(X[0])
         return range_of(self._pool(width).scalings, self.dtype)
 
-    def _follow(self, weights: Floats) -> Follow:
-        """What learns from a block's decisions, once its labels are known."""
+    def _follow(self, weights: Floats, leant: list[Floats]) -> Follow:
+        """What learns from a block's decisions, once its labels are known.
+
+        leant : out, one more: what the experts lean to
+        """
 
         def follow(board: Board, asked: Flags) -> dict[str, Any]:
             calibration = self._run.calibration.copy()
@@ -284,6 +295,7 @@ class OnlineMachine(BaseEstimator):
             calibration.said = calibration.learn(
                 board.leanings, labels, weights, board.judged, **self._calibrating()
             )
+            leant.append(board.leanings)
             calibration.rounds = self._run.rounds + len(labels)
             return {"calibration": calibration}
 
@@ -306,6 +318,7 @@ class OnlineMachine(BaseEstimator):
         """The oracle's label of a row, as the run takes it."""
         return self._numbers(self._labels_of(answer_of(oracle, X, i)))[0]
 
+    @changes
     def learn_one(
         self, x: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Any:
@@ -325,7 +338,7 @@ class OnlineMachine(BaseEstimator):
         the prediction made before the label was looked at
         """
         if self.on_bad_rows != "raise" and not good_rows([x], self._allowed([x]).norms)[0]:
-            return self.learn([x], [y], sample_weight=sample_weight)[0][0]
+            return self._learn_rows([x], [y], classes, sample_weight).predictions[0]
         weight = 1.0 if sample_weight is None else importance_of(sample_weight, 1)[0]
         row = row_of(x)
         if classes is None and isinstance(y, Hashable):
@@ -340,6 +353,7 @@ class OnlineMachine(BaseEstimator):
             self._set_classes(labels, classes)
             return self._learn(X, labels, sample_weight, given=True).predictions[0]
 
+    @in_turn
     def predict_one(self, x: Any) -> Any:
         """The prediction for one row, given as (d,) numbers; see `learn_one`."""
         row, quick = row_of(x), self._quickly()
@@ -363,6 +377,7 @@ class OnlineMachine(BaseEstimator):
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_quick"}
 
+    @in_turn
     def state(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name: the arrays that `kb.save` writes; not to be changed."""
         check_is_fitted(self)
@@ -407,11 +422,17 @@ class OnlineMachine(BaseEstimator):
         >>> both.n_rounds_
         2000
         """
+        with held(*(one for one in (self, *others, since) if isinstance(one, OnlineMachine))):
+            self._merge(others, since)
+        return self
+
+    @changes
+    def _merge(self, others: Sequence[Any], since: Any) -> None:
         check_is_fitted(self)
         self.__dict__.update(united(self, others, since))
         self.__dict__.pop("_number", None)
-        return self
 
+    @in_turn
     def should_ask(self, X: Any) -> Flags:
         """(n,) bool: does the model want the label of each row of X, (n, d), if it came next?
 
@@ -535,9 +556,9 @@ class OnlineMachine(BaseEstimator):
 
     def _learn_between(
         self, good: Flags, X: Any, y: Any, sample_weight: Any, classes: Any = None
-    ) -> tuple[NDArray[Any], Flags]:
+    ) -> Learned:
         """`learn` where some rows are skipped, of which is said what says nothing of them."""
-        n, named = len(good), {} if classes is None else {"classes": classes}
+        n = len(good)
         weights, labels = importance_of(sample_weight, n), y
         if y is not None and not callable(y):
             labels = as_labels(y)
@@ -548,13 +569,13 @@ class OnlineMachine(BaseEstimator):
             if is_good:
                 own = labels if labels is None or callable(labels) else labels[where]
                 rows = _safe_indexing(X, np.arange(where.start, where.stop))
-                parts.append(self.learn(rows, own, sample_weight=weights[where], **named))
+                parts.append(self._learn_rows(rows, own, classes, weights[where])[:2])
             else:
                 count = where.stop - where.start
                 self._left_out(count)
                 parts.append((np.array([self._uninformed()] * count), np.zeros(count, dtype=bool)))
         predictions, asked = zip(*parts, strict=True)
-        return np.concatenate(predictions), np.concatenate(asked)
+        return Learned(np.concatenate(predictions), np.concatenate(asked), None)
 
     def _is_nothing(self, X: Any, y: Any) -> bool:
         """Whether a chunk has no rows, so that nothing changes. A new model's parameters are

@@ -14,7 +14,7 @@ from kernbrook.engine.pool import Member, views_of
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.estimators.defaults import ON_KERNELS, ON_KERNELS_OF_NUMBERS, default_pool
-from kernbrook.kernels import Kernel, resolve
+from kernbrook.kernels import Kernel, Linear, Polynomial, resolve
 from kernbrook.labels import AllLabels
 from kernbrook.learners import External, Group, Perceptron, Ridge
 from kernbrook.selection import BestOfPrefix, Selection
@@ -47,6 +47,20 @@ def pool_of(
     members = members_of(given, combiner, regression, scaling)
     methods = tuple(scaling if method is None else method for method in views_of(members))
     return Pool(shared_kernels(kernels, regression), members, methods)
+
+
+def with_constants(pool: Pool) -> Pool:
+    """The same with x.z + 1 for each linear kernel x.z, whose functions are 0 at 0."""
+
+    def mended(kernels: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+        alike = (Linear(), Polynomial(1))
+        return tuple(Polynomial(1, offset=1.0) if one in alike else one for one in kernels)
+
+    members = tuple(
+        own if own.kernels is None else own._replace(kernels=mended(own.kernels))
+        for own in pool.members
+    )
+    return pool._replace(kernels=mended(pool.kernels), members=members)
 
 
 def is_auto(kernels: Any) -> bool:

@@ -17,6 +17,7 @@ from kernbrook.checks import Other, Whole, check, counted, is_whole, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import present
 from kernbrook.gram.points import Floats
+from kernbrook.turns import changes, in_turn
 
 MOST_SPARE = 10**6  # columns; each row has them all
 LARGEST = 1e154  # beyond it squares are no numbers
@@ -75,36 +76,43 @@ class NamedColumns(BaseEstimator):
         self.spare = spare
 
     @available_if(_has("learn"))
+    @changes
     def learn(self, X: Any, y: Any, **named: Any) -> Any:
         """Test, ask, train, as the model does; X is a frame or a list of records."""
         return self._learn("learn", X, y, named)
 
     @available_if(_has("learn_one"))
+    @changes
     def learn_one(self, x: Any, y: Any = None, **named: Any) -> Any:
         """Test, then train on one record; the prediction made before."""
         return self._learn("learn_one", [x], y, named)
 
     @available_if(_has("partial_fit"))
+    @changes
     def partial_fit(self, X: Any, y: Any, **named: Any) -> NamedColumns:
         """Learn from a frame, or a list of records, after what was learned before."""
         self._learn("partial_fit", X, y, named)
         return self
 
     @available_if(_has("predict"))
+    @in_turn
     def predict(self, X: Any, **named: Any) -> Any:
         """What the model says of the rows of a frame, or of a list of records."""
         return self.model.predict(self.filled(X), **named)
 
     @available_if(_has("predict_proba"))
+    @in_turn
     def predict_proba(self, X: Any) -> Any:
         """The model's probabilities for the rows of a frame, or of a list of records."""
         return self.model.predict_proba(self.filled(X))
 
     @available_if(_has("decision_function"))
+    @in_turn
     def decision_function(self, X: Any) -> Any:
         """The model's decisions on the rows of a frame, or of a list of records."""
         return self.model.decision_function(self.filled(X))
 
+    @in_turn
     def filled(self, X: Any) -> Floats:
         """(n, d) the rows as the model is given them, filled by the means so far."""
         if "names_" not in vars(self):

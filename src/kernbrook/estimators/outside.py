@@ -14,7 +14,14 @@ from kernbrook.checks import check, shown
 from kernbrook.engine.progress import empty_board
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
-from kernbrook.estimators.labelled import as_labels, as_numbers, class_numbers, distinct, present
+from kernbrook.estimators.labelled import (
+    as_labels,
+    as_numbers,
+    class_numbers,
+    distinct,
+    named,
+    present,
+)
 from kernbrook.estimators.tasks import Learned, Task, is_batch
 from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import Flags, sound
@@ -171,8 +178,10 @@ class OutsideMachine(BaseEstimator):
             return targets
         numbers = class_numbers(self.classes_, y[there])
         if (numbers < 0).any():
-            unknown = y[there][(numbers < 0).argmax()]
-            raise InputError(f"y: label {unknown!s} is not one of the classes {self.classes_}")
+            unknown = y[there][numbers < 0][:1]
+            raise InputError(
+                f"y: label {named(unknown)} is not one of the classes {named(self.classes_)}"
+            )
         targets[there] = numbers
         return targets
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,9 +15,11 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.intervals import Residuals
 from kernbrook.estimators.labelled import as_numbers, is_empty, present
 from kernbrook.estimators.machine import OnlineMachine, check_some_weight
+from kernbrook.estimators.making import Pool, with_constants
 from kernbrook.estimators.tasks import Learned
 from kernbrook.gram.points import Flags, Floats
 from kernbrook.learners import Advice
+from kernbrook.turns import changes, in_turn
 
 
 class OnlineMKRegressor(RegressorMixin, OnlineMachine):
@@ -44,7 +47,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     scaling : "auto", "moments", "maximum", "ranks" or None; see `OnlineMKClassifier`
     center : bool
         Learn the differences from the first label seen, which is added to all predictions after
-        it: kernels of x - z fit a constant only slowly.
+        it: kernels of x - z fit a constant only slowly. And learn the constant of a linear kernel,
+        x.z + 1 instead of x.z: a first label that is far from the others is made up for.
     judge_stored : bool; see `OnlineMKClassifier`
     missing_label : number or None; see `OnlineMKClassifier`
     on_bad_rows : "raise" or "skip"; see `OnlineMKClassifier`
@@ -115,6 +119,11 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
             raise InputError("learner: Advice gives forecasts of the labels; set center=False")
         return super()._new_run(width, sparse, seed)
 
+    def _pool(self, width: int) -> Pool:
+        pool = super()._pool(width)
+        return with_constants(pool) if self.center else pool
+
+    @changes
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
         """Forget everything, then learn from X in the order given, one pass.
 
@@ -133,6 +142,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         check_some_weight(sample_weight)
         return self._learn_all(X, y, sample_weight)
 
+    @changes
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
         """Learn from X in the order given, after what was learned before.
 
@@ -156,6 +166,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
             self._learn(X, y, sample_weight, given=True)
         return self
 
+    @changes
     def learn(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Floats, Flags]:
         """Test, ask, train: each label is predicted before it is looked at, if it is.
 
@@ -175,14 +186,20 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         predictions : (n,) each from the examples before its own
         asked : (n,) bool, whose label was looked at
         """
+        return self._learn_rows(X, y, None, sample_weight)[:2]
+
+    def _learn_rows(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Learned:
         if self._is_nothing(X, y):
-            return np.empty(0), np.zeros(0, dtype=bool)
+            return Learned(np.empty(0), np.zeros(0, dtype=bool), None)
         if (good := self._skip(X)) is not None:
             return self._learn_between(good, X, y, sample_weight)
         with self._nothing_half_done():
             X, y = self._checked(X, y)
-            return self._learn(X, y, sample_weight)[:2]
+            return self._learn(X, y, sample_weight)
 
+    @in_turn
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The number expected for each row.
 
@@ -202,6 +219,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
             return predictions
         return predictions, np.full(len(predictions), self._run.calibration.deviation())
 
+    @in_turn
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """Intervals that cover the labels as often as asked for, over the stream; see `Residuals`.
 
@@ -282,7 +300,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         if (
             y is None
             or y == self.missing_label
-            or not isinstance(y, (int, float))
+            or not isinstance(y, (float, int, Real))
             or (self.center and not hasattr(self, "offset_"))
         ):
             return None

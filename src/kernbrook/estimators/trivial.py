@@ -18,9 +18,11 @@ from kernbrook.estimators.labelled import (
     class_numbers,
     distinct,
     is_empty,
+    named,
 )
 from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import sound
+from kernbrook.turns import in_turn
 
 
 class _Trivial(BaseEstimator):
@@ -111,15 +113,18 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
     def __init__(self, strategy: str = "majority"):
         super().__init__(strategy)
 
+    @in_turn
     def fit(self, X: Any, y: Any) -> TrivialClassifier:
         """Forget everything, then learn the labels."""
         self._forget()
         return self._learn_all(X, y)
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> TrivialClassifier:
         """Learn the labels y, (n,)."""
         return self if is_empty(X) else self._learn_all(X, y, classes=classes)
 
+    @in_turn
     def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Test, ask, train; see `OnlineMKClassifier.learn`. Every row needs its label."""
         check(self)
@@ -135,8 +140,8 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
             counts, last, asked = np.zeros(len(known), dtype=np.int64), len(known) - 1, 0
         codes = class_numbers(known, y)
         if (codes < 0).any():
-            unknown = y[(codes < 0).argmax()]
-            raise InputError(f"y: label {unknown!s} is not one of the classes {known}")
+            unknown = y[codes < 0][:1]
+            raise InputError(f"y: label {named(unknown)} is not one of the classes {named(known)}")
         asked, before = counted("y", asked, len(y)), np.concatenate([[last], codes])
         if self.strategy == "last-label":
             predicted = before[:-1]
@@ -151,6 +156,7 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
         )
         return known[predicted], np.ones(len(y), dtype=bool)
 
+    @in_turn
     def predict(self, X: Any) -> NDArray[Any]:
         """The one label, for each row of X."""
         rows = self._rows(X)
@@ -188,15 +194,18 @@ class TrivialRegressor(RegressorMixin, _Trivial):
     def __init__(self, strategy: str = "mean"):
         super().__init__(strategy)
 
+    @in_turn
     def fit(self, X: Any, y: Any) -> TrivialRegressor:
         """Forget everything, then learn the labels."""
         self._forget()
         return self._learn_all(X, y)
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any) -> TrivialRegressor:
         """Learn the labels y, (n,)."""
         return self if is_empty(X) else self._learn_all(X, y)
 
+    @in_turn
     def learn(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Test, ask, train; see `OnlineMKRegressor.learn`."""
         check(self)
@@ -221,6 +230,7 @@ class TrivialRegressor(RegressorMixin, _Trivial):
         )
         return predicted, np.ones(len(y), dtype=bool)
 
+    @in_turn
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The one number, for each row of X."""
         rows = self._rows(X)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import is_number, shown
 from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import as_labels, named
 from kernbrook.gram.points import Floats, Labels
 
 
@@ -26,6 +27,29 @@ def check_class_weight(class_weight: Any) -> None:
             raise InputError(
                 f"class_weight: expected a finite number from 0 for {label!r}, got {shown(weight)}"
             )
+
+
+def check_keys(class_weight: Any, classes: NDArray[Any]) -> None:
+    """InputError where weights are named for other labels than those that there are.
+
+    A label that is not named has weight 1, and a name may wait for its label. But not both: a name
+    is then most likely a label of another type, such as "0" for 0.
+
+    Examples
+    --------
+    >>> check_keys({"spam": 5.0}, np.array(["ham", "spam"]))
+    """
+    if not isinstance(class_weight, dict):
+        return
+    known = set(classes.tolist())
+    waiting = [key for key in class_weight if key not in known]
+    unnamed = [label for label in classes.tolist() if label not in class_weight]
+    if waiting and unnamed:
+        raise InputError(
+            f"class_weight: label {named(as_labels(waiting[:1]))} has a weight but has not come, "
+            f"and label {named(as_labels(unnamed[:1]))} has come but has none; name all labels, or "
+            "some of those that there are"
+        )
 
 
 def factors(

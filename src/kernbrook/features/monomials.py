@@ -94,8 +94,10 @@ class Monomials(Features):
         size = math.comb(n + kernel.degree - 1, int(kernel.degree))
         if size > MOST:
             raise InputError(
-                f"Monomials: {kernel} of {width} features has {size:,} monomials, more than "
-                f"{MOST:,}; take TensorSketch or Nystroem"
+                f"Monomials: {kernel} of {width:,} features has {size:,} monomials, more than "
+                f"{MOST:,}; take TensorSketch or Nystroem. Rows of any width are for learners on "
+                "kernels, such as BPAS() (--recipe bpas), and for OnlineMKClassifier() and "
+                "OnlineMKRegressor() as they are"
             )
         return size
 

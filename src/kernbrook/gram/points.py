@@ -79,9 +79,12 @@ def _by_parts(work: Function[[Floats], Any], X: Floats, kind: Any) -> NDArray[An
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """The array with room for `size` rows, at least half as much again as before."""
+    """The array with room for `size` rows, at least half as much again as before.
+
+    A read-only one, as of a model that was mapped into memory, is copied: it is to be written to.
+    """
     if size <= len(array):
-        return array
+        return array if array.flags.writeable else array.copy()
     larger = np.zeros((max(size, len(array) * 3 // 2, 64), *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
     return larger

@@ -17,6 +17,7 @@ from kernbrook.gram.points import Block, Floats, Rows, SupportVectors
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.values import add_points
+from kernbrook.turns import caller, working_for
 
 BLOCK = 512  # examples processed together
 LANES = 256  # the most that a thread takes at a time: its sums stay in its caches
@@ -64,12 +65,13 @@ def share(threads: int, work: Function[[Any], Any], parts: Sequence[Any]) -> lis
     """[work(part) for part in parts], by several threads."""
     if threads == 1 or len(parts) == 1:
         return [work(part) for part in parts]
-    wanted = [True]
+    wanted, me = [True], caller()
     done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
 
     def one(i: int) -> None:
         try:
-            done.put((i, work(parts[i]) if wanted else None, None))
+            with working_for(me):  # whose model is in use
+                done.put((i, work(parts[i]) if wanted else None, None))
         except BaseException as error:
             done.put((i, None, error))
 

@@ -47,6 +47,7 @@ from kernbrook.persistence.file_checks import (
     is_count,
 )
 from kernbrook.persistence.wrapped_saving import check_around, read_waiting, write_waiting
+from kernbrook.turns import held
 
 FORMAT = "kernbrook-model"
 VERSION = 3  # of the format; goes up when a file of the new kind means nothing to the old code
@@ -129,19 +130,21 @@ def write(
     In the same file, so that the two are replaced together and never disagree.
     """
     writer = Writer()
-    model = _description(estimator, writer)
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "written_by": version("kernbrook"),
-        "model": model,
-    }
-    if training is not None:
-        header["training"] = training
-    header["sha256"] = _digest(header, writer.tensors)
-    # One entry: safetensors writes several in any order, and the same model is the same bytes.
-    metadata = {"kernbrook": json.dumps(header, allow_nan=False)}
-    write_bytes(path, as_bytes(writer.tensors, metadata=metadata))
+    with held(estimator, getattr(estimator, "model", None)):
+        model = _description(estimator, writer)
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "written_by": version("kernbrook"),
+            "model": model,
+        }
+        if training is not None:
+            header["training"] = training
+        header["sha256"] = _digest(header, writer.tensors)
+        # One entry: safetensors writes several in any order, and the same model is the same bytes.
+        metadata = {"kernbrook": json.dumps(header, allow_nan=False)}
+        written = as_bytes(writer.tensors, metadata=metadata)
+    write_bytes(path, written)
 
 
 def _description(estimator: Any, writer: Writer, place: str = "") -> dict[str, Any]:

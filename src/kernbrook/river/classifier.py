@@ -16,6 +16,7 @@ from kernbrook.kernels import Gaussian
 from kernbrook.labels import MarginSampling
 from kernbrook.learners import BPAS
 from kernbrook.river.machine import Features, Machine, weights_of
+from kernbrook.turns import changes, in_turn
 
 WAITING = 1000  # rows of one class that wait at most
 
@@ -85,6 +86,7 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
         self._waiting: deque[tuple[Floats, Any, float]] = deque(maxlen=WAITING)
         self._begin()
 
+    @changes
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
         """Learn from a row and its label; None is a round without a label.
 
@@ -116,6 +118,7 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
         self.estimator.partial_fit(X, [*given], classes=classes, sample_weight=[*weights])
         self._waiting.clear()
 
+    @in_turn
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         """The label of a row; None before the first label.
 
@@ -128,6 +131,7 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
         said = self.estimator.predict_one(self._seen(x))
         return said.item() if isinstance(said, np.generic) else said
 
+    @in_turn
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Hashable, float]:
         """The probability of each class so far.
 
@@ -140,10 +144,12 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
         chances = self.estimator.predict_proba_one(self._seen(x))
         return dict(zip(self.estimator.classes_.tolist(), chances.tolist(), strict=True))
 
+    @in_turn
     def asks(self, x: Features) -> bool:
         """Whether the policy in `labels` wants the label of a row, if it came next."""
         return not self._begun or bool(self.estimator.should_ask(self._seen(x)[None])[0])
 
+    @changes
     def learn_many(self, X: Any, y: Any, w: float = 1.0) -> None:
         """Learn from the rows of a frame of pandas and a series of labels, one after the other."""
         rows, labels, i = self._all_met(X), y.tolist(), 0
@@ -154,6 +160,7 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
         if i < len(labels):
             self.estimator.partial_fit(rows[i:], labels[i:], sample_weight=weights)
 
+    @in_turn
     def predict_many(self, X: Any) -> Any:
         """A series with the label of each row of a frame."""
         import pandas as pd
@@ -162,6 +169,7 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
             return pd.Series([self.predict_one({})] * len(X), index=X.index, dtype=object)
         return pd.Series(self.estimator.predict(self._all_seen(X)), index=X.index)
 
+    @in_turn
     def predict_proba_many(self, X: Any) -> Any:
         """A frame with the probabilities, a column a class."""
         import pandas as pd

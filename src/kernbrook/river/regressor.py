@@ -13,6 +13,7 @@ from kernbrook.features import RandomFeatures
 from kernbrook.kernels import Gaussian
 from kernbrook.learners import Ridge
 from kernbrook.river.machine import Features, Machine, weights_of
+from kernbrook.turns import changes, in_turn
 
 
 class MKRegressor(Machine, base.MiniBatchRegressor):
@@ -70,6 +71,7 @@ class MKRegressor(Machine, base.MiniBatchRegressor):
         self.seed = seed
         self._begin()
 
+    @changes
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
         """Learn from a row and its number; None is a round without a label.
 
@@ -82,6 +84,7 @@ class MKRegressor(Machine, base.MiniBatchRegressor):
         y = y.item() if isinstance(y, np.generic) else y
         self.estimator.learn_one(self._met(x), y, sample_weight=weights_of(w, 1))
 
+    @in_turn
     def predict_one(self, x: Features, **kwargs: Any) -> float:
         """The number expected for a row; 0 before the first label.
 
@@ -91,11 +94,13 @@ class MKRegressor(Machine, base.MiniBatchRegressor):
         """
         return float(self.estimator.predict_one(self._seen(x))) if self._begun else 0.0
 
+    @changes
     def learn_many(self, X: Any, y: Any, w: float = 1.0) -> None:
         """Learn from the rows of a frame of pandas and a series of numbers, one by one."""
         rows = self._all_met(X)
         self.estimator.partial_fit(rows, np.asarray(y), sample_weight=weights_of(w, len(rows)))
 
+    @in_turn
     def predict_many(self, X: Any) -> Any:
         """A series with the number expected for each row of a frame."""
         import pandas as pd

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import Number, Whole, or_none
-from kernbrook.engine.progress import ASKED, CHOSEN
+from kernbrook.engine.progress import CHOSEN, WEIGHED
 from kernbrook.engine.verbs import choose_next, expect, lead_on, select
 from kernbrook.numerics.compiling import njit
 
@@ -96,5 +96,5 @@ def _expect_best(selection, progress, weights, votes):
 @choose_next.of(Prefix)
 def _choose_best(selection, progress):
     counters = progress.counters
-    if counters[CHOSEN] < 0 and counters[ASKED] >= selection.rounds:
+    if counters[CHOSEN] < 0 and counters[WEIGHED] >= selection.rounds:
         counters[CHOSEN] = leader(progress)

@@ -30,6 +30,7 @@ from kernbrook.streams.written_numbers import (
     check_thousands,
     declared_units,
 )
+from kernbrook.turns import in_turn
 
 MISSING = ("error", "mean", "last", "indicator")
 HASHED = 16  # columns where nothing else is said
@@ -150,16 +151,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.thousands = thousands
         self.units = units
 
+    @in_turn
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Forget what was learned, and learn from a frame."""
         check(self)
         return self.begin(self._frame(X).columns).partial_fit(X)
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Learn from one more frame, after what was learned before."""
         self.learn(X)
         return self
 
+    @in_turn
     def learn(self, X: Any) -> Floats:
         """(n, d) the rows, each filled by those before it; then they are known."""
         frame = self._frame(X)
@@ -167,6 +171,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self.begin(frame.columns)
         return self._said(self.learn_arrow(self._arrow(frame)))
 
+    @in_turn
     def transform(self, X: Any) -> Floats:
         """(n, d) each row as if it came next; nothing changes."""
         check_is_fitted(self)
@@ -278,6 +283,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             new._make()
         return new
 
+    @in_turn
     def learn_arrow(self, table: Any, met: Mapping[str, LevelCounts] | None = None) -> Floats:
         """`learn` of a pyarrow table that has the columns of `columns_`, at least.
 
@@ -308,6 +314,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.totals_, self.counts_ = totals[-1].copy(), counts[-1].copy()
         return self._with_indicators(values, holes)
 
+    @in_turn
     def transform_arrow(self, table: Any, met: Mapping[str, LevelCounts] | None = None) -> Floats:
         """`transform` of a pyarrow table that has the columns of `columns_`, at least.
 

@@ -200,12 +200,13 @@ def add_example(sums, t):
 
 @learn.of(Window)
 def _learn_window(part, t, updates, clock, board):
+    if board.importance[t] <= 0.0:
+        return
     sums = part.sums
     row = sums.coefficients.shape[0] - sums.known.shape[0] + t
     part.labelled[part.seen[0]] = row
     part.seen[0] += 1
-    if board.importance[t] > 0.0:
-        expand_all(part.rules, sums, row, t, updates, clock, board)
+    expand_all(part.rules, sums, row, t, updates, clock, board)
 
 
 @njit(cache=True, nogil=True)

@@ -117,7 +117,9 @@ def _score(part, t, board):
 @learn.of(Place)
 def _learn(part, t, updates, clock, board):
     expert = part.expert
-    if updates[expert] and board.importance[t] > 0.0:
+    if board.importance[t] <= 0.0:
+        return
+    if updates[expert]:
         seen = look(board, t, expert, 0.0, clock)
         scores, variance = board.scores[t, expert], board.variances[t, expert]
         through(descend, part.rule, part.held, part.z, t, seen, scores, variance)

@@ -1,0 +1,99 @@
+"""Models and data in memory that cannot be written to, as joblib gives them to workers."""
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone, is_regressor
+
+import kernbrook as kb
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(300, 4))
+SCORES = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=300)
+KERNELS = [kb.Gaussian(sigma=1.0), kb.Gaussian(sigma=3.0)]
+WAVES = kb.RandomFeatures(9)
+
+
+def dot(A, B):
+    return A @ B.T
+
+
+MODELS = {
+    "default": kb.OnlineMKClassifier(random_state=0),
+    "growing": kb.OnlineMKClassifier(KERNELS, kb.Perceptron(), random_state=0),
+    "steps": kb.OnlineMKClassifier(KERNELS, kb.GradientDescent(features=None), random_state=0),
+    "window": kb.OnlineMKClassifier(
+        KERNELS, kb.GradientDescent(features=None, budget=20), random_state=0
+    ),
+    "budget": kb.OnlineMKClassifier(KERNELS, kb.BPAS(20), random_state=0),
+    "pegasos": kb.OnlineMKClassifier(KERNELS[:1], kb.Pegasos(), random_state=0),
+    "merging": kb.recipes.make("bpegasos-merge", random_state=0),
+    "projecting": kb.recipes.make("bpegasos-project", random_state=0),
+    "shared": kb.recipes.make("om2", random_state=0),
+    "called": kb.OnlineMKClassifier([dot], kb.BPAS(20), random_state=0),
+    "numbers": kb.OnlineMKRegressor(random_state=0),
+    "ranks": kb.OnlineMKRegressor(KERNELS, kb.Ridge(features=WAVES), scaling="ranks"),
+    "landmarks": kb.OnlineMKRegressor(
+        KERNELS, kb.Ridge(features=kb.Nystroem(landmarks=X[:7])), random_state=0
+    ),
+}
+
+
+def read_only(array):
+    array = array.copy()
+    parts = (array.data, array.indices, array.indptr) if sp.issparse(array) else (array,)
+    for part in parts:
+        part.setflags(write=False)
+    return array
+
+
+def merged(model, X, y):
+    return model.merge(clone(model).fit(X, y))
+
+
+def saved(model, X, y):
+    kb.save(model, saved.path)
+    return kb.load(saved.path).learn(X, y)[0]
+
+
+def outcome(call, *given):
+    try:
+        return call(*given)
+    except kb.errors.InputError as error:
+        return str(error)
+
+
+CALLS = {
+    "learn": lambda m, X, y: m.learn(X, y)[0],
+    "learn without labels": lambda m, X, y: m.learn(X, None)[0],
+    "partial_fit": lambda m, X, y: m.partial_fit(X, y, sample_weight=read_only(np.ones(len(y)))),
+    "rows": lambda m, X, y: [m.learn_one(x, label) for x, label in zip(X, y, strict=True)],
+    "predict": lambda m, X, y: m.predict(X),
+    "sure": lambda m, X, y: (m.predict_interval if is_regressor(m) else m.predict_proba)(X),
+    "ask": lambda m, X, y: m.should_ask(X),
+    "merge": merged,
+    "save": saved,
+}
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_in_a_file_and_read_only_rows(name, storage, tmp_path):
+    model, saved.path = clone(MODELS[name]), tmp_path / "saved"
+    labels = SCORES if is_regressor(model) else (SCORES > 0).astype(int)
+    rows = storage(np.where(np.abs(X) > 0.5, X, 0.0))
+    joblib.dump(model.fit(rows[:200], labels[:200]), tmp_path / "model")
+    for what, call in CALLS.items():
+        if (what == "rows" and storage is sp.csr_matrix) or (what == "save" and name == "called"):
+            continue
+        mapped, usual = (joblib.load(tmp_path / "model", mmap_mode=mode) for mode in ("r", None))
+        expected = outcome(call, usual, rows[200:], labels[200:])
+        said = outcome(call, mapped, read_only(rows[200:]), read_only(labels[200:]))
+        if what not in ("partial_fit", "merge"):
+            np.testing.assert_array_equal(said, expected, err_msg=what)
+        np.testing.assert_array_equal(mapped.predict(rows), usual.predict(rows), err_msg=what)
+        mapped.partial_fit(read_only(rows[:50]), read_only(labels[:50]))
+        usual.partial_fit(rows[:50], labels[:50])
+        np.testing.assert_array_equal(mapped.predict(rows), usual.predict(rows), err_msg=what)
+    assert np.array_equal(*(joblib.load(tmp_path / "model").predict(rows) for _ in "ab"))

@@ -1,0 +1,236 @@
+"""Models that several threads use at once, and models that are called while they learn."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernbrook as kb
+from kernbrook.errors import InputError
+from kernbrook.gram.sums import share
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(600, 3))
+SCORES = X[:, 0] * X[:, 1]
+y = (SCORES > 0).astype(int)
+FEW = [kb.Gaussian(sigma=1.0), kb.Gaussian(sigma=3.0)]
+ROWS = [dict(zip("abc", row, strict=True)) for row in X.tolist()]
+
+
+def classifier(**parameters):
+    return kb.OnlineMKClassifier(FEW, kb.BPAS(20), random_state=0, **parameters)
+
+
+def regressor(**parameters):
+    ridge = kb.Ridge(features=kb.RandomFeatures(10))
+    return kb.OnlineMKRegressor(FEW, ridge, random_state=0, **parameters)
+
+
+def at_once(*works):
+    """Call all of them, each in its thread; the first error is raised."""
+    begin, errors = threading.Barrier(len(works)), []
+
+    def one(work):
+        begin.wait()
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=one, args=(work,), daemon=True) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive(), "two wait for each other"
+    if errors:
+        raise errors[0]
+
+
+@pytest.mark.parametrize("make", [classifier, regressor])
+def test_all_that_several_threads_learn_is_counted(make):
+    labels = y if make is classifier else SCORES
+    model = make().partial_fit(X[:50], labels[:50])
+
+    def chunks(learn):
+        def work():
+            for i in range(0, 600, 60):
+                learn(X[i : i + 60], labels[i : i + 60])
+
+        return work
+
+    def rows():
+        for x, label in zip(X, labels, strict=True):
+            model.learn_one(x, label.item())
+
+    at_once(chunks(model.partial_fit), rows, chunks(model.learn), rows)
+    assert model.n_rounds_ == model.labels_asked_ == 50 + 4 * 600
+
+
+def test_the_first_rows_of_two_threads():
+    for _ in range(10):
+        model = classifier()
+        at_once(*[lambda m=model: m.partial_fit(X[:60], y[:60])] * 2)
+        assert model.n_rounds_ == 120
+
+
+def test_a_prediction_is_of_one_state_while_another_thread_learns():
+    model = classifier(class_weight=None).partial_fit(X[:50], y[:50])
+    alone = copy.deepcopy(model)
+    said = []
+
+    def learn():
+        for x, label in zip(X[50:150], y[50:150].tolist(), strict=True):
+            model.learn_one(x, label)
+
+    def predict():
+        for _ in range(60):
+            said.append(model.predict_proba(X[:5])[:, 1])
+            model.predict_one(X[0])
+
+    at_once(learn, predict, predict)
+    possible = [alone.predict_proba(X[:5])[:, 1]]
+    for x, label in zip(X[50:150], y[50:150].tolist(), strict=True):
+        alone.learn_one(x, label)
+        possible.append(alone.predict_proba(X[:5])[:, 1])
+    known = {tuple(row) for row in np.array(possible)}
+    assert {tuple(row) for row in said} <= known
+
+
+def test_files_written_while_another_thread_learns(tmp_path):
+    model = classifier().partial_fit(X[:50], y[:50])
+    rounds = []
+
+    def learn():
+        for x, label in zip(X, y.tolist(), strict=True):
+            model.learn_one(x, label)
+
+    def save():
+        for i in range(20):
+            kb.save(model, tmp_path / f"{i}")
+            rounds.append(kb.load(tmp_path / f"{i}").n_rounds_)
+
+    at_once(learn, save)
+    assert rounds == sorted(rounds)
+    twin = classifier().partial_fit(X[:50], y[:50])
+    for x, label in zip(X[: rounds[10] - 50], y.tolist(), strict=False):
+        twin.learn_one(x, label)
+    np.testing.assert_array_equal(kb.load(tmp_path / "10").predict_proba(X), twin.predict_proba(X))
+
+
+def test_models_that_are_merged_with_each_other():
+    models = [classifier().fit(X[i::2], y[i::2]) for i in (0, 1)]
+    at_once(*(lambda i=i: models[i].merge(models[1 - i]) for i in (0, 1)))
+    assert sorted(model.n_rounds_ for model in models) == [600, 900]
+
+
+def test_late_labels_named_columns_and_river():
+    late = kb.LateLabels(classifier(), classes=[0, 1])
+    named = kb.NamedColumns(classifier())
+    stream, trivial = kb.river.MKClassifier(FEW, kb.BPAS(20), seed=0), kb.recipes.make("majority")
+    encoder = kb.TableEncoder(missing="mean").fit(pd.DataFrame(ROWS[:5]))
+    named.learn(ROWS[:2], [0, 1])
+    stream.learn_one(ROWS[0], True)
+
+    def part(k):
+        def work():
+            for i in range(k, 600, 4):
+                late.predict(X[i : i + 1], keys=[i])
+                late.learn([i], y[i : i + 1])
+                named.learn_one(ROWS[i], int(y[i]))
+                stream.learn_one(ROWS[i], bool(y[i]))
+                trivial.learn(X[i : i + 1], y[i : i + 1], classes=[0, 1])
+                encoder.learn(pd.DataFrame(ROWS[i : i + 1]))
+
+        return work
+
+    at_once(*map(part, range(4)))
+    assert late.model.n_rounds_ == 600
+    assert not len(late.waiting_)
+    assert named.n_rounds_ == 602
+    assert named.counts_.tolist() == [602] * 3
+    assert stream.estimator.n_rounds_ == 601
+    assert trivial.n_rounds_ == 600
+    assert encoder.counts_.tolist() == [605] * 3
+
+
+def test_what_a_model_calls_cannot_make_it_learn():
+    refused = []
+
+    def kernel(A, B):
+        if hasattr(model, "classes_"):
+            for call in (
+                lambda: model.learn_one(X[0], 1),
+                lambda: model.partial_fit(X[:2], y[:2]),
+                lambda: model.fit(X[:2], y[:2]),
+                lambda: model.merge(other),
+            ):
+                try:
+                    call()
+                except InputError as error:
+                    refused.append(str(error))
+        return A @ B.T
+
+    model = kb.OnlineMKClassifier([kernel], kb.BPAS(5), scaling=None, random_state=0)
+    other = kb.OnlineMKClassifier([kernel], kb.BPAS(5), scaling=None, random_state=0)
+    plain = kb.OnlineMKClassifier([lambda A, B: A @ B.T], kb.BPAS(5), scaling=None, random_state=0)
+    model.fit(X[:60], y[:60])
+    model.predict(X)
+    np.testing.assert_array_equal(
+        model.decision_function(X), plain.fit(X[:60], y[:60]).decision_function(X)
+    )
+    assert len(refused) >= 8
+    assert refused[0] == (
+        "OnlineMKClassifier.learn_one: the model learns or predicts at this moment, and what it "
+        "calls meanwhile, such as a kernel function or an oracle, cannot change it"
+    )
+
+
+def test_an_oracle_may_look_at_the_model_and_not_teach_it():
+    model = classifier().partial_fit(X[:50], y[:50])
+
+    def oracle(x):
+        assert model.predict(x[None])[0] in (0, 1)
+        return int(x[0] * x[1] > 0)
+
+    model.learn(X[50:60], oracle)
+    assert model.n_rounds_ == 60
+    with pytest.raises(InputError, match="partial_fit: the model learns or predicts at this"):
+        model.learn(X[60:61], lambda x: model.partial_fit(x[None], [1]))
+    assert model.n_rounds_ == 60
+
+
+def test_a_thread_of_the_library_does_not_wait_for_who_waits_for_it():
+    model, refused = classifier().fit(X[:60], y[:60]), []
+
+    def inside(i):
+        with pytest.raises(InputError, match="cannot change it"):
+            model.partial_fit(X[:2], y[:2])
+        refused.append(model.predict(X[:1])[0])
+
+    def oracle(x):
+        share(2, inside, range(4))
+        return 1
+
+    done = threading.Thread(target=lambda: model.learn(X[60:61], oracle), daemon=True)
+    done.start()
+    done.join(60)
+    assert not done.is_alive()
+    assert len(refused) == 4
+
+
+def test_copies_and_pickles_have_a_turn_of_their_own():
+    model = classifier().fit(X[:60], y[:60])
+    copies = []
+
+    def oracle(x):
+        copies.extend([copy.deepcopy(model), pickle.loads(pickle.dumps(model))])
+        return 1
+
+    model.learn(X[60:61], oracle)
+    for other in copies:
+        at_once(lambda other=other: other.partial_fit(X[:5], y[:5]))
+        assert other.n_rounds_ == 65
