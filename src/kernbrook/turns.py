@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from threading import RLock, get_ident
+from types import FrameType
 from typing import Any, TypeVar, cast
 
 from kernbrook.errors import InputError
@@ -52,7 +54,7 @@ def changes(method: Method) -> Method:
         turn = turn_of(self)
         if not (_bosses and _inside(turn)):
             with turn.lock:
-                if not turn.uses:
+                if not turn.uses or not _under_way(turn):
                     turn.uses, turn.owner = 1, get_ident()
                     try:
                         return method(self, *args, **named)
@@ -84,6 +86,16 @@ def in_turn(method: Method) -> Method:
                 turn.uses = before
 
     return cast(Method, waiting)
+
+
+def _under_way(turn: Turn) -> bool:
+    """Whether a call under way in this thread uses the object: an interruption may leave `uses`."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_filename == __file__ and frame.f_locals.get("turn") is turn:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager

@@ -230,7 +230,7 @@ def test_the_first_row():
         (X[0, :3], 1, "3 features"),
         ([0.0, np.nan, 0.0, 0.0], 1, "finite"),
         ([0.0, np.inf, 0.0, 0.0], 1, "finite"),
-        (X[0], "seven", "label seven"),
+        (X[0], "seven", "label 'seven'"),
     ],
 )
 @pytest.mark.parametrize("scaling", ["moments", None])

@@ -158,7 +158,7 @@ def test_a_class_that_comes_later():
     assert late.learn_scored([31, 32], ["up", "new"]).probabilities.shape == (2, 3)
     held = kb.LateLabels(classifier(), classes=["down", "up"])
     held.predict(X[:2], ["a", "b"])
-    with pytest.raises(InputError, match=r"label new .row 0 of the chunk. is not one of"):
+    with pytest.raises(InputError, match=r"label 'new' .row 0 of the chunk. is not one of"):
         held.learn(["b"], ["new"])
     assert len(held.waiting_) == 2
 

@@ -312,7 +312,7 @@ def test_odd_values_of_ada_raker(name):
         (lambda: kb.OnlineMKRegressor(center=None).fit(X, Y), "center must be True or False"),
         (lambda: kb.Mean(3), "Mean: expected one or more kernels, got 3"),
         (lambda: kb.Mean(np.ones(2)), "Mean: expected one or more kernels, got array"),
-        (lambda: kb.Precomputed("x"), "Precomputed: expected a square matrix, got 'x'"),
+        (lambda: kb.Precomputed("x"), "Precomputed: expected a square matrix of numbers, got 'x'"),
         (lambda: kb.KernelFeatures(KERNELS, kb.Nystroem(landmarks="x")).fit(X), "landmarks must"),
         (
             lambda: kb.VotedKernelClassifierCV(betas=[[1]]).fit(X, Y),

@@ -54,6 +54,11 @@ def test_estimator_checks(estimator, check):
     check(estimator)
 
 
+def learned(model):
+    """What a model has, but for whose turn it is to use it."""
+    return {name: value for name, value in vars(model).items() if name != "_turn"}
+
+
 @each
 def test_no_rows_first(name):
     """Nothing is known after them, neither classes nor features."""
@@ -61,7 +66,7 @@ def test_no_rows_first(name):
     model = kind(name)
     assert [len(part) for part in model.learn(X[:0], y[:0])] == [0, 0]
     assert model.partial_fit(np.empty((0, 7)), []) is model
-    assert vars(model) == {"strategy": name}
+    assert learned(model) == {"strategy": name}
     assert model.fit(X, y).n_features_in_ == 2
     assert model.predict([]).shape == (0,)
     with pytest.raises(ValueError, match="0 sample"):
@@ -75,7 +80,7 @@ def test_files(name, tmp_path):
         kb.save(model, tmp_path / "m")
         loaded = kb.load(tmp_path / "m")
         assert type(loaded) is kind
-        assert vars(loaded).keys() == vars(model).keys()
+        assert learned(loaded).keys() == learned(model).keys()
     more = [5, 3, 5] if kind is TrivialClassifier else [0.1, 7.0, -2.0]
     assert loaded.learn(X[:3], more)[0].tolist() == model.learn(X[:3], more)[0].tolist()
 
@@ -124,7 +129,7 @@ def test_a_first_fit_that_fails_leaves_no_trace(model, y, tmp_path):
         model.fit(X, y)
     assert not hasattr(model, "n_features_in_")
     kb.save(model, tmp_path / "m")
-    assert vars(kb.load(tmp_path / "m")) == vars(model)
+    assert learned(kb.load(tmp_path / "m")) == learned(model)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def run(
     instances = [Instance([learner(rate, Z.shape[1]) for Z in features], rate) for rate in rates]
     predictions, losses = [], np.zeros(levels * m)
     subset = np.ones(levels * m, dtype=bool)
-    n = 0  # labels seen
+    n = 0  # labels of a weight above 0
 
     def weights():
         """Of all experts; a level is silent until its first interval with k = 1."""
@@ -80,6 +80,8 @@ def run(
         q = weights()
         f = vote(loss, np.where(subset, q, 0.0), current, zeros)
         predictions.append(f[0] if numbers else int(f[0] >= 0) if len(f) == 1 else int(f.argmax()))
+        if importance[t] == 0:
+            continue
         suffered = [
             importance[t] * loss_of(loss, own, own * 0, labels[t], False, f)
             for own in [*current, f]
@@ -100,9 +102,9 @@ def run(
                 p = q[j * m + i] / q.max()
                 chance = 1.0 if drawn is None else (1 - drawn) * p + drawn / (levels * m)
                 updated = draws.bernoulli(seed, t, draws.UPDATE, j * m + i, chance)
-                if importance[t] > 0 and (drawn is None or updated):
+                if drawn is None or updated:
                     own.learn(zs[i], labels[t], importance[t], n + 1)
-        n = t + 1
+        n += 1
         for j, one in enumerate(instances):
             if n % 2**j == 0:  # the interval ends
                 fresh = [learner(one.rate, Z.shape[1]) for Z in features]

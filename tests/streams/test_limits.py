@@ -161,13 +161,14 @@ BOMBS = {
     "commas.arff": ("@attribute a {x}\n@attribute b {x}\n@data\nx" + ",x" * 20_000_000, "over 4"),
 }
 OPENED = """
-import resource, sys
+import sys
 from kernbrook.streams import open_stream
 try:
     print(open_stream(sys.argv[1]).n_features)
 except ValueError as error:
     print(error)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+with open("/proc/self/status") as status:  # of this program, not of those that started it
+    print(next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM")))
 """
 
 

@@ -286,7 +286,6 @@ DAMAGE = [
     ("state", {"totals": [float("nan")], "counts": [1]}, "expected 1 numbers as totals"),
     ("state", {"totals": [1.0], "counts": [2**62 + 1]}, "expected numbers of values as counts"),
     ("state", {"totals": [1.0], "counts": [0]}, "expected totals of 0 where counts are 0"),
-    ("categorical", {"a": [2**70]}, "'a': expected levels, each once"),
     ("categorical", {"a": [[1], {}]}, "'a': expected levels, each once"),
     ("state", [], "no state of missing='mean'"),
     ("extra", 1, "encoder: expected categorical"),

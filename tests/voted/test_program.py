@@ -1,5 +1,7 @@
 """The linear program: its optimum, its certificate, its path, its memory."""
 
+import subprocess
+import sys
 import warnings
 
 import hard_streams
@@ -205,3 +207,13 @@ def test_linear_algebra_on_one_thread():
         kernel(X, X)
     assert seen[0] == seen[-1] == {2}
     assert {1} in seen
+
+
+def test_solving_writes_nothing_to_standard_output():
+    """`--json -` writes JSON there; what the solver says at its first use would stand before it."""
+    code = (
+        "import kernbrook as kb\n"
+        "kb.VotedKernelClassifier([kb.Linear()], solver='lp').fit([[0.0], [1.0]] * 9, [0, 1] * 9)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert ran.stdout == b""

@@ -300,7 +300,7 @@ def labels(text: str | None) -> list[str] | None:
     """Labels with commas between them, as --classes has them."""
     if text is None:
         return None
-    names = _listed(text)
+    names = _listed(text) if text else []
     for name in names:
         if name.startswith('"') and '"' + name.replace('"', '""') + '"' not in text:
             raise InputError(

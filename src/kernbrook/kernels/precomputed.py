@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import Other, shown
 from kernbrook.errors import InputError
-from kernbrook.kernels.base import Kernel, Matrix, Values, check_symmetric, dense
+from kernbrook.kernels.base import Kernel, Matrix, Values, dense
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,6 @@ class Precomputed(Kernel):
             raise InputError(f"Precomputed: expected a square matrix, got shape {matrix.shape}")
         if not np.isfinite(matrix).all():
             raise InputError("Precomputed: the matrix has NaN or infinite values")
-        check_symmetric("Precomputed", matrix)
         object.__setattr__(self, "matrix", matrix)
 
     def _rows(self, X: Matrix) -> NDArray[np.int64]:

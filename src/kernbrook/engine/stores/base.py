@@ -165,7 +165,7 @@ class Store:
 
     def overflow(self, expert: int) -> NonFiniteError:
         """What to raise where the scores of an expert, numbered in the store, have overflowed."""
-        raise NotImplementedError
+        return NonFiniteError("the scores of an expert from outside overflowed; scale them")
 
     def held(self, state: Any) -> int:
         """Points held."""
