@@ -213,7 +213,7 @@ def test_solving_writes_nothing_to_standard_output():
     """`--json -` writes JSON there; what the solver says at its first use would stand before it."""
     code = (
         "import kernbrook as kb\n"
-        "kb.VotedKernelClassifier([kb.Linear()], solver='lp').fit([[0.0], [1.0]] * 9, [0, 1] * 9)"
+        "kb.VotedKernelClassifier([kb.Linear()]).fit([[0.0], [1.0]] * 9, [0, 1] * 9)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert ran.stdout == b""
