@@ -274,7 +274,11 @@ def test_a_working_folder_that_is_gone(kernbrook, tmp_path, monkeypatch):
     os.rmdir(tmp_path / "gone")
     given = ["train", tmp_path / "t.csv", "--recipe", "majority", "--model"]
     code, _, err = kernbrook(*given, "m")
-    assert (code, err) == (1, "kernbrook: the working folder is there no more; cd to one that is\n")
+    assert code == 1
+    assert err == (
+        "kernbrook: the folder that this was started in is not there any more: change to another "
+        "(cd)\n"
+    )
     assert kernbrook(*given, tmp_path / "m")[0] == 0
 
 
@@ -322,8 +326,8 @@ def test_a_training_that_was_killed_ends_in_the_same_bytes(tmp_path):
         (lambda s: s["encoder"].pop("state"), "encoder: expected"),
         (lambda s: s["encoder"]["state"].update(counts=[1]), "numbers as counts"),
         (lambda s: s["encoder"]["categorical"].update(Sex=3), "not of the features"),
-        (lambda s: s.update(features=["a"]), "not of the features"),
-        (lambda s: s.update(n_features=3), "not of the features"),
+        (lambda s: s.update(features=["a"]), "features: 1 names of 26 features"),
+        (lambda s: s.update(n_features=3), "features: 26 names of 3 features"),
     ],
 )
 def test_a_model_with_a_dishonest_encoder(tmp_path, damage, problem):

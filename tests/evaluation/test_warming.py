@@ -26,14 +26,14 @@ def test_seconds_count_no_loading(monkeypatch, name, as_stream):
     """A clock on which only the first two calls in a process, which load the code, take long."""
     machine = kb.recipes.make(name, random_state=0)
     kind, now, calls = type(machine), [0.0], []
-    learn, scored = kind.learn, getattr(kind, "_learn_scored", None)
+    learn = kind._learn_rows
 
     def loading(self, X, y, *rest, **labels):
         calls.append(self)
         now[0] += 100.0 if len(calls) <= 2 else 0.001
-        return (scored or learn)(self, X, y, *rest, **labels)
+        return learn(self, X, y, *rest, **labels)
 
-    monkeypatch.setattr(kind, "learn" if scored is None else "_learn_scored", loading)
+    monkeypatch.setattr(kind, "_learn_rows", loading)
     monkeypatch.setattr(
         import_module("kernbrook.evaluation.prequential"), "_clocks", lambda: (now[0], now[0])
     )

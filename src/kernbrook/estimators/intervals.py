@@ -89,7 +89,7 @@ class Residuals:
 
     def check(self, asked: int) -> None:
         """Raise InputError where so many labels cannot have led here."""
-        most = max(asked, WINDOW)  # of models that were merged, all may count
+        most = asked + WINDOW  # models that were merged have had errors in common
         if not (np.isfinite(self._errors).all() and 0 <= self._seen[0] <= most):
             raise InputError(f"errors, seen: expected finite numbers, and one from 0 to {most}")
 
