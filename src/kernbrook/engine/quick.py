@@ -67,6 +67,9 @@ JOURNAL = 256  # rows between two copies of all that was learned
 MOST_DUE = 256  # rows that the calibration learns from later
 
 
+_decide_row = naming(decide_row)
+
+
 class QuickRows:
     """A model that learns dense rows one by one, and decides on them.
 
@@ -173,7 +176,7 @@ class QuickRows:
         out = np.empty(self.scores)
         end = self._fill(x)
         if end == DONE:
-            end = naming(decide_row)(self.link, x, out)
+            end = _decide_row(self.link, x, out)
         return self._answer(end, out)
 
     def _fill(self, x: Floats) -> int:
