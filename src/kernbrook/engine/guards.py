@@ -15,20 +15,12 @@ import numpy as np
 
 from kernbrook.checks import is_number, is_whole, shown
 from kernbrook.engine import verbs
+from kernbrook.engine.stores.base import finite
 from kernbrook.engine.verbs import Change
 from kernbrook.errors import InputError, KernbrookError
 from kernbrook.numerics.checking import page_of
 from kernbrook.numerics.compiling import Verb, njit
 from kernbrook.numerics.linking import failure
-
-
-@njit(cache=True, nogil=True)
-def all_finite(numbers):
-    """Whether all of a vector's are."""
-    sound = True
-    for i in range(numbers.shape[0]):
-        sound &= abs(numbers[i]) < np.inf
-    return sound
 
 
 @njit(cache=True, nogil=True)
@@ -62,7 +54,7 @@ def _expand(body: Any, who: str, see: str) -> Any:
         factor = body(rule, seen, scores, sizes, change)
         if not 0.0 < factor <= 1.0:
             raise InputError(factor_told)
-        if not all_finite(change):
+        if not finite(change):
             raise InputError(change_told)
         return factor
 
@@ -132,7 +124,7 @@ def _update(body: Any, who: str, see: str) -> Any:
         body(combiner, rounds, progress)
         if not abs(greatest_of(progress.log_weights)) < np.inf:
             raise InputError(told)
-        if not all_finite(progress.state):
+        if not finite(progress.state):
             raise InputError(state_told)
 
     return checked
@@ -143,7 +135,7 @@ def _correct(body: Any, who: str, see: str) -> Any:
 
     def checked(combiner, progress, loss, scores, decision):
         body(combiner, progress, loss, scores, decision)
-        if not all_finite(decision):
+        if not finite(decision):
             raise InputError(told)
 
     return checked
@@ -201,7 +193,7 @@ def _note(body: Any, who: str, see: str) -> Any:
 
     def checked(policy, progress, number):
         body(policy, progress, number)
-        if not all_finite(progress.asking):
+        if not finite(progress.asking):
             raise InputError(told)
 
     return checked
