@@ -40,17 +40,20 @@ def calibration_error(probabilities, happened, bins=15):
     return np.abs(np.bincount(number, probabilities - happened)).sum() / len(happened)
 
 
+@pytest.mark.parametrize("inputs", [1, 2])
 @pytest.mark.parametrize("classes", [2, 3, 6])
-def test_the_same_as_the_definition(classes):
+def test_the_same_as_the_definition(classes, inputs):
     rng = np.random.default_rng(classes)
     n, c = 300, 1 if classes == 2 else classes
     labels = rng.integers(0, classes, n).astype(float)
     signs = 2 * labels[:, None] - 1 if c == 1 else 2.0 * (np.arange(c) == labels[:, None])
     scores = (signs + rng.normal(size=(n, c))) * rng.choice([1, 1, 20], size=(n, 1))
+    if inputs == 2:  # votes behind the scores
+        scores = np.hstack([scores, np.sign(signs + rng.normal(size=(n, c)))])
     scores[:3] = 0
     weights, judged = rng.choice([0, 1, 3.0], size=n), rng.random(n) < 0.9
     labels[rng.random(n) < 0.1] = np.nan
-    fast, slow = Calibration(c), naive.Probabilities(c)
+    fast, slow = Calibration(c, inputs), naive.Probabilities(c, inputs)
     said, cuts = fast.learn(scores, labels, weights, judged)
     for t in range(n):
         np.testing.assert_allclose(said[t], slow.said(scores[t]), rtol=1e-7, atol=1e-9)
@@ -76,7 +79,7 @@ def test_chunks_make_no_difference(way, labels):
 def test_before_each_label_they_are_what_is_predicted():
     """What is learned from is what would have been said."""
     model = in_chunks(learned(selection=kb.Selection(update="drawn", vote="drawn")), y, 50, 100)
-    twin = Calibration(1)
+    twin = Calibration(1, model._run.inputs)
     twin.restore(model._run.calibration.arrays())
     for i in range(100, 160):
         before = model._run.lean(*model._rows_of(X[i : i + 1]))[1]

@@ -124,9 +124,9 @@ def test_one_in_a_hundred():
     score, recall = zip(
         *(np.mean(found[name], axis=0) for name in ("plain", "balanced", "f1")), strict=True
     )
-    assert score[2] > score[0] + 0.03, found
+    assert score[2] > score[0] + 0.05, found
     assert recall[1] > recall[0] + 0.2, found
-    assert recall[2] > recall[0] + 0.02, found
+    assert recall[2] > recall[0] + 0.05, found
 
 
 def test_probabilities_that_agree_with_what_is_said():

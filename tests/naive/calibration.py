@@ -8,14 +8,15 @@ import numpy as np
 class Probabilities:
     """sigmoid(a s + b) of one score, softmax(a s_k + b_k) of several, by Newton steps.
 
+    With votes v behind the scores: sigmoid(a s + a' v + b), softmax(a s_k + a' v_k + b_k).
     The second derivatives of the intercepts with each other are left out, but for their own.
     """
 
-    def __init__(self, scores):
-        self.scores = scores
-        self.parameters = np.zeros(1 + scores)
+    def __init__(self, scores, inputs=1):
+        self.scores, self.inputs = scores, inputs
+        self.parameters = np.zeros(inputs + scores)
         self.parameters[0] = 1.0
-        self.hessian = np.eye(1 + scores)
+        self.hessian = np.eye(inputs + scores)
         self.sizes = []  # of all scores so far, each with its weight
         self.past = [(79, 1, 1.0)]  # of two classes: (bin of the logit, label, weight)
         self.counts = [0] * max(2, scores)
@@ -24,11 +25,13 @@ class Probabilities:
     def scaled(self, s, sizes):
         total = sum(weight * size for size, weight in sizes)
         count = sum(weight for _, weight in sizes)
-        return np.asarray(s, dtype=float) / (total / count if total > 0 else 1.0)
+        s = np.asarray(s, dtype=float).reshape(self.inputs, self.scores)
+        return s / (total / count if total > 0 else 1.0)
 
     def probabilities(self, s):
         sizes = [*self.sizes, (np.max(np.abs(s)), 1.0)]
-        z = self.parameters[0] * self.scaled(s, sizes) + self.parameters[1:]
+        slopes, intercepts = np.split(self.parameters, [self.inputs])
+        z = slopes @ self.scaled(s, sizes) + intercepts
         if self.scores == 1:
             positive = 1 / (1 + math.exp(-min(max(z[0], -30), 30)))
             return np.array([1 - positive, positive])
@@ -93,12 +96,14 @@ class Probabilities:
             curve, away = np.maximum([p[0] * p[1]], 1e-3), z
         else:
             error = np.eye(self.scores)[label] - p
-            curve, away = np.maximum(p, 1e-3), z - p @ z
-        hessian[0, 0] = np.sum(curve * away**2)
-        hessian[0, 1:] = hessian[1:, 0] = curve * away
-        hessian[1:, 1:] = np.diag(curve)
+            curve, away = np.maximum(p, 1e-3), z - (z @ p)[:, None]
+        n = self.inputs
+        hessian[:n, :n] = (curve * away) @ away.T
+        hessian[:n, n:] = curve * away
+        hessian[n:, :n] = hessian[:n, n:].T
+        hessian[n:, n:] = np.diag(curve)
         self.hessian = kept * self.hessian + (1 - kept) * np.eye(len(hessian)) + weight * hessian
-        gradient = weight * np.append(np.sum(error * z), error)
+        gradient = weight * np.append(z @ error, error)
         self.parameters = self.parameters + np.linalg.solve(self.hessian, gradient)
 
 

@@ -113,6 +113,11 @@ class Stack(BaseEstimator):
         code: int = self._base.loss_code
         return code
 
+    @property
+    def corrects_votes(self) -> bool:
+        """Whether it adds to votes for classes what it has learned from them."""
+        return self.loss_code == MISTAKES
+
     def state_size(self, n_experts: int) -> int:
         """How many numbers it keeps besides the weights."""
         return int(self._base.state_size(n_experts)) + _own_size(n_experts)

@@ -17,6 +17,7 @@ from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.classes import winner
 from kernbrook.numerics.compiling import Verb, njit
 from kernbrook.numerics.linking import ROOM, pin, through
+from kernbrook.numerics.upkeep import copy
 from kernbrook.numerics.zero import zero_or
 
 
@@ -96,33 +97,22 @@ def combine(combiner, terms, progress, board, t, on_mistakes, used, votes, share
 
     on_mistakes, used, votes : of the vote
     shares : (e,) weights in expectation over the draws. All experts lean, by their scores where
-        they vote for classes too: finer than votes. A correction is learned on the vote, which then
-        counts half: log loss and calibration are better than with one of the two alone
+        they vote for classes too: finer than votes. Where there is room, the vote comes behind
     """
-    scores, sizes, leaning = board.scores[t], board.sizes[t], board.leanings[t]
+    scores, sizes, leanings = board.scores[t], board.sizes[t], board.leanings[t]
+    classes = decision.shape[0]
+    leaning = leanings[:classes]
     vote(used, on_mistakes, terms.mean, votes, scores, sizes, decision)
-    for c in range(decision.shape[0]):
-        leaning[c] = decision[c]
     through(correct, combiner, progress, terms.loss, scores, decision)
-    corrected = False
-    for c in range(decision.shape[0]):
-        corrected |= leaning[c] != decision[c]
-        leaning[c] = decision[c]
-    voting, all_vote = terms.loss == MISTAKES, all_in(used, votes, shares)
-    if not voting and all_vote:
-        return
-    everybody, by_scores = np.ones(shares.shape[0], dtype=np.bool_), np.bool_(False)
-    vote(everybody, by_scores, terms.mean or voting, shares, scores, sizes, leaning)
-    through(correct, combiner, progress, terms.loss, scores, leaning)
-    if not corrected:
-        return
-    learned_on = decision
-    if on_mistakes != voting or not all_vote:
-        learned_on = np.empty(decision.shape[0])
-        vote(everybody, voting, terms.mean, shares, scores, sizes, learned_on)
-        through(correct, combiner, progress, terms.loss, scores, learned_on)
-    for c in range(decision.shape[0]):
-        leaning[c] = 0.5 * (leaning[c] + learned_on[c])
+    if terms.loss == MISTAKES or not all_in(used, votes, shares):
+        everybody, by_scores = np.ones(shares.shape[0], dtype=np.bool_), np.bool_(False)
+        mean = terms.mean or terms.loss == MISTAKES
+        vote(everybody, by_scores, mean, shares, scores, sizes, leaning)
+        through(correct, combiner, progress, terms.loss, scores, leaning)
+    else:
+        copy(decision, leaning)
+    if leanings.shape[0] > classes:
+        copy(decision, leanings[classes:])
 
 
 @njit(cache=True, nogil=True, forceinline=True)

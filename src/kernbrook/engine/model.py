@@ -68,6 +68,8 @@ class Model:
     scaler : of the rows, in each view
     calibration : what was learned of the decisions' errors, or None
     together : examples of one block
+    inputs : of the calibration, for each score: what the experts lean to; then their vote, where
+        the combiner has learned from the vote what it adds
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class Model:
         self.states = tuple(store.begin() for store in stores)
         self.combiner, state_size = combiner, combiner.state_size(self.n_experts)
         self.progress = begun(self.n_experts, state_size, setting.seed)
+        self.inputs = 2 if getattr(combiner, "corrects_votes", False) else 1
         self.scaler: Any = None
         self.calibration = None
         self.due: Due | None = None
@@ -200,7 +203,8 @@ class Model:
 
     def _board(self, n: int, labels: Any, importance: Floats) -> Board:
         numbers = self.setting.regression
-        return empty_board(n, self.n_experts, self.setting.scores, labels, importance, numbers)
+        scores = self.setting.scores
+        return empty_board(n, self.n_experts, scores, labels, importance, numbers, self.inputs)
 
     def _learn_alone(self, passes: Sequence[Pass], board: Board, clock: Clock) -> None:
         """All parts of all stores go through a block, by several threads."""
@@ -260,8 +264,9 @@ class Model:
         return self.lean(views, raw)[0]
 
     def lean(self, views: Views, raw: Any = None) -> tuple[Floats, Floats]:
-        """Decisions, and what the experts lean to: their scores combined, (n, scores) both."""
-        decisions, leanings = (self._answers(len(views[0]))[0] for _ in "ab")
+        """Decisions, (n, scores), and what the experts lean to, (n, inputs * scores)."""
+        decisions = self._answers(len(views[0]))[0]
+        leanings = np.zeros((len(decisions), self.inputs * self.setting.scores))
         progress = writeable(self.progress)
         committee = self.passes.committee(self.choices)
         for where in slices(len(views[0]), self.together):

@@ -82,7 +82,8 @@ class Board(NamedTuple):
     importance : (b,) sample weights
     numbers : whether labels are numbers
     updates : (b, e) bool out, which experts might be updated
-    leanings : (b, c) out, the scores combined before the label, as `lean` does
+    leanings : (b, c) out, the scores combined before the label, as `lean` does; (b, 2 c) with the
+        decisions behind them, see `Model.inputs`
     judged : (b,) bool out, whether the combiner has learned from the label
     """
 
@@ -113,12 +114,13 @@ def begun(n_experts: int, state_size: int, seed: int) -> Progress:
 
 
 def empty_board(
-    n: int, experts: int, scores: int, labels: Any, importance: Any, numbers: bool
-) -> Board:
+    n: int, experts: int, scores: int, labels: Any, importance: Any, numbers: bool,
+    inputs: int = 1,
+) -> Board:  # fmt: skip
     """A board for n examples."""
     shape = n, experts
     return Board(
         np.zeros((*shape, scores)), np.zeros((*shape, scores)), np.zeros(shape),
         np.zeros(shape, dtype=bool), labels, importance, numbers, np.zeros(shape, dtype=bool),
-        np.zeros((n, scores)), np.zeros(n, dtype=bool),
+        np.zeros((n, inputs * scores)), np.zeros(n, dtype=bool),
     )  # fmt: skip

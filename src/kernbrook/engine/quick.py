@@ -105,7 +105,7 @@ class QuickRows:
         self.progress, self.scaler = Progress(*progress), model.scaler.on(scaling)
         forms = [own.use(its) for own, its in zip(stores, arrays, strict=True)]
         self.states = tuple(own.state for own in stores)
-        board = empty_board(1, m, c, np.empty(1), np.empty(1), setting.regression)
+        board = empty_board(1, m, c, np.empty(1), np.empty(1), setting.regression, model.inputs)
         self.leanings = board.leanings  # (1, c) of the row that was decided on last
         self.failed = board._replace(scores=board.scores.copy(), sizes=board.sizes.copy())
         long = 0 if self.by_parts else JOURNAL  # what Python fills in is not filled in again
@@ -113,7 +113,7 @@ class QuickRows:
             np.zeros(1, dtype=np.int64), np.empty((long, d)), np.empty(long), np.empty(long)
         )
         self.due = Due(
-            np.empty((MOST_DUE, c)),
+            np.empty((MOST_DUE, model.inputs * c)),
             np.empty(MOST_DUE),
             np.empty(MOST_DUE),
             np.zeros(MOST_DUE, dtype=bool),

@@ -31,15 +31,17 @@ STEEPEST_CURVE = 1e200  # second derivatives are sums of weights and squares of 
 class Calibration:
     """Probabilities of classes from scores s, sigmoid(a s + b) or softmax(a s_k + b_k).
 
-    The slope and the intercepts follow the log loss of each label by a Newton step. Scores are in
-    units: the mean, over the rows, of their greatest size. What is known fades with each label, the
-    faster the less sure the probabilities were of it: so they follow a model that learns, and a
-    stream that drifts. To a probability of two classes the mean error is added that such ones have
-    had so far.
+    With a second input, votes v: sigmoid(a s + a' v + b) or softmax(a s_k + a' v_k + b_k); a' is 0
+    at first. The slopes and the intercepts follow the log loss of each label by a Newton step.
+    Scores and votes are in units: the mean, over the rows, of their greatest size. What is known
+    fades with each label, the faster the less sure the probabilities were of it: so they follow a
+    model that learns, and a stream that drifts. To a probability of two classes the mean error is
+    added that such ones have had so far.
 
     Parameters
     ----------
     scores : 1 for two classes, else the number of classes
+    inputs : 2 with votes, which stand behind the scores in each row, else 1
 
     References
     ----------
@@ -59,7 +61,7 @@ class Calibration:
     rounds = 0  # of the model, so far
     said: Any = None  # before the labels that it has learned from last
 
-    def __init__(self, scores: int):
+    def __init__(self, scores: int, inputs: int = 1):
         curvature = np.full(scores, RIDGE)
         hits = np.zeros((2, BINS))
         hits[:, -1] = FOUND
@@ -67,7 +69,7 @@ class Calibration:
             slope=np.array([1.0, RIDGE, 0.0, 0.0]), intercepts=np.zeros(scores),
             cross=np.zeros(scores), curvatures=curvature,
             counts=np.zeros(max(scores, 2), dtype=np.int64), errors=np.zeros((2, CELLS)),
-            hits=hits,
+            hits=hits, vote=np.array([0.0, RIDGE, 0.0] + [0.0] * scores if inputs == 2 else []),
         )  # fmt: skip
 
     @property
@@ -114,7 +116,7 @@ class Calibration:
 
         positions : of the old classes among them
         """
-        old, other = self._known, Calibration(classes)
+        old, other = self._known, Calibration(classes, 2 if len(self._known.vote) else 1)
         known, two = other._known, len(old.intercepts) == 1
         known.slope[:] = old.slope * ([0.5, 4.0, 0.5, 1.0] if two else 1.0)  # of half scores
         known.intercepts[:] = -math.log1p(old.counts.sum())
@@ -123,6 +125,9 @@ class Calibration:
         if not two:
             known.cross[positions] = old.cross
         known.counts[positions] = old.counts
+        if len(old.vote):
+            known.vote[:3] = old.vote[:3] * ([0.5, 4.0, 4.0] if two else 1.0)
+            known.vote[3:][positions] = 0.0 if two else old.vote[3:]
         return other
 
     def unite(self, apart: Apart) -> None:
@@ -133,13 +138,16 @@ class Calibration:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""
-        return self._known._asdict()
+        arrays = self._known._asdict()
+        return arrays if len(self._known.vote) else {k: arrays[k] for k in arrays if k != "vote"}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from these arrays, copied; InputError where nothing could have led to them."""
+        own = self._known._asdict()
         for name, array in self.arrays().items():
-            check_array(name, arrays.get(name), array.shape, array.dtype)
-        self._known = Calibrated(*(arrays[name].copy() for name in Calibrated._fields))
+            if name != "vote" or arrays.get(name) is not None:  # older files have none: it begins
+                own[name] = check_array(name, arrays.get(name), array.shape, array.dtype)
+        self._known = Calibrated(**{name: array.copy() for name, array in own.items()})
 
     def check(self, asked: int) -> None:
         """Raise InputError where so many labels cannot have led here."""
@@ -153,13 +161,15 @@ class Calibration:
             raise InputError(f"counts: expected {asked} labels at most")
         if not (0 <= rows <= seen * rounded and 0 <= sizes <= max(rows, 1) * MOST_SIZE * rounded):
             raise InputError("slope: more rows than labels, or greater scores than there are")
-        if max(abs(slope), np.abs(known.intercepts).max()) > MOST:
-            raise InputError("slope, intercepts: greater than they can be")
+        if max(abs(slope), *np.abs(known.intercepts), *np.abs(known.vote[:1])) > MOST:
+            raise InputError("slope, intercepts, vote: greater than they can be")
         curvatures = np.append(known.curvatures, curvature)
         if not (curvatures.min() > RIDGE / 2 and curvatures.max() < STEEPEST_CURVE):
             raise InputError("slope, curvatures: not those that labels can have")
         if (known.cross**2 > 2 * curvature * known.curvatures).any():  # up to rounding: half
             raise InputError("cross: more than the curvatures can have")
+        if len(known.vote):
+            self._check_vote()
         if not (np.abs(known.errors[0]) <= known.errors[1] * rounded).all():
             raise InputError("errors: more than the labels can have")
         positive = known.hits[1]
@@ -168,3 +178,12 @@ class Calibration:
             raise InputError("hits: more positive labels than labels, or none")
         if max(known.errors[1].max(), known.hits[0].max()) > MOST:
             raise InputError("errors, hits: greater weights than labels can have")
+
+    def _check_vote(self) -> None:
+        """The part of `check` for votes."""
+        curvature, both, crossed = self._known.vote[1], self._known.vote[2], self._known.vote[3:]
+        if not RIDGE / 2 < curvature < STEEPEST_CURVE:
+            raise InputError("vote: not a curvature that labels can have")
+        curvatures = np.append(self._known.curvatures, self._known.slope[1])
+        if (np.append(crossed, both) ** 2 > 2 * curvature * curvatures).any():
+            raise InputError("vote: more than the curvatures can have")

@@ -573,8 +573,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def _calibrating(self) -> dict[str, Any]:
         return {"cutting": isinstance(self.threshold, str)}  # which takes as long as all else
 
-    def _new_calibration(self) -> Calibration:
-        return Calibration(self._scores)
+    def _new_calibration(self, inputs: int) -> Calibration:
+        return Calibration(self._scores, inputs)
 
     def _uninformed(self) -> Any:
         counts = self._run.calibration.counts if "_run" in vars(self) else np.zeros(1)

@@ -180,8 +180,8 @@ class OnlineMachine(BaseEstimator):
         """What the calibration is asked for, by name."""
         return {}
 
-    def _new_calibration(self) -> Any:
-        """What learns from the errors of decisions."""
+    def _new_calibration(self, inputs: int) -> Any:
+        """What learns from the errors of decisions. inputs : see `Model`"""
         raise NotImplementedError
 
     def _weighed(self, labels: NDArray[Any], weights: Floats) -> Floats:
@@ -635,7 +635,7 @@ class OnlineMachine(BaseEstimator):
         scaler = Scalers(pool.scalings, width)
         setting = self._setting(width, sparse and not scaler.fills, seed)
         run = make_model(pool, self.combiner, self.selection, self.labels, setting)
-        run.scaler, run.calibration = scaler, self._new_calibration()
+        run.scaler, run.calibration = scaler, self._new_calibration(run.inputs)
         return run
 
     def _setting(self, width: int, sparse: bool, seed: int) -> Setting:

@@ -307,7 +307,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         number = float(y) - self._offset()
         return number if abs(number) < 1e100 else None
 
-    def _new_calibration(self) -> Residuals:
+    def _new_calibration(self, inputs: int) -> Residuals:
         return Residuals()
 
     def _uninformed(self) -> float:

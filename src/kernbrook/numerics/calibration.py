@@ -1,4 +1,4 @@
-"""Probabilities from scores, learned as labels come: a slope, and an intercept for each score."""
+"""Probabilities from scores, learned as labels come: slopes, and an intercept for each score."""
 
 import math
 from typing import NamedTuple
@@ -24,10 +24,14 @@ MOST_SIZE = 1e290  # of scores, as they count in a mean: sums over all rows are 
 class Calibrated(NamedTuple):
     """What is known, for c scores of k classes; changed in place.
 
+    Rows of scores are (c,), or (2 c,) with a vote behind each score, which has a slope of its own.
+
     slope : (4,) the slope, its curvature, the sum of the sizes of rows of scores, and their number
     intercepts, cross, curvatures : (c,) intercepts; second derivatives with the slope, and own
     counts : (k,) labels of each class, those of weight 0 left out
     errors : (2, CELLS) of two classes: sums of label less probability, and of weights
+    vote : (3 + c,) of the votes, (0,) where there are none: their slope, its curvature, and second
+        derivatives with the other slope and with the intercepts
     hits : (2, BINS) of two classes, by weight: labels, and positive ones, by the logit of the
         probability that the second class had; at the start FOUND labels, positive and sure
     """
@@ -39,11 +43,12 @@ class Calibrated(NamedTuple):
     counts: np.ndarray
     errors: np.ndarray
     hits: np.ndarray
+    vote: np.ndarray
 
 
 @njit(cache=True, nogil=True, forceinline=True)
 def size_of(scores):
-    """The greatest size of the scores of a row, (c,)."""
+    """The greatest size of the scores of a row."""
     size = 0.0
     for i in range(scores.shape[0]):
         size = max(size, abs(scores[i]))
@@ -64,24 +69,32 @@ def held(value):
 
 
 @njit(cache=True, nogil=True, forceinline=True)
+def logit_of(known, scores, unit, i):
+    """Of class i, by its score and its vote; of several classes, up to a constant."""
+    logit = known.slope[0] * (scores[i] / unit) + known.intercepts[i]
+    if known.vote.shape[0] > 0:
+        logit += known.vote[0] * (scores[known.intercepts.shape[0] + i] / unit)
+    return logit
+
+
+@njit(cache=True, nogil=True, forceinline=True)
 def probabilities_of(known, scores, out):
-    """The probabilities of the classes, (k,) out, for the scores of a row, (c,)."""
-    slope, intercepts = known.slope, known.intercepts
+    """The probabilities of the classes, (k,) out, for the scores of a row."""
+    slope, c = known.slope, known.intercepts.shape[0]
     unit = unit_of(slope[2] + size_of(scores), slope[3] + 1.0)
-    if scores.shape[0] == 1:
-        z = slope[0] * (scores[0] / unit) + intercepts[0]
-        z = min(max(z, -STEEPEST), STEEPEST)
+    if c == 1:
+        z = min(max(logit_of(known, scores, unit, 0), -STEEPEST), STEEPEST)
         out[1] = 1.0 / (1.0 + math.exp(-z))
         out[0] = 1.0 / (1.0 + math.exp(z))
         return
     greatest, total = -np.inf, 0.0
-    for i in range(scores.shape[0]):
-        out[i] = slope[0] * (scores[i] / unit) + intercepts[i]
+    for i in range(c):
+        out[i] = logit_of(known, scores, unit, i)
         greatest = max(greatest, out[i])
-    for i in range(scores.shape[0]):
+    for i in range(c):
         out[i] = math.exp(max(out[i] - greatest, -STEEPEST))
         total += out[i]
-    for i in range(scores.shape[0]):
+    for i in range(c):
         out[i] /= total
 
 
@@ -124,10 +137,10 @@ def note_error(errors, p, label, weight):
 
 @njit(cache=True, nogil=True)
 def all_probabilities(known, scores, out):
-    """Of rows, (n, c) scores and (n, k) out."""
+    """Of rows of scores, (n, k) out."""
     for t in range(scores.shape[0]):
         probabilities_of(known, scores[t], out[t])
-        if scores.shape[1] == 1:
+        if known.intercepts.shape[0] == 1:
             mend(known, out[t])
 
 
@@ -164,22 +177,26 @@ def learn_scores(known, scores, labels, weights, judged, probabilities, cuts):
 
     Parameters
     ----------
-    scores, labels, weights : (n, c), (n,) numbers of classes, NaN where none was seen, and (n,)
+    scores, labels, weights : n rows, (n,) numbers of classes, NaN where none was seen, and (n,)
     judged : (n,) bool, which labels tell how good the scores are
     probabilities, cuts : (n, k) and (n,) out, each before the label was seen; no cuts where (0,)
     """
-    rooms = np.empty((3, scores.shape[1])), np.empty(probabilities.shape[1])
+    c = known.intercepts.shape[0]
+    spare = np.zeros(3 + c)  # as of votes of 0, which change nothing
+    spare[1] = RIDGE
+    rooms = np.zeros((4, c)), np.empty(probabilities.shape[1]), spare
     _learn_rows(known, scores, labels, weights, judged, probabilities, cuts, rooms)
 
 
 @njit(cache=True, nogil=True)
 def _learn_rows(known, scores, labels, weights, judged, probabilities, cuts, rooms):
-    """See `learn_scores`; rooms : (3, c) and (k,) scratch."""
+    """See `learn_scores`; rooms : (4, c) zeros, (k,) scratch, and what is known of no votes."""
     known, scores, labels = borrowed(known), borrowed(scores), borrowed(labels)
     weights, judged = borrowed(weights), borrowed(judged)
     probabilities, cuts = borrowed(probabilities), borrowed(cuts)
-    each, p = borrowed(rooms)
-    scaled, steps, curves, c = each[0], each[1], each[2], scores.shape[1]
+    each, p, spare = borrowed(rooms)
+    scaled, voted, steps, curves, c = each[0], each[1], each[2], each[3], each.shape[1]
+    vote = known.vote if known.vote.shape[0] > 0 else spare
     for t in range(scores.shape[0]):
         probabilities_of(known, scores[t], p)
         said = probabilities[t]
@@ -204,42 +221,60 @@ def _learn_rows(known, scores, labels, weights, judged, probabilities, cuts, roo
         kept, slope = 1.0 - FORGET * max(doubt, 0.0), known.slope
         slope[2], slope[3] = kept * slope[2] + size_of(scores[t]), kept * slope[3] + 1.0
         unit = unit_of(slope[2], slope[3])
-        mean = 0.0
+        mean, mean_voted = 0.0, 0.0
         for i in range(c):
             scaled[i] = scores[t, i] / unit
+            if known.vote.shape[0] > 0:
+                voted[i] = scores[t, c + i] / unit
             if c == 1:
                 steps[0], curves[0] = (label == 1) - p[1], p[0] * p[1]
             else:
                 steps[i], curves[i] = (label == i) - p[i], p[i]
                 mean += p[i] * scaled[i]
+                mean_voted += p[i] * voted[i]
             steps[i] *= weights[t]
             curves[i] = weights[t] * max(curves[i], LEAST)
-        newton(known, kept, scaled, mean, steps, curves)
+        newton(known, vote, kept, (scaled, mean), (voted, mean_voted), steps, curves)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def newton(known, kept, scaled, mean, steps, curves):
-    """One step against the gradient, by an arrow matrix of second derivatives.
+def newton(known, vote, kept, scores, votes, steps, curves):
+    """One step against the gradient, by second derivatives: an arrow matrix with two slopes.
 
-    kept : of what is known
-    scaled, mean : (c,) scores, and their mean by the probabilities
+    vote : of `known`; kept : of what is known
+    scores, votes : (c,) in units, and their mean by the probabilities
     steps, curves : (c,) minus the gradient by the intercepts, and their second derivatives
     """
-    slope, cross, curvatures = known.slope, known.cross, known.curvatures
+    slope, cross, curvatures, crossed = known.slope, known.cross, known.curvatures, vote[3:]
+    (scaled, mean), (voted, mean_voted) = scores, votes
     slope[1] = kept * slope[1] + (1.0 - kept) * RIDGE
-    pull = 0.0
+    vote[1] = kept * vote[1] + (1.0 - kept) * RIDGE
+    vote[2] *= kept
+    pull, pull_vote = 0.0, 0.0
     for i in range(scaled.shape[0]):
-        away = scaled[i] - mean
+        away, aside = scaled[i] - mean, voted[i] - mean_voted
         slope[1] += curves[i] * away * away
+        vote[1] += curves[i] * aside * aside
+        vote[2] += curves[i] * away * aside
         cross[i] = kept * cross[i] + curves[i] * away
+        crossed[i] = kept * crossed[i] + curves[i] * aside
         curvatures[i] = kept * curvatures[i] + (1.0 - kept) * RIDGE + curves[i]
         pull += steps[i] * scaled[i]
-    own = slope[1]
-    for i in range(scaled.shape[0]):
+        pull_vote += steps[i] * voted[i]
+    own, own_vote, both = slope[1], vote[1], vote[2]
+    for i in range(scaled.shape[0]):  # without the intercepts
         pull -= cross[i] * (steps[i] / curvatures[i])
         own -= cross[i] * (cross[i] / curvatures[i])
-    step = pull / max(own, 1e-9 * slope[1])  # rounding
-    slope[0] = held(slope[0] + step)
+        pull_vote -= crossed[i] * (steps[i] / curvatures[i])
+        own_vote -= crossed[i] * (crossed[i] / curvatures[i])
+        both -= cross[i] * (crossed[i] / curvatures[i])
+    own_vote = max(own_vote, 1e-9 * vote[1])  # rounding
+    share = both / own_vote
+    pull -= share * pull_vote
+    own -= share * both
+    step = held(pull / max(own, 1e-9 * slope[1]))  # rounding
+    step_vote = held(pull_vote / own_vote - share * step)
+    slope[0], vote[0] = held(slope[0] + step), held(vote[0] + step_vote)
     for i in range(scaled.shape[0]):
-        change = (steps[i] - cross[i] * step) / curvatures[i]
+        change = (steps[i] - cross[i] * step - crossed[i] * step_vote) / curvatures[i]
         known.intercepts[i] = held(known.intercepts[i] + change)
