@@ -152,28 +152,29 @@ def test_refused_before_anything_is_learned(wrong):
     np.testing.assert_array_equal(model.decision_function(X), before[1])
 
 
-def test_a_label_moves_the_old_classes_as_before():
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_a_label_moves_the_old_classes_as_before(inputs):
     """Beside a class that came later: odds of two old classes move by the same step."""
     rng = np.random.default_rng(0)
-    scores = rng.normal(size=(400, 1))
-    labels = (scores[:, 0] + rng.normal(size=400) > 0).astype(float)
+    scores = rng.normal(size=(400, inputs))
+    labels = (scores.sum(axis=1) + rng.normal(size=400) > 0).astype(float)
     weights, judged = np.ones(400), np.ones(400, dtype=bool)
-    two = Calibration(1)
+    two = Calibration(1, inputs)
     two.learn(scores, labels, weights, judged)
     three = two.grown(np.array([0, 1]), 3)
 
-    def halves(s):
-        return np.hstack([-s / 2, s / 2, 0 * s])
+    def halves(s):  # of each input in turn
+        return np.hstack([np.stack([-one / 2, one / 2, 0 * one], axis=1) for one in s.T])
 
     def odds(calibration, s):
         p = calibration.probabilities(s)
         return np.log(p[:, 1] / p[:, 0])
 
-    at = np.array([[2.0], [-2.0], [0.5]])
+    at = np.array([[2.0, 1.0], [-2.0, 1.0], [0.5, -3.0]])[:, :inputs]
     np.testing.assert_allclose(odds(three, halves(at)), odds(two, at), rtol=0.2)
     slopes = [one.arrays()["slope"][0] for one in (two, three)]
     for s, label in ((2.0, 0.0), (-2.0, 1.0)):  # both against what is known
-        one, none = np.array([[s]]), np.array([label])
+        one, none = np.full((1, inputs), s), np.array([label])
         two.learn(one, none, weights[:1], judged[:1])
         three.learn(halves(one), none, weights[:1], judged[:1])
     moved = [

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from estimators.test_model_files import rewrite
 from hard_streams import gaussian_clouds
 from naive import calibration as naive
 from river import linear_model, optim, preprocessing
@@ -121,13 +122,33 @@ def test_a_second_pass_makes_nobody_surer():
 
 
 def test_extremes_stay_probabilities():
-    for scores in (np.array([[1e150], [-1e150], [1e-300], [0.0]]), np.zeros((4, 1))):
-        calibration = Calibration(1)
+    great, nothing = np.array([[1e150], [-1e150], [1e-300], [0.0]]), np.zeros((4, 1))
+    rows = (great, nothing, np.hstack([great, -great]), np.hstack([great, [[1], [1], [-1], [1]]]))
+    for scores in rows:
+        calibration = Calibration(1, scores.shape[1])
         many = np.tile(scores, (50, 1))
         labels = np.arange(200) % 2.0
         said, _ = calibration.learn(many, labels, np.full(200, 1e99), np.ones(200, dtype=bool))
         assert ((said >= 0) & (said <= 1)).all()
         np.testing.assert_allclose(said.sum(axis=1), 1)
+        calibration.check(200)
+
+
+def test_files_without_votes_go_on(tmp_path):
+    """As before the calibration had votes: their slope begins at 0."""
+    model = in_chunks(learned(), y, 50, 100)
+    known = model._run.calibration.arrays()
+    known["vote"][:] = [0.0, 1.0, 0.0, 0.0]
+    kb.save(model, tmp_path / "model")
+    rewrite(
+        tmp_path / "model", lambda said, tensors, header: tensors.pop("calibration.vote") is None
+    )
+    loaded = kb.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    for one in (model, loaded):
+        one.partial_fit(X[100:], y[100:])
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert loaded._run.calibration.arrays()["vote"][0] != 0
 
 
 def test_shape_and_order():
