@@ -162,12 +162,16 @@ def test_a_worker_killed_while_predicting(kernbrook, folder, tmp_path):
 def test_a_folder_is_learned_by_workers(kernbrook, folder, tmp_path):
     """The model predicts as it was trained; its file is no place to go on from."""
     model = str(tmp_path / "apart")
-    options = ["--categorical", "level=a,b,c", "--missing", "mean", "--model", model]
+    options = ["--categorical", "level=a,b,d", "--missing", "mean", "--model", model]
     train = ["train", str(folder), "--recipe", "bpas", *options]
     code, out, err = kernbrook(*train, "--scheduler", LOCAL, "--rounds", "2", "--json", "-")
     assert code == 0
+    others = read_table(folder)["level"].to_pylist().count("c")
     assert err.splitlines()[-1] == f"wrote {model}"
+    assert f"'level': other values than the declared levels in {others} of 1,500 rows" in err
+    assert "such as 'c'; 'd' never came" in err
     found = json.loads(out)
+    assert found["level_counts"][0]["others"] == others
     assert (found["n_rows"], found["classes"], found["recipe"]) == (1500, ["no", "yes"], "bpas")
     assert "mistake_bound" not in found  # which is one machine's
     assert 0 < found["mistakes"] < 450

@@ -1,12 +1,16 @@
 """Levels that never came, and values that are none of them, are counted and said."""
 
+from functools import partial
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow.parquet import write_table
 
 import kernbrook as kb
-from kernbrook.errors import DataFileError
-from kernbrook.evaluation import train
+from kernbrook.distributed import fit
+from kernbrook.errors import DataFileError, DataFileWarning
+from kernbrook.evaluation import predict_stream, predict_table, train
 from kernbrook.streams import open_stream
 from kernbrook.streams.base import FirstRows
 from kernbrook.streams.table_levels import LevelCounts, told_of
@@ -46,6 +50,30 @@ def test_what_training_says(tmp_path):
     stream = open_stream(pa.table(ROWS), encoder=ENCODER)
     model = kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), random_state=0)
     assert found(train(stream, model, tmp_path / "m").level_counts) == EXPECTED
+
+
+def test_what_predicting_says(tmp_path):
+    path, few = tmp_path / "m", pa.table({**ROWS, "net": ["DSL"] * 6})
+    model = kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), random_state=0)
+    train(open_stream(pa.table(ROWS), encoder=ENCODER), model, path)
+    for ask in (lambda table: next(predict_stream(path, table)), partial(predict_table, path)):
+        with pytest.warns(DataFileWarning) as told:
+            ask(pa.table(ROWS))
+        assert [str(one.message).endswith(TOLD) for one in told] == [True]
+    list(predict_stream(path, few))  # levels need not come: a warning would be an error
+    predict_table(path, few)
+
+
+@pytest.mark.parametrize(("rounds", "shards"), [(1, 1), (2, 2)])
+def test_what_learning_apart_says(tmp_path, rounds, shards):
+    """The counts of all row groups, whoever learned them."""
+    for i in range(4):
+        write_table(pa.table(ROWS), tmp_path / f"{i}.parquet", row_group_size=3)
+    model = kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(5), random_state=0)
+    with pytest.warns(DataFileWarning) as told:
+        fit(model, tmp_path, rounds, shards=shards, encoder=ENCODER)
+    (one,) = told
+    assert str(one.message).endswith(TOLD.replace("2 of 5", "8 of 20"))
 
 
 def counts(levels, numbers, others=(), expected=True):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import chain, pairwise
 from typing import Any
 
@@ -16,7 +17,7 @@ from sklearn.base import clone
 
 from kernbrook.checks import shown
 from kernbrook.distributed.parts import Part, Parts, computed, has_delayed, parts_of, pieces
-from kernbrook.errors import InputError
+from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.estimators.labelled import as_labels, distinct, present
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.merging import begin
@@ -26,6 +27,7 @@ from kernbrook.evaluation.parallel import Cluster, Crew
 from kernbrook.evaluation.tasks import added, losses
 from kernbrook.evaluation.warming import ROWS, few_rows, warm_up
 from kernbrook.streams.booleans import of_one_kind, spelled_as
+from kernbrook.streams.table_levels import LevelCounts, together, told_of
 
 
 @dataclass
@@ -39,6 +41,7 @@ class Fitted:
     loss : on them, each predicted by its shard before it was learned: mistakes, or squared errors
     rounds : merged so far
     seconds : from the first round on
+    level_counts : of each column of declared levels, how often each came in the rows so far
     """
 
     model: Any
@@ -46,6 +49,7 @@ class Fitted:
     loss: float = 0
     rounds: int = 0
     seconds: float = 0.0
+    level_counts: Sequence[LevelCounts] = ()
 
 
 def fit(
@@ -94,6 +98,12 @@ def fit(
     DataFileError
         A file cannot be read.
 
+    Warns
+    -----
+    DataFileWarning
+        A declared level never came, or a column has values that are no declared level, in one row
+        of a hundred or more.
+
     References
     ----------
     McDonald, Hall, Mann (2010), Distributed training strategies for the structured perceptron:
@@ -112,7 +122,10 @@ def fit(
     count = crew.size if shards is None else shards
     check_count("shards", count, 1)
     parts = parts_of(data, count * rounds, label, encoder)
-    return fit_parts(model, parts, crew, rounds, count, classes).model
+    fitted = fit_parts(model, parts, crew, rounds, count, classes)
+    for told in told_of(fitted.level_counts):
+        warnings.warn(DataFileWarning(parts.name, told), stacklevel=2)
+    return fitted.model
 
 
 def crew_of(client: Any) -> Crew:
@@ -143,7 +156,7 @@ def fit_parts(
     with crew:
         X, y = parts.first
         told = _classes(model, parts.parts, crew, classes)
-        fitted = Fitted(_begun(model, X, told))
+        fitted = Fitted(_begun(model, X, told), level_counts=deepcopy(parts.levels))
         if shards > 1:  # refused, if at all, before any work
             deepcopy(fitted.model).merge(deepcopy(fitted.model), since=fitted.model)
         which = few_rows(y[:1024])[:ROWS]
@@ -197,26 +210,30 @@ def _round(fitted: Fitted, dealt: Sequence[Sequence[Part]], crew: Crew, classes:
     since = fitted.model
     held = crew.share(since)
     results = _all(crew, _go_on, [(held, classes, own) for own in dealt])
-    models = [model for model, _, _ in results]
+    models = [model for model, *_ in results]
     if len(models) > 1:
         models[0].merge(*models[1:], since=since)
     fitted.model, fitted.rounds = models[0], fitted.rounds + 1
-    for _, rows, loss in results:
+    for _, rows, loss, counts in results:
         fitted.rows += rows
         fitted.loss = added(fitted.loss, np.array([loss]))
+        fitted.level_counts = together(fitted.level_counts, counts)
 
 
-def _go_on(model: Any, classes: Any, parts: Sequence[Part]) -> tuple[Any, int, float]:
-    """A copy of the model once it has learned some parts, its rows and its loss."""
+def _go_on(
+    model: Any, classes: Any, parts: Sequence[Part]
+) -> tuple[Any, int, float, Sequence[LevelCounts]]:
+    """A copy of the model once it has learned some parts, its rows, its loss, and their levels."""
     model, rows, loss = deepcopy(model), 0, 0.0
+    met: list[Sequence[LevelCounts]] = []
     named = {} if classes is None else {"classes": classes}
-    for X, y in chain.from_iterable(map(pieces, parts)):
+    for X, y in chain.from_iterable(pieces(part, met) for part in parts):
         y = spelled_as(y, getattr(model, "classes_", ()) if classes is None else classes)
         predicted, _ = model.learn(X, y, **named)
         known = present(y)
         rows += len(y)
         loss = added(loss, losses(predicted[known], y[known], task_of(model)))
-    return model, rows, loss
+    return model, rows, loss, reduce(together, met, ())
 
 
 def _all(crew: Crew, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:

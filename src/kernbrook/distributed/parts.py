@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
@@ -16,11 +17,14 @@ from kernbrook.estimators.labelled import as_labels
 from kernbrook.evaluation.sources import Source, open_like, open_source
 from kernbrook.evaluation.tasks import CHUNK
 from kernbrook.gram.points import canonical, sound
+from kernbrook.streams import Stream
 from kernbrook.streams.arrow_records import parquet_file
 from kernbrook.streams.base import Piece
 from kernbrook.streams.opening import open_folder
+from kernbrook.streams.table_levels import LevelCounts
 
 # A function that gives pieces, and its arguments; those that Dask has yet to make as its Delayed.
+# Its last argument, a list or None, is for the counts of levels.
 Part = tuple[Any, ...]
 
 
@@ -31,25 +35,32 @@ class Parts(NamedTuple):
     source : of a table, what has to be known to read a part of it as the first one was read
     name : of the data
     first : some rows at their beginning
+    levels : of a table, to count how often each declared level comes; so far none has
     """
 
     parts: Sequence[Part]
     source: Source | None
     name: str
     first: Piece
+    levels: Sequence[LevelCounts] = ()
 
 
-def begun(parts: Sequence[Part], source: Source | None, name: str) -> Parts:
+def begun(
+    parts: Sequence[Part], source: Source | None, name: str, levels: Sequence[LevelCounts] = ()
+) -> Parts:
     """The parts with their first rows, which are read; InputError where there is none."""
     for piece in chain.from_iterable(pieces(computed(part)) for part in parts):
-        return Parts(parts, source, name, piece)
+        return Parts(parts, source, name, piece, levels)
     raise InputError("data: there is no row")
 
 
-def pieces(part: Part) -> Iterator[Piece]:
-    """The rows of a part, (n, d) and (n,)."""
+def pieces(part: Part, met: list[Sequence[LevelCounts]] | None = None) -> Iterator[Piece]:
+    """The rows of a part, (n, d) and (n,).
+
+    met : out, one more: of a table, how often each declared level came
+    """
     function, *arguments = part
-    yield from function(*arguments)
+    yield from function(*arguments, met)
 
 
 def parts_of(data: Any, most: int, label: str | None = None, encoder: Any = None) -> Parts:
@@ -81,22 +92,29 @@ def parts_of(data: Any, most: int, label: str | None = None, encoder: Any = None
     return begun([(from_arrays, X[where], y[where]) for where in own], None, "arrays")
 
 
-def from_arrays(X: Any, y: NDArray[Any]) -> Iterator[Piece]:
+def from_arrays(X: Any, y: NDArray[Any], met: Any = None) -> Iterator[Piece]:
     """Pieces of two arrays."""
     for start in range(0, len(y), CHUNK):
         yield X[start : start + CHUNK], np.asarray(y)[start : start + CHUNK]
 
 
-def from_table(source: Source, table: Any) -> Iterator[Piece]:
+def from_table(
+    source: Source, table: Any, met: list[Sequence[LevelCounts]] | None = None
+) -> Iterator[Piece]:
     """Pieces of a table, encoded as the first part was."""
     if len(table):
-        yield from open_like(source, table).chunks(CHUNK)
+        stream = open_like(source, table)
+        if met is not None:
+            met.append(stream.level_counts)
+        yield from stream.chunks(CHUNK)
 
 
-def from_row_group(source: Source, path: Path, number: int) -> Iterator[Piece]:
+def from_row_group(
+    source: Source, path: Path, number: int, met: list[Sequence[LevelCounts]] | None = None
+) -> Iterator[Piece]:
     """The same of a row group of a Parquet file."""
     try:
-        yield from from_table(source, row_group(path, number))
+        yield from from_table(source, row_group(path, number), met)
     except KernbrookError as error:
         raise DataFileError(path, f"row group {number}: {error}") from error
 
@@ -122,8 +140,9 @@ def _of_files(folder: str | PathLike[str], label: str | None, encoder: Any) -> P
             found += [(path, number) for number in range(file.num_row_groups)]
     for own in found:
         if len(table := row_group(*own)):
-            source = open_source(table, label=label, encoder=encoder)[1]
-            return begun([(from_row_group, source, *one) for one in found], source, records.name)
+            stream, source = open_source(table, label=label, encoder=encoder)
+            parts = [(from_row_group, source, *one) for one in found]
+            return begun(parts, source, records.name, _none_yet(stream))
     raise InputError("data: there is no row")
 
 
@@ -131,9 +150,17 @@ def _of_frames(frames: Sequence[Any], label: str | None, encoder: Any) -> Parts:
     """Of frames that Dask has yet to make."""
     for frame in frames:
         if len(table := computed(frame)):
-            source = open_source(table, label=label, encoder=encoder)[1]
-            return begun([(from_table, source, one) for one in frames], source, "frame")
+            stream, source = open_source(table, label=label, encoder=encoder)
+            parts = [(from_table, source, one) for one in frames]
+            return begun(parts, source, "frame", _none_yet(stream))
     raise InputError("data: there is no row")
+
+
+def _none_yet(stream: Stream) -> list[LevelCounts]:
+    """The counts of levels of a stream, before any row."""
+    return [
+        replace(one, counts=np.zeros_like(one.counts), others=[]) for one in stream.level_counts
+    ]
 
 
 def _of_dask(X: Any, y: Any) -> Parts:

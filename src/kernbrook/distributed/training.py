@@ -45,7 +45,7 @@ def train_parts(
         fitted = fit_parts(estimator, parts, crew, rounds, crew.size, classes, progress)
         result = Training(
             estimator, rows=fitted.rows, rows_read=fitted.rows, loss=fitted.loss, finished=True,
-            windows=None, seconds=fitted.seconds,
+            windows=None, seconds=fitted.seconds, level_counts=fitted.level_counts,
         )  # fmt: skip
         assert parts.source is not None
         checkpoint = Checkpoint(

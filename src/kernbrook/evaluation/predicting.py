@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from kernbrook.errors import InputError, ModelFileError
+from kernbrook.errors import DataFileWarning, InputError, ModelFileError
 from kernbrook.estimators.late import LateLabels
 from kernbrook.estimators.named import NamedColumns
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
 from kernbrook.evaluation.sources import Source, open_like
 from kernbrook.evaluation.tasks import added, losses
-from kernbrook.streams import open_stream
+from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.base import Features
 from kernbrook.streams.booleans import spelled_as
 from kernbrook.streams.opening import is_frame
-from kernbrook.streams.table_levels import LevelCounts
+from kernbrook.streams.table_levels import LevelCounts, together, told_of
 
 
 def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | None]:
@@ -101,6 +101,11 @@ def predict_stream(
     InputError
         Scores are asked of a model that has none, or the data have other features.
 
+    Warns
+    -----
+    DataFileWarning
+        A column has values that are no declared level, in one row of a hundred or more.
+
     Examples
     --------
     >>> import kernbrook as kb
@@ -115,8 +120,14 @@ def predict_stream(
         stream = open_like(source, data, written=written) if table else open_stream(data)
     else:
         stream = open_stream(data)
+    _warn_of_levels(stream)
     for X, _ in stream.chunks():
         yield predict(model, X, scores)
+
+
+def _warn_of_levels(stream: Stream) -> None:
+    for told in told_of(stream.level_counts):
+        warnings.warn(DataFileWarning(stream.name, told), stacklevel=3)
 
 
 def predict_table(path: str | PathLike[str], table: Any, scores: bool = False) -> Any:
@@ -142,6 +153,11 @@ def predict_table(path: str | PathLike[str], table: Any, scores: bool = False) -
     InputError
         Scores are asked of a model that has none, or the table has other columns.
 
+    Warns
+    -----
+    DataFileWarning
+        A column has values that are no declared level, in one row of a hundred or more.
+
     Examples
     --------
     >>> import tempfile
@@ -163,7 +179,9 @@ def predict_table(path: str | PathLike[str], table: Any, scores: bool = False) -
         check_scores(model)
     parts: list[tuple[Any, Any]] = [_nothing(model)]
     if len(table):
-        parts += [predict(model, X, scores) for X, _ in open_like(source, table).chunks()]
+        stream = open_like(source, table)
+        _warn_of_levels(stream)
+        parts += [predict(model, X, scores) for X, _ in stream.chunks()]
     labels = np.concatenate([own for own, _ in parts])
     columns: dict[str, Any] = {"prediction": pa.array(labels)}
     if scores:
@@ -247,9 +265,7 @@ class Tally:
     def join(self, other: Tally) -> None:
         """Count the rows of another part of the data, too."""
         self.known += other.known
-        for mine, theirs in zip(self.level_counts, other.level_counts, strict=False):
-            mine.join(theirs)
-        self.level_counts = self.level_counts or other.level_counts
+        self.level_counts = together(self.level_counts, other.level_counts)
         self.loss = added(self.loss, np.array([other.loss]))
         firsts = [one for one in (self._first, other._first) if one is not None]
         same = len(set(firsts)) < 2

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -137,6 +137,13 @@ class LevelCounts:
             shown = ", ".join(never[:5])
             parts.append(f"{shown}{f' and {len(never) - 5:,} more' * (len(never) > 5)} never came")
         return f"{quoted(self.column)}: {'; '.join(parts)}" if parts else ""
+
+
+def together(counts: Sequence[LevelCounts], more: Sequence[LevelCounts]) -> Sequence[LevelCounts]:
+    """The counts of two parts of a table, or of one where the other has none."""
+    for mine, theirs in zip(counts, more, strict=False):
+        mine.join(theirs)
+    return counts or more
 
 
 def told_of(counts: Iterable[LevelCounts]) -> list[str]:
