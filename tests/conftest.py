@@ -2,6 +2,7 @@
 
 import gc
 import os
+from zlib import crc32
 
 import hard_streams
 import pytest
@@ -25,6 +26,20 @@ LONG = {
     "test_stopped_by_hand", "test_the_page_on_clusters", "test_what_is_compiled_is_said_once",
     "test_the_cache_on_disk_serves_who_cannot_import_them",
     "test_the_defaults_pass_too", "test_the_script_from_end_to_end", "test_with_keys_alone",
+}  # fmt: skip
+
+# Of what has dozens of cases, each of them pairs of choices: a third is run by `-m "not long"`, the
+# same one each time. All: `pytest -n 2`.
+THINNED = {
+    "test_an_oracle_is_as_good_as_labels", "test_an_oracle_that_has_no_label",
+    "test_against_the_twin", "test_chunks_and_sparsity", "test_classes_against_the_twin",
+    "test_classes_of_real_streams", "test_combiners_of_classes", "test_combiners_of_numbers",
+    "test_every_combiner", "test_every_learner", "test_every_step_of_hard_streams",
+    "test_hard_streams", "test_numbers", "test_one_label_and_then_none",
+    "test_partial_fit_learns_from_every_label", "test_perceptrons_on_hard_streams",
+    "test_rows_that_are_stored_are_not_judged", "test_should_ask_is_what_the_round_does",
+    "test_the_budget_is_never_exceeded", "test_twins_on_hard_streams",
+    "test_windows_of_any_size",
 }  # fmt: skip
 
 
@@ -70,7 +85,10 @@ def pytest_itemcollected(item):
     printed = item.path.parent.name == "papers"
     if printed or "kill" in item.name:
         item.add_marker("slow")
-    if getattr(item, "originalname", None) in LONG:
+    name = getattr(item, "originalname", None)
+    if name in THINNED and crc32(item.name.encode()) % 3:
+        item.add_marker("long")
+    if name in LONG:
         item.add_marker("slow")
         item.add_marker("long")
     if printed or "data_folder" in getattr(item, "fixturenames", ()):

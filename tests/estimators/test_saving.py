@@ -5,6 +5,7 @@ import inspect
 import os
 import subprocess
 import sys
+from itertools import cycle
 
 import hard_streams
 import numpy as np
@@ -101,8 +102,7 @@ def assert_same_state(first, second):
         assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes(), name
 
 
-@pytest.mark.parametrize("storage", STORAGE)
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize(("name", "storage"), [*zip(VARIANTS, cycle(STORAGE), strict=False)])
 def test_a_loaded_model_goes_on_exactly(name, storage, tmp_path):
     whole, saved = VARIANTS[name](), VARIANTS[name]()
     told = [whole.learn(storage(X[a:b]), Y[a:b], classes=[-1, 1])[0] for a, b in CUTS]

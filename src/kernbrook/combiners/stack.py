@@ -127,27 +127,8 @@ class Stack(BaseEstimator):
         own = len(state) - _own_size(n_experts)
         if hasattr(self._base, "check_state"):
             self._base.check_state(state[:own], n_experts)
-        measured, learned = state[own : own + N_MEASURED], state[own + N_MEASURED :]
-        coefficients = learned[: n_experts + 1]
-        matrix = learned[n_experts + 1 :].reshape(n_experts + 1, n_experts + 1)
-        if measured.min() < 0 or measured[0] % 1 > 0:
-            raise InputError("progress.state: expected counts, and squares, from 0")
-        if np.abs(coefficients).max() > LEARNED or measured[2] / 1e300 > measured[1]:
-            raise InputError("progress.state: greater than learning can make it")
-        # The inverse of a matrix that grows from a diagonal one, up to rounding.
-        most = np.diagonal(self._begun(n_experts + 1)) if measured[0] > 0 else np.zeros(1)
-        diagonal, room = np.diagonal(matrix), 1e-6 * most.max()
-        square = np.sqrt(np.maximum(np.outer(diagonal, diagonal), 0.0))
-        if diagonal.min() < 0 or (diagonal > most + room).any():
-            raise InputError("progress.state: expected a matrix that labels have led to")
-        if (np.abs(matrix) > square + room).any() or (np.abs(matrix - matrix.T) > room).any():
-            raise InputError("progress.state: expected a symmetric matrix, none of its values < 0")
-
-    def _begun(self, n: int) -> NDArray[np.float64]:
-        """(n, n) the inverse of the regression's matrix before the first label."""
-        begun = np.full(n, 1.0 / self.regularization)
-        begun[0] *= FREER
-        return np.diag(begun)
+        if found := _flaw(np.require(state, requirements="W"), n_experts, self.regularization):
+            raise InputError(f"progress.state: {_FLAWS[found]}")
 
     def rule(self) -> Stacking:
         """The parameters as compiled code reads them."""
@@ -176,6 +157,44 @@ def split(state, m):
     own = state.shape[0] - N_MEASURED - n - n * n
     at = own + N_MEASURED
     return state[:own], state[own:at], state[at : at + n], state[at + n :].reshape((n, n))
+
+
+_FLAWS = (
+    "",
+    "expected counts, and squares, from 0",
+    "greater than learning can make it",
+    "expected a matrix that labels have led to",
+    "expected a symmetric matrix, none of its values < 0",
+)
+
+
+@njit(cache=True, nogil=True)
+def _flaw(state, m, regularization):
+    """What shows that learning cannot have led to a state, a number among `_FLAWS`; 0: nothing."""
+    _, measured, coefficients, matrix = split(state, m)
+    n = m + 1
+    for value in measured:
+        if not value >= 0.0:
+            return 1
+    if measured[0] % 1.0 > 0.0:
+        return 1
+    for value in coefficients:
+        if not abs(value) <= LEARNED:
+            return 2
+    if measured[2] / 1e300 > measured[1]:
+        return 2
+    # The inverse of a matrix that grows from a diagonal one, up to rounding.
+    most = 1.0 / regularization if measured[0] > 0.0 else 0.0
+    room = 1e-6 * FREER * most
+    for i in range(n):
+        if not 0.0 <= matrix[i, i] <= most * (FREER if i == 0 else 1.0) + room:
+            return 3
+    for i in range(n):
+        for j in range(i + 1):
+            size = math.sqrt(matrix[i, i] * matrix[j, j]) + room
+            if not (abs(matrix[i, j]) <= size and abs(matrix[i, j] - matrix[j, i]) <= room):
+                return 4
+    return 0
 
 
 @njit(cache=True, nogil=True)

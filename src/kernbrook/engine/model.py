@@ -19,6 +19,7 @@ from kernbrook.engine.passes import COMPILED, PLAIN, Passes
 from kernbrook.engine.progress import (
     ASKED,
     CHOSEN,
+    FLAWS,
     MOST_ROUNDS,
     ROUND,
     SEED,
@@ -29,6 +30,7 @@ from kernbrook.engine.progress import (
     Progress,
     begun,
     empty_board,
+    flaw,
 )
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.same import same
@@ -502,7 +504,7 @@ class Model:
 
         What `save` writes, what `load` reads and what models are merged to passes it.
         """
-        self.check_progress(self.progress)
+        self.check_progress(writeable(self.progress))
         total = self.weights().sum() * self.votes().sum()
         if not 0 < total < np.inf:
             raise InputError("progress.log_weights, progress.used: nobody has a vote")
@@ -513,22 +515,13 @@ class Model:
         with within("calibration."):
             self.calibration.check(self.asked)
 
-    @np.errstate(all="ignore")
     def check_progress(self, progress: Progress) -> None:
         """The same of progress alone, after each block."""
-        _, rounds, chosen, asked, skipped, weighed = progress.counters.tolist()
-        counted = 0 <= weighed <= asked <= rounds <= MOST_ROUNDS and 0 <= skipped <= rounds
-        if not (counted and -1 <= chosen < self.n_experts):
-            raise InputError("progress.counters: no state that a run can be in")
-        if progress.log_weights.max() != 0:  # of others -inf: a weight may be 0
-            raise InputError("progress.log_weights: expected 0 as the greatest")
-        for name in ("losses", "state", "asking"):
-            if not np.isfinite(getattr(progress, name)).all():
-                raise InputError(f"progress.{name}: NaN or infinity")
-        if progress.losses.min() < 0:
-            raise InputError("progress.losses: expected numbers from 0")
+        if found := flaw(progress):
+            raise InputError(FLAWS[found])
         if hasattr(self.combiner, "check_state"):
-            self.combiner.check_state(progress.state, self.n_experts)
+            with np.errstate(all="ignore"):
+                self.combiner.check_state(progress.state, self.n_experts)
 
 
 COMBINED = (

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import Cube, Marks, MarkTable, Matrix, Numbers, Vector
 
 # What `counters` of a run's progress holds.
@@ -97,6 +98,44 @@ class Board(NamedTuple):
     updates: MarkTable
     leanings: Matrix
     judged: Marks
+
+
+FLAWS = (
+    "",
+    "progress.counters: no state that a run can be in",
+    "progress.log_weights: expected 0 as the greatest",
+    "progress.losses: expected finite numbers from 0",
+    "progress.state: NaN or infinity",
+    "progress.asking: NaN or infinity",
+)
+
+
+@njit(cache=True, nogil=True)
+def flaw(progress):
+    """What shows that no run can have led to this, a number among `FLAWS`; 0: nothing does."""
+    counters, log_weights = progress.counters, progress.log_weights
+    rounds, chosen, asked = counters[ROUND], counters[CHOSEN], counters[ASKED]
+    if not (0 <= counters[WEIGHED] <= asked <= rounds <= MOST_ROUNDS):
+        return 1
+    if not (0 <= counters[SKIPPED] <= rounds and -1 <= chosen < log_weights.shape[0]):
+        return 1
+    greatest = -np.inf
+    for e in range(log_weights.shape[0]):
+        if not log_weights[e] <= 0.0:  # of others -inf: a weight may be 0
+            return 2
+        greatest = max(greatest, log_weights[e])
+    if greatest != 0.0:
+        return 2
+    for loss in progress.losses:
+        if not 0.0 <= loss < np.inf:
+            return 3
+    for value in progress.state:
+        if not abs(value) < np.inf:
+            return 4
+    for value in progress.asking:
+        if not abs(value) < np.inf:
+            return 5
+    return 0
 
 
 def begun(n_experts: int, state_size: int, seed: int) -> Progress:

@@ -222,7 +222,7 @@ class Scalers:
         """See `OnlineScaler.leaps`; of all views."""
         pairs = zip(self._each, before._each, strict=True)
         found = [one.leaps(old) for one, old in pairs if one is not None and old is not None]
-        return np.unique(np.concatenate(found or [np.empty(0, dtype=np.int64)]))
+        return np.concatenate(found or [np.empty(0, dtype=np.int64)])
 
     def copy(self) -> Scalers:
         """Others that go on from here by themselves."""
