@@ -97,7 +97,8 @@ def combine(combiner, terms, progress, board, t, on_mistakes, used, votes, share
 
     on_mistakes, used, votes : of the vote
     shares : (e,) weights in expectation over the draws. All experts lean, by their scores where
-        they vote for classes too: finer than votes. Where there is room, the vote comes behind
+        they vote for classes too: finer than votes. Where there is room, the vote comes
+        behind: it is what a correction was learned on
     """
     scores, sizes, leanings = board.scores[t], board.sizes[t], board.leanings[t]
     classes = decision.shape[0]
@@ -112,7 +113,11 @@ def combine(combiner, terms, progress, board, t, on_mistakes, used, votes, share
     else:
         copy(decision, leaning)
     if leanings.shape[0] > classes:
-        copy(decision, leanings[classes:])
+        voted = leanings[classes:]
+        copy(decision, voted)
+        if not on_mistakes:  # who decides alone does so by the score, and learns from the vote
+            vote(used, np.bool_(True), terms.mean, votes, scores, sizes, voted)
+            through(correct, combiner, progress, terms.loss, scores, voted)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
