@@ -28,19 +28,32 @@ LONG = {
     "test_the_defaults_pass_too", "test_the_script_from_end_to_end", "test_with_keys_alone",
 }  # fmt: skip
 
-# Of what has dozens of cases, each of them pairs of choices: a third is run by `-m "not long"`, the
-# same one each time. All: `pytest -n 2`.
+# What has dozens of cases that take long, each of them some choices together. `-m "not long"` runs
+# those with a choice that none before has, and a third of the others. All: `pytest -n 2`.
 THINNED = {
-    "test_an_oracle_is_as_good_as_labels", "test_an_oracle_that_has_no_label",
-    "test_against_the_twin", "test_chunks_and_sparsity", "test_classes_against_the_twin",
-    "test_classes_of_real_streams", "test_combiners_of_classes", "test_combiners_of_numbers",
-    "test_every_combiner", "test_every_learner", "test_every_step_of_hard_streams",
-    "test_hard_streams", "test_numbers", "test_one_label_and_then_none",
-    "test_partial_fit_learns_from_every_label", "test_perceptrons_on_hard_streams",
-    "test_rows_that_are_stored_are_not_judged", "test_should_ask_is_what_the_round_does",
-    "test_the_budget_is_never_exceeded", "test_twins_on_hard_streams",
-    "test_windows_of_any_size",
-}  # fmt: skip
+    ("engine/test_budget.py", "test_hard_streams"),
+    ("engine/test_features_pass.py", "test_classes_of_real_streams"),
+    ("engine/test_features_pass.py", "test_combiners_of_classes"),
+    ("engine/test_features_pass.py", "test_combiners_of_numbers"),
+    ("engine/test_features_pass.py", "test_numbers"),
+    ("engine/test_gradient.py", "test_hard_streams"),
+    ("engine/test_multiclass.py", "test_against_the_twin"),
+    ("engine/test_multiclass.py", "test_chunks_and_sparsity"),
+    ("engine/test_multiclass.py", "test_perceptrons_on_hard_streams"),
+    ("engine/test_multiclass.py", "test_the_budget_is_never_exceeded"),
+    ("engine/test_passive_aggressive.py", "test_chunks_and_sparsity"),
+    ("engine/test_passive_aggressive.py", "test_twins_on_hard_streams"),
+    ("engine/test_pegasos.py", "test_chunks_and_sparsity"),
+    ("engine/test_pegasos.py", "test_hard_streams"),
+    ("engine/test_policies.py", "test_classes_against_the_twin"),
+    ("engine/test_policies.py", "test_rows_that_are_stored_are_not_judged"),
+    ("engine/test_projecting.py", "test_every_step_of_hard_streams"),
+    ("engine/test_windows.py", "test_windows_of_any_size"),
+    ("estimators/test_go_on_alike.py", "test_every_combiner"),
+    ("estimators/test_go_on_alike.py", "test_every_learner"),
+    ("estimators/test_go_on_alike.py", "test_numbers"),
+}
+MET = set()  # choices of the tests that are thinned, so far
 
 
 @pytest.hookimpl(tryfirst=True)  # before the processes start
@@ -86,8 +99,12 @@ def pytest_itemcollected(item):
     if printed or "kill" in item.name:
         item.add_marker("slow")
     name = getattr(item, "originalname", None)
-    if name in THINNED and crc32(item.name.encode()) % 3:
-        item.add_marker("long")
+    test = "/".join(item.path.parts[-2:]), name
+    if test in THINNED:
+        choices = {(test, key, repr(value)) for key, value in item.callspec.params.items()}
+        if choices <= MET and crc32(item.name.encode()) % 3:
+            item.add_marker("long")
+        MET.update(choices)
     if name in LONG:
         item.add_marker("slow")
         item.add_marker("long")
