@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from sklearn.base import clone
 
 from kernbrook.checks import shown
 from kernbrook.distributed.parts import Part, Parts, computed, has_delayed, parts_of, pieces
-from kernbrook.errors import DataFileWarning, InputError
+from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, distinct, present
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.merging import begin
@@ -27,7 +26,7 @@ from kernbrook.evaluation.parallel import Cluster, Crew
 from kernbrook.evaluation.tasks import added, losses
 from kernbrook.evaluation.warming import ROWS, few_rows, warm_up
 from kernbrook.streams.booleans import of_one_kind, spelled_as
-from kernbrook.streams.table_levels import LevelCounts, together, told_of
+from kernbrook.streams.table_levels import LevelCounts, together, warn_of
 
 
 @dataclass
@@ -123,8 +122,7 @@ def fit(
     check_count("shards", count, 1)
     parts = parts_of(data, count * rounds, label, encoder)
     fitted = fit_parts(model, parts, crew, rounds, count, classes)
-    for told in told_of(fitted.level_counts):
-        warnings.warn(DataFileWarning(parts.name, told), stacklevel=2)
+    warn_of(fitted.level_counts, parts.name)
     return fitted.model
 
 

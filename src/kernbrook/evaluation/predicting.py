@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from kernbrook.errors import DataFileWarning, InputError, ModelFileError
+from kernbrook.errors import InputError, ModelFileError
 from kernbrook.estimators.late import LateLabels
 from kernbrook.estimators.named import NamedColumns
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
 from kernbrook.evaluation.sources import Source, open_like
 from kernbrook.evaluation.tasks import added, losses
-from kernbrook.streams import Stream, open_stream
+from kernbrook.streams import open_stream
 from kernbrook.streams.base import Features
 from kernbrook.streams.booleans import spelled_as
 from kernbrook.streams.opening import is_frame
-from kernbrook.streams.table_levels import LevelCounts, together, told_of
+from kernbrook.streams.table_levels import LevelCounts, together, warn_of
 
 
 def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | None]:
@@ -120,14 +120,9 @@ def predict_stream(
         stream = open_like(source, data, written=written) if table else open_stream(data)
     else:
         stream = open_stream(data)
-    _warn_of_levels(stream)
+    warn_of(stream.level_counts, stream.name)
     for X, _ in stream.chunks():
         yield predict(model, X, scores)
-
-
-def _warn_of_levels(stream: Stream) -> None:
-    for told in told_of(stream.level_counts):
-        warnings.warn(DataFileWarning(stream.name, told), stacklevel=3)
 
 
 def predict_table(path: str | PathLike[str], table: Any, scores: bool = False) -> Any:
@@ -180,7 +175,7 @@ def predict_table(path: str | PathLike[str], table: Any, scores: bool = False) -
     parts: list[tuple[Any, Any]] = [_nothing(model)]
     if len(table):
         stream = open_like(source, table)
-        _warn_of_levels(stream)
+        warn_of(stream.level_counts, stream.name)
         parts += [predict(model, X, scores) for X, _ in stream.chunks()]
     labels = np.concatenate([own for own, _ in parts])
     columns: dict[str, Any] = {"prediction": pa.array(labels)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.errors import DataFileWarning
 from kernbrook.streams.booleans import BOOLEANS
 from kernbrook.streams.csv_header import is_number, quoted
 
@@ -144,6 +146,12 @@ def together(counts: Sequence[LevelCounts], more: Sequence[LevelCounts]) -> Sequ
     for mine, theirs in zip(counts, more, strict=False):
         mine.join(theirs)
     return counts or more
+
+
+def warn_of(counts: Iterable[LevelCounts], name: str) -> None:
+    """Warn of what `told_of` says of data of a name: whoever has called what calls this."""
+    for told in told_of(counts):
+        warnings.warn(DataFileWarning(name, told), stacklevel=3)
 
 
 def told_of(counts: Iterable[LevelCounts]) -> list[str]:
