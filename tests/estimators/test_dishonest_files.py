@@ -259,7 +259,7 @@ HAVING = [
     (combined(None, scaling="maximum"), at("scaler.0.first", 0, -1.0), "scaler.0.first, second: e"),
     (combined(None), at("progress.counters", 1, 2**63 - 1), "progress.counters: no state"),
     (combined(None), at("progress.counters", 4, -1), "progress.counters: no state"),
-    (combined(None), at("progress.losses", 0, np.inf), "progress.losses: expected finite"),
+    (combined(None), at("progress.losses", 0, np.inf), "progress.losses: NaN or infinity"),
     (combined(None), at("calibration.counts", 0, 2**62), "calibration.counts: expected 160 labels"),
     (combined(None), at("calibration.slope", 3, 1e300), "calibration.slope: more rows than labels"),
     (combined(None), at("calibration.curvatures", 0, 1e-320), "calibration.slope, curvatures: not"),

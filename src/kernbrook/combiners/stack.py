@@ -127,7 +127,7 @@ class Stack(BaseEstimator):
         own = len(state) - _own_size(n_experts)
         if hasattr(self._base, "check_state"):
             self._base.check_state(state[:own], n_experts)
-        if found := _flaw(np.require(state, requirements="W"), n_experts, self.regularization):
+        if found := _flaw(state, n_experts, float(self.regularization)):
             raise InputError(f"progress.state: {_FLAWS[found]}")
 
     def rule(self) -> Stacking:

@@ -15,12 +15,12 @@ import numpy as np
 
 from kernbrook.checks import is_number, is_whole, shown
 from kernbrook.engine import verbs
-from kernbrook.engine.stores.base import finite
 from kernbrook.engine.verbs import Change
 from kernbrook.errors import InputError, KernbrookError
 from kernbrook.numerics.checking import page_of
 from kernbrook.numerics.compiling import Verb, njit
 from kernbrook.numerics.linking import failure
+from kernbrook.numerics.zero import finite
 
 
 @njit(cache=True, nogil=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import Cube, Marks, MarkTable, Matrix, Numbers, Vector
+from kernbrook.numerics.zero import finite
 
 # What `counters` of a run's progress holds.
 SEED, ROUND, CHOSEN, ASKED, SKIPPED, WEIGHED = 0, 1, 2, 3, 4, 5
@@ -84,7 +85,7 @@ class Board(NamedTuple):
     numbers : whether labels are numbers
     updates : (b, e) bool out, which experts might be updated
     leanings : (b, c) out, the scores combined before the label, as `lean` does; (b, 2 c) with the
-        decisions behind them, see `Model.inputs`
+        votes behind them, see `Model.inputs`
     judged : (b,) bool out, whether the combiner has learned from the label
     """
 
@@ -104,9 +105,10 @@ FLAWS = (
     "",
     "progress.counters: no state that a run can be in",
     "progress.log_weights: expected 0 as the greatest",
-    "progress.losses: expected finite numbers from 0",
+    "progress.losses: NaN or infinity",
     "progress.state: NaN or infinity",
     "progress.asking: NaN or infinity",
+    "progress.losses: expected numbers from 0",
 )
 
 
@@ -126,15 +128,15 @@ def flaw(progress):
         greatest = max(greatest, log_weights[e])
     if greatest != 0.0:
         return 2
+    if not finite(progress.losses):
+        return 3
+    if not finite(progress.state):
+        return 4
+    if not finite(progress.asking):
+        return 5
     for loss in progress.losses:
-        if not 0.0 <= loss < np.inf:
-            return 3
-    for value in progress.state:
-        if not abs(value) < np.inf:
-            return 4
-    for value in progress.asking:
-        if not abs(value) < np.inf:
-            return 5
+        if loss < 0.0:
+            return 6
     return 0
 
 

@@ -106,7 +106,7 @@ class QuickRows:
         forms = [own.use(its) for own, its in zip(stores, arrays, strict=True)]
         self.states = tuple(own.state for own in stores)
         board = empty_board(1, m, c, np.empty(1), np.empty(1), setting.regression, model.inputs)
-        self.leanings = board.leanings  # (1, c) of the row that was decided on last
+        self.leanings = board.leanings  # of the row that was decided on last
         self.failed = board._replace(scores=board.scores.copy(), sizes=board.sizes.copy())
         long = 0 if self.by_parts else JOURNAL  # what Python fills in is not filled in again
         self.journal = Journal(

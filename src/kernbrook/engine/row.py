@@ -15,9 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.committee import decide
-from kernbrook.engine.progress import CHOSEN, ROUND, SEED, WEIGHED, Board, Due, Progress, Terms
+from kernbrook.engine.progress import (
+    CHOSEN,
+    ROUND,
+    SEED,
+    WEIGHED,
+    Board,
+    Due,
+    Progress,
+    Terms,
+    flaw,
+)
 from kernbrook.engine.rounds import EVERY, Scratch, check_some, learn_some, rounds, score_some
-from kernbrook.engine.stores.base import Store, bounded, finite, most_of
+from kernbrook.engine.stores.base import Store, bounded, most_of
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.compiling import Option, Verb, njit
@@ -25,6 +35,7 @@ from kernbrook.numerics.keys import dense_keys
 from kernbrook.numerics.linking import Vector, family, fill_in, through
 from kernbrook.numerics.pairs import dense_norms
 from kernbrook.numerics.scaling import rank_each, rank_rows, scale_each, scale_rows
+from kernbrook.numerics.zero import finite
 
 # How a row can end.
 # From OVERFLOWED + 1 on: a store's number.
@@ -450,13 +461,9 @@ def given(row, x):
 
 @njit(cache=True)
 def combined(whole):
-    """Whether the decision is finite, and what is known of the experts."""
-    progress = whole.progress
+    """Whether the decision is finite, and what is known of the experts as `flaw` has it."""
     sound = finite(whole.decisions[0]) and finite(whole.board.leanings[0])
-    sound &= finite(progress.losses) and finite(progress.state) and finite(progress.asking)
-    for e in range(progress.log_weights.shape[0]):
-        sound &= progress.log_weights[e] <= 0.0  # false for NaN
-    return sound
+    return sound and flaw(whole.progress) == 0
 
 
 @njit(cache=True)

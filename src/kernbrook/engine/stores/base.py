@@ -222,15 +222,6 @@ def met(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels,
     return rows.keys, known
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def finite(numbers):
-    """Whether all of a vector's are: what is not, is not 0 times 0."""
-    total = 0.0
-    for i in range(np.uintp(numbers.shape[0])):
-        total += 0.0 * numbers[i]
-    return total == 0.0
-
-
 @njit(cache=True, nogil=True)
 def most_of(numbers):
     """Scores from here on have overflowed: sums of them do, and of numbers those of squares."""

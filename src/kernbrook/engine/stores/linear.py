@@ -12,7 +12,7 @@ from kernbrook.checks import ask_for, refusal, shown
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Progress
 from kernbrook.engine.same import same
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, finite, look
+from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look
 from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import (
     Coefficients,
@@ -37,6 +37,7 @@ from kernbrook.kernels import Kernel
 from kernbrook.kernels.spectra import ShiftInvariant
 from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.linking import ROOM, linked, pin, through
+from kernbrook.numerics.zero import finite
 
 FEATURE_BLOCK = 256  # examples processed together: their features stay in the caches
 FAR_APART = 1_000_000  # numbers of maps of two views

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.stores.ahead import Ahead, hand_on, take_over
-from kernbrook.engine.stores.base import finite, look
+from kernbrook.engine.stores.base import look
 from kernbrook.engine.stores.windows import TILE, meet_points, meet_row, turn_to, window_columns
 from kernbrook.engine.verbs import (
     Points,
@@ -36,7 +36,7 @@ from kernbrook.numerics.linking import pin, through
 from kernbrook.numerics.plan import Parts
 from kernbrook.numerics.storage import aligned
 from kernbrook.numerics.values import kernel_rows
-from kernbrook.numerics.zero import zero_or
+from kernbrook.numerics.zero import finite, zero_or
 
 
 class SlotBlock(NamedTuple):
