@@ -51,7 +51,7 @@ def changes(method: Method) -> Method:
 
     @wraps(method)
     def alone(self: Any, *args: Any, **named: Any) -> Any:
-        turn = turn_of(self)
+        turn = self.__dict__.get("_turn") or turn_of(self)
         if not (_bosses and _inside(turn)):
             with turn.lock:
                 if not turn.uses or not _under_way(turn):
@@ -74,7 +74,7 @@ def in_turn(method: Method) -> Method:
 
     @wraps(method)
     def waiting(self: Any, *args: Any, **named: Any) -> Any:
-        turn = turn_of(self)
+        turn = self.__dict__.get("_turn") or turn_of(self)
         if _bosses and _inside(turn):
             return method(self, *args, **named)
         with turn.lock:

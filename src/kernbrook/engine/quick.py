@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kernbrook.engine import verbs
 from kernbrook.engine.model import COMBINED, Model, check_rounds
-from kernbrook.engine.progress import Due, Progress, empty_board
+from kernbrook.engine.progress import MOST_ROUNDS, Due, Progress, empty_board
 from kernbrook.engine.rounds import Met, link_store, scratch_of
 from kernbrook.engine.row import (
     DONE,
@@ -160,7 +160,8 @@ class QuickRows:
         end = self._fill(x)
         if end == DONE:
             at, calibration = self.model.rounds, self.model.__dict__["calibration"]
-            check_rounds(at + 1)
+            if at >= MOST_ROUNDS:
+                check_rounds(at + 1)
             if calibration is not None and at - calibration.rounds == MOST_DUE:
                 _ = self.model.calibration  # it learns what is due
             at %= MOST_DUE

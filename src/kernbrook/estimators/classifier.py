@@ -540,7 +540,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _prediction(self, decision: Floats) -> Any:
         if self.threshold is None:
-            return self._predictions(decision[None])[0]
+            number = decision.argmax() if len(decision) > 1 else int(decision[0] >= 0)
+            return self.classes_[number]
         probabilities, cuts = self._run.calibration.said
         return self._called(probabilities[-1:], cuts[-1:])[0]
 
@@ -556,8 +557,12 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         rule = checked(self.threshold, len(self.classes_))
         return self.classes_[said(rule, probabilities, cuts)]
 
+    @property
+    def _weighs(self) -> bool:
+        return self.class_weight is not None
+
     def _weighed(self, labels: NDArray[Any], weights: Floats) -> Floats:
-        if self.class_weight is None:
+        if not self._weighs:
             return weights
         numbers = np.where(labels >= 0, labels, -1).astype(np.int64)
         counts = self._run.calibration.counts

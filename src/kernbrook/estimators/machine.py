@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -184,6 +184,11 @@ class OnlineMachine(BaseEstimator):
         """What learns from the errors of decisions. inputs : see `Model`"""
         raise NotImplementedError
 
+    @property
+    def _weighs(self) -> bool:
+        """Whether labels have weights of their own."""
+        return False
+
     def _weighed(self, labels: NDArray[Any], weights: Floats) -> Floats:
         """The weights that rows are learned from with."""
         return weights
@@ -341,11 +346,14 @@ class OnlineMachine(BaseEstimator):
             return self._learn_rows([x], [y], classes, sample_weight).predictions[0]
         weight = 1.0 if sample_weight is None else importance_of(sample_weight, 1)[0]
         row = row_of(x)
-        if classes is None and isinstance(y, Hashable):
-            quick, label = self._quickly(), self._number_of(y)
-            if quick is not None and label is not None:
-                own = self._weighed(np.array([label]), np.array([weight]))
-                decision = quick.learn(row, label, float(own[0]), weight)
+        quick = None if classes is not None else self._quickly()
+        if quick is not None:
+            label = self._number_of(y) if y.__hash__ is not None else None
+            if label is not None:
+                own = weight
+                if self._weighs:
+                    own = float(self._weighed(np.array([label]), np.array([weight]))[0])
+                decision = quick.learn(row, label, own, weight)
                 if decision is not None:
                     return self._prediction(decision)
         with self._nothing_half_done():

@@ -9,6 +9,7 @@ import numpy as np
 from kernbrook.checks import is_number, shown
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Floats, Labels
+from kernbrook.numerics.compiling import njit
 
 _WANTED = "threshold: expected None, a number from 0 to 1, 'f1' or a matrix of costs"
 
@@ -20,13 +21,7 @@ def agreeing(probabilities: Floats, numbers: Labels, scores: Floats) -> Floats:
     half, but for a millionth of the score, (n, 1), so that their order stays.
     """
     if probabilities.shape[1] == 2:
-        sizes = np.abs(scores[:, 0])
-        least = 0.5 + 1e-6 * (sizes + 1e-9) / (sizes + 1.0)
-        own = np.maximum(probabilities[np.arange(len(numbers)), numbers], least)
-        agreed = np.empty((len(own), 2))
-        agreed[:, 1] = np.where(numbers == 1, own, 1.0 - own)
-        agreed[:, 0] = 1.0 - agreed[:, 1]
-        return agreed
+        return _agreeing_of_two(probabilities, numbers, np.ascontiguousarray(scores[:, 0]))
     rows = np.arange(len(numbers))
     own = probabilities[rows, numbers]
     above = probabilities >= own[:, None]
@@ -35,6 +30,18 @@ def agreeing(probabilities: Floats, numbers: Labels, scores: Floats) -> Floats:
         mean = probabilities[i, above[i]].mean()
         agreed[i, above[i]] = np.nextafter(mean, 0.0)
         agreed[i, numbers[i]] = mean
+    return agreed
+
+
+@njit(cache=True)
+def _agreeing_of_two(probabilities: Floats, numbers: Labels, scores: Floats) -> Floats:
+    agreed = np.empty(probabilities.shape)
+    for i in range(len(numbers)):
+        size = abs(scores[i])
+        least = 0.5 + 1e-6 * (size + 1e-9) / (size + 1.0)
+        own = max(probabilities[i, numbers[i]], least)
+        agreed[i, 1] = own if numbers[i] == 1 else 1.0 - own
+        agreed[i, 0] = 1.0 - agreed[i, 1]
     return agreed
 
 

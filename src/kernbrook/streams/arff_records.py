@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from kernbrook.streams import limits
@@ -35,7 +36,7 @@ _NEEDLESS = [
     for mark in (b"'", b'"')
 ]
 _PLAIN = 1 << 22  # bytes of lines: more is one line, whose blanks would be many
-_BLANKS = re.compile(rb"[ \t]++([,\n])[ \t]*+|(?<=[,\n])[ \t]++")
+_BLANKS = re.compile(rb"[ \t]++([,\n][ \t]*+)?")
 # Parts of the form of a date as Java has it, and as Python has them.
 _FIELD = re.compile(r"'((?:[^']|'')*+)'|(([A-Za-z])\3*+)|.")
 _FIELDS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
@@ -130,7 +131,11 @@ class ArffRecords(TextRecords):
             lines = block.split(b"\n")
             skipped = max(0, self._data + 1 - first)
             first, lines = first + skipped, lines[skipped:]
-            rows = [(n, line) for n, line in enumerate(lines, start=first) if self.is_row(line)]
+            rows = [
+                (n, line)
+                for n, line in enumerate(lines, start=first)
+                if line[:1] > b"%" or self.is_row(line)
+            ]
             if rows:
                 batch = self.batch(self._table(rows, columns), first, b"\n".join(lines))
                 yield batch._replace(table=self._meant(batch, columns))
@@ -223,11 +228,18 @@ def _plain(text: bytes) -> bytes:
         for blank in (b" ,", b", ", b" \n", b"\n "):
             text = text.replace(blank, blank.strip(b" "))
     if b" " in text or b"\t" in text:  # also more than one beside a comma
-        text = _BLANKS.sub(lambda found: found[1] or b"", text.strip())
+        text = _BLANKS.sub(_inside, text.strip())
     for mark in _NEEDLESS:
-        text = mark.sub(rb"\1", text)
+        text = mark.sub(itemgetter(1), text)
     special = text[:1] == b"," or text[-1:] == b"," or any(mark in text for mark in _SPECIAL)
     return b"" if special else text
+
+
+def _inside(blanks: re.Match[bytes]) -> bytes:
+    """What is left of blanks: those in a value, and a comma or line end after the others."""
+    if blanks[1]:
+        return blanks[1][:1]
+    return b"" if blanks.string[blanks.start() - 1] in b",\n" else blanks[0]
 
 
 def _cells(text: str, end: str, by_blanks: bool, most: int) -> tuple[list[tuple[str, bool]], str]:

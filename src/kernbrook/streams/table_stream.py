@@ -328,15 +328,17 @@ def _texts(array: Any, declared: Collection[str]) -> list[str]:
 
 def _numbers(text: list[str], decimal: str, thousands: str | None) -> NDArray[np.float64] | None:
     """Labels as numbers, None where one is not; ValueProblem where a float does not hold one."""
-    written = Written(decimal, thousands)
-    marked = [written.bare(value) for value in text]
-    if not all(map(is_number, marked)):
-        return None
-    numbers = np.array([float(value) for value in marked])
+    written, found = Written(decimal, thousands), dict[str, float]()
+    for value in dict.fromkeys(text):
+        marked = written.bare(value)
+        if not is_number(marked):
+            return None
+        found[value] = float(marked)
+    numbers = np.array([found[value] for value in text])
     for row in np.flatnonzero(~(np.abs(numbers) < EXACT_INTEGERS)):
         if not math.isfinite(numbers[row]):
             raise ValueProblem(int(row), f"{quoted(text[row])} is not finite")
-        if is_inexact(marked[row], float(numbers[row])):
+        if is_inexact(written.bare(text[row]), float(numbers[row])):
             raise ValueProblem(int(row), inexact(text[row]))
     return numbers
 
