@@ -259,6 +259,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         return np.column_stack([centre - half, centre + half])
 
     @property
+    @in_turn
     def expert_errors_(self) -> Floats:
         return self._run.progress.losses / max(self._run.asked, 1)
 
