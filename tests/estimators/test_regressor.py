@@ -24,7 +24,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge as SkRidge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
@@ -804,6 +804,103 @@ def test_a_linear_kernel_is_as_good_as_ridge_of_scikit_learn(scaling, way):
     assert np.abs(model.predict(X[2000:]) - y[2000:]).mean() < 1.05 * theirs + ranks
     assert str(model.kernels_[0]) == "x.z + 1"
     assert str(model.set_params(center=False).fit(X, y).kernels_[0]) == "x.z"
+
+
+def squares(A, B):
+    return (A @ B.T) ** 2
+
+
+def overlap(A, B):
+    return np.minimum(A[:, None], B[None]).sum(axis=2)
+
+
+WITHOUT_CONSTANT = {
+    "square": kb.Polynomial(2),
+    "cube": kb.Polynomial(3),
+    "angle": kb.NormalizedPolynomial(2, offset=0),
+    "sigmoid": kb.Sigmoid(0.1),
+    "mean": kb.Mean([kb.Linear(), kb.Mean([kb.Polynomial(2), kb.Sigmoid(0.1)])]),
+    "function": kb.kernels.Callable(squares),
+    "overlap": kb.kernels.Callable(overlap),
+}
+
+
+def far_from_zero(n):
+    """Labels around 50, the first of them further off; features from 1 to 3."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 3, size=(n, 3))
+    y = X[:, 0] * X[:, 1] - X[:, 2] + 50.0 + rng.normal(0, 0.05, size=n)
+    y[0] += 3.0
+    return X, y
+
+
+@pytest.mark.parametrize("learner", ["expansion", "budget", "landmarks"])
+@pytest.mark.parametrize("name", WITHOUT_CONSTANT)
+def test_a_kernel_without_a_constant_is_learned_with_one(name, learner):
+    """As if it had been given with 1 added, in blocks, row by row and of CSR."""
+    kernel, (X, y) = WITHOUT_CONSTANT[name], far_from_zero(120)
+    learner = {
+        "expansion": lambda: kb.GradientDescent(0.1, features=None),
+        "budget": lambda: kb.GradientDescent(0.1, features=None, budget=20),
+        "landmarks": lambda: kb.Ridge(features=kb.Nystroem(landmarks=X[:15])),
+    }[learner]()
+    given = kb.kernels.Callable(lambda A, B: kernel(A, B) + 1.0)
+    model, expected, rows, sparse = (
+        kb.OnlineMKRegressor([one], learner, scaling=None, random_state=0)
+        for one in (kernel, given, kernel, kernel)
+    )
+    expected.fit(X, y)
+    model.fit(X, y)
+    sparse.fit(sp.csr_matrix(X), y)
+    for x, label in zip(X, y, strict=True):
+        rows.learn_one(x, label)
+    assert [str(one) for one in model.kernels_] == [f"{kernel} + 1"]
+    assert expected.kernels_ == (given,)  # it has one
+    for one in (model, rows):
+        np.testing.assert_allclose(one.predict(X), expected.predict(X), rtol=1e-7)
+    np.testing.assert_allclose(sparse.predict(sp.csr_matrix(X)), expected.predict(X), rtol=1e-7)
+    plain = clone(model).set_params(center=False).fit(X, y)
+    assert [str(one) for one in plain.kernels_] == [str(kernel)]
+
+
+@pytest.mark.parametrize("scaling", ["moments", "maximum", None])
+@pytest.mark.parametrize("features", ["monomials", "sketch", "landmarks"])
+def test_a_kernel_without_a_constant_is_as_good_as_ridge_of_scikit_learn(features, scaling):
+    X, y = far_from_zero(1500)
+    given = {
+        "monomials": "auto", "sketch": kb.TensorSketch(32),
+        "landmarks": kb.Nystroem(landmarks=X[:30]),
+    }[features]  # fmt: skip
+    kernel = kb.Polynomial(2)
+    model = kb.OnlineMKRegressor(
+        [kernel], kb.Ridge(features=given), scaling=scaling, random_state=0
+    )
+    model.fit(X[:1000], y[:1000])
+    scaled = model._run.scaler.transform(X)[0]
+    scaled = X if scaled is None else scaled
+    Z = PolynomialFeatures((2, 2), include_bias=False).fit_transform(scaled)
+    theirs = SkRidge().fit(Z[:1000], y[:1000]).predict(Z[1000:])
+    error = np.abs(model.predict(X[1000:]) - y[1000:]).mean()
+    assert error < 1.15 * np.abs(theirs - y[1000:]).mean()  # theirs is not held to 0: the constant
+
+
+def test_kernels_with_a_constant_or_unknown_are_taken_as_they_are():
+    def refuses(A, B):
+        if not (A.any(axis=1).all() and B.any(axis=1).all()):
+            raise ValueError("no rows of zeros")
+        return A @ B.T
+
+    given = [
+        kb.Polynomial(2, offset=0.5), kb.NormalizedPolynomial(2), kb.Sigmoid(1.0, 0.5),
+        kb.Mean([kb.Linear(), kb.Gaussian(sigma=1)]), kb.kernels.Callable(refuses),
+    ]  # fmt: skip
+    X, y = far_from_zero(40)
+    learner = kb.GradientDescent(0.5, features=None)
+    model = kb.OnlineMKRegressor(given, learner, scaling=None).fit(X, y)
+    assert model.kernels_ == tuple(given)
+    matrix = kb.Precomputed(X @ X.T)
+    model = kb.OnlineMKRegressor([matrix], learner).fit(np.arange(40.0)[:, None], y)
+    assert model.kernels_ == (matrix,)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import sys
 import threading
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.gram.sums import share
+from kernbrook.turns import turn_of
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(600, 3))
@@ -119,6 +121,180 @@ def test_files_written_while_another_thread_learns(tmp_path):
     for x, label in zip(X[: rounds[10] - 50], y.tolist(), strict=False):
         twin.learn_one(x, label)
     np.testing.assert_array_equal(kb.load(tmp_path / "10").predict_proba(X), twin.predict_proba(X))
+
+
+COPIES = {
+    "pickle": lambda model: pickle.loads(pickle.dumps(model)),
+    "deepcopy": copy.deepcopy,
+    "copy": copy.copy,
+}
+
+
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("make", [classifier, regressor])
+def test_copies_made_while_another_thread_learns(make, way):
+    """Each is of one state, between two rows: a twin of as many rows says the same."""
+    labels = y if make is classifier else SCORES
+    model, twin = (make().partial_fit(X[:50], labels[:50]) for _ in range(2))
+    copies, done = [], threading.Event()
+
+    def learn():
+        try:
+            for x, label in zip(X, labels.tolist(), strict=True):
+                model.learn_one(x, label)
+        finally:
+            done.set()
+
+    def take():
+        while len(copies) < 50 or not done.is_set():
+            copies.append(COPIES[way](model))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        at_once(learn, take)
+    finally:
+        sys.setswitchinterval(before)
+    rounds = [other.n_rounds_ for other in copies]
+    assert rounds == sorted(rounds)
+    for other in copies:
+        for i in range(twin.n_rounds_, other.n_rounds_):
+            twin.learn_one(X[i - 50], labels[i - 50].item())
+        assert other.labels_asked_ == twin.labels_asked_ == other.n_rounds_
+        assert other.learn_one(X[0], labels[0].item()) is not None
+        expected = copy.deepcopy(twin)
+        expected.learn_one(X[0], labels[0].item())
+        for name, array in expected.state().items():
+            np.testing.assert_array_equal(other.state()[name], array)
+
+
+def kinds():
+    """Everything that waits: what learns from a row; what says how many it has learned from."""
+    late, named = kb.LateLabels(classifier(), classes=[0, 1]), kb.NamedColumns(classifier())
+    stream, trivial = kb.river.MKClassifier(FEW, kb.BPAS(20), seed=0), kb.recipes.make("majority")
+    stream.learn_many(pd.DataFrame(ROWS[:20]), pd.Series(y[:20] > 0))
+    named.learn(ROWS[:20], y[:20])
+    late.model.learn(X[:20], y[:20], classes=[0, 1])
+    trivial.learn(X[:20], y[:20])
+    encoder = kb.TableEncoder(missing="mean").fit(pd.DataFrame(ROWS[:20]))
+    alone = classifier().fit(X[:20], y[:20])
+
+    def learn_late(i):
+        late.predict(X[i : i + 1], keys=[i])
+        late.learn([i], y[i : i + 1])
+
+    return {
+        "machine": (alone, lambda i: alone.learn_one(X[i], y[i]), lambda m: m.n_rounds_),
+        "late": (late, learn_late, lambda m: m.model.n_rounds_),
+        "named": (named, lambda i: named.learn_one(ROWS[i], y[i]), lambda m: m.n_rounds_),
+        "river": (
+            stream, lambda i: stream.learn_one(ROWS[i], bool(y[i])),
+            lambda m: m.estimator.n_rounds_,
+        ),
+        "trivial": (
+            trivial, lambda i: trivial.learn(X[i : i + 1], y[i : i + 1]), lambda m: m.n_rounds_
+        ),
+        "encoder": (
+            encoder, lambda i: encoder.learn(pd.DataFrame(ROWS[i : i + 1])),
+            lambda m: m.counts_[0],
+        ),
+    }  # fmt: skip
+
+
+class Between:
+    """Part of an object; as it is pickled, another thread learns."""
+
+    def __init__(self, learn):
+        self.learn = learn
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        at_once(self.learn)
+        return int, ()
+
+
+@pytest.mark.parametrize("name", ["machine", "late", "named", "river", "trivial", "encoder"])
+def test_a_pickle_is_of_one_state_although_rows_come_meanwhile(name):
+    model, learn, count = kinds()[name]
+    state = dict(vars(model))
+    vars(model).clear()
+    vars(model).update(between=Between(lambda: learn(20)), **state)  # written first
+    again = pickle.loads(pickle.dumps(model))
+    assert (count(again), count(model)) == (20, 21)
+
+
+@pytest.mark.parametrize("name", ["machine", "late", "named", "river", "trivial", "encoder"])
+@pytest.mark.parametrize("way", COPIES)
+def test_copies_wait_for_who_learns(name, way):
+    model, _, count = kinds()[name]
+    begun, end, copies = threading.Event(), threading.Event(), []
+
+    def use():
+        with turn_of(model).lock:
+            begun.set()
+            end.wait(60)
+
+    def take():
+        begun.wait(60)
+        copies.append(COPIES[way](model))
+
+    threads = [threading.Thread(target=work, daemon=True) for work in (use, take)]
+    for thread in threads:
+        thread.start()
+    threads[1].join(0.05)
+    assert not copies
+    end.set()
+    for thread in threads:
+        thread.join(60)
+    assert [count(other) for other in copies] == [20]
+
+
+def test_a_file_of_a_model_in_others_waits_from_outside_in(tmp_path):
+    """As calls do: else two threads wait for each other."""
+    late = kb.LateLabels(kb.NamedColumns(classifier()), classes=[0, 1])
+    late.predict(ROWS[:20], keys=range(20))
+    late.learn(range(20), y[:20])
+
+    def learn():
+        for i in range(20, 300):
+            late.predict(ROWS[i : i + 1], keys=[i])
+            late.learn([i], y[i : i + 1])
+
+    def save():
+        for _ in range(20):
+            kb.save(late, tmp_path / "model")
+            named = kb.load(tmp_path / "model").model
+            assert named.counts_[0] == named.n_rounds_ == named.model.labels_asked_
+
+    at_once(learn, save)
+
+
+def test_attributes_are_of_one_state_while_another_thread_learns():
+    model = regressor().partial_fit(X[:50], SCORES[:50])
+    names = ("expert_errors_", "kernel_weights_", "expert_weights_", "memory_bytes_")
+    begun, end, seen = threading.Event(), threading.Event(), []
+
+    def use():
+        with turn_of(model).lock:
+            begun.set()
+            end.wait(60)
+
+    def look(name):
+        begun.wait(60)
+        seen.append(getattr(model, name))
+
+    works = [threading.Thread(target=look, args=(name,), daemon=True) for name in names]
+    works.append(threading.Thread(target=use, daemon=True))
+    for thread in works:
+        thread.start()
+    works[0].join(0.05)
+    assert not seen
+    end.set()
+    for thread in works:
+        thread.join(60)
+    assert len(seen) == len(names)
 
 
 def test_models_that_are_merged_with_each_other():

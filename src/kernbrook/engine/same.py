@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from kernbrook.kernels import Callable
+from kernbrook.kernels import Callable, Kernel
 from kernbrook.numerics.compiling import is_theirs
 
 
@@ -35,9 +35,9 @@ def same(held: Any, made: Any) -> bool:
     equal = held == made
     if not isinstance(equal, (bool, np.bool_)) or not equal:
         return False
-    if not is_theirs(type(held)) or not hasattr(held, "__dict__"):
+    if not (is_theirs(type(held)) or isinstance(held, Kernel)) or not hasattr(held, "__dict__"):
         return True
-    ours, theirs = vars(held), vars(made)  # what their equality may leave out
+    ours, theirs = vars(held), vars(made)  # what the equality of theirs may leave out, also inside
     return ours.keys() == theirs.keys() and all(same(ours[name], theirs[name]) for name in ours)
 
 

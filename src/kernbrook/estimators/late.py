@@ -20,13 +20,14 @@ from kernbrook.estimators.named import NamedColumns, records_of
 from kernbrook.estimators.tasks import Learned, joined, task_of
 from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import Flags, canonical, sound
+from kernbrook.snapshots import Snapshots
 from kernbrook.turns import changes
 
 Key = str | int | float
 Waiting = OrderedDict[Key, tuple[Any, Learned]]  # (d,) array, (1, d) CSR matrix, or record
 
 
-class LateLabels(BaseEstimator):
+class LateLabels(Snapshots, BaseEstimator):
     """A model whose labels come late: it predicts now, and learns when they come.
 
     Rows wait under their keys. When a label comes its row is learned, and what was said then is

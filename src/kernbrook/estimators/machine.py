@@ -65,6 +65,7 @@ from kernbrook.gram.points import (
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
 from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.scaling import METHODS
+from kernbrook.snapshots import Snapshots
 from kernbrook.streams.scaling import LARGEST_FILLED, Scalers
 from kernbrook.turns import changes, held, in_turn
 
@@ -77,7 +78,7 @@ _SUCH_AS = {  # of the parts that have parameters
 }
 
 
-class OnlineMachine(BaseEstimator):
+class OnlineMachine(Snapshots, BaseEstimator):
     """Kernels x learner x combiner x selection x labels, as an estimator; see its two kinds."""
 
     parameter_ranges: ClassVar[dict[str, Any]] = {
@@ -93,6 +94,7 @@ class OnlineMachine(BaseEstimator):
         "missing_label": Other("None, a number or text", check_missing),
         "on_bad_rows": OneOf(("raise", "skip")),
     }
+    _not_copied = ("_turn", "_quick")
     _run: Model
     _of_numbers: bool
     _learned: tuple[str, ...] = (
@@ -272,8 +274,8 @@ class OnlineMachine(BaseEstimator):
         if self._run.looks_outside and refused > learned + 1:  # copies would take long
             return f"rows {first + learned} to {first + refused - 1}"
         while refused > learned + 1:
-            trial, middle = copy(self), (learned + refused) // 2
-            trial._run = copy(self._run)
+            trial, middle = object.__new__(type(self)), (learned + refused) // 2
+            trial.__dict__.update(vars(self), _run=copy(self._run))
             try:
                 trial._learn_block(X, rows, y, importance, given, slice(where.start, middle))
                 learned = middle
@@ -381,10 +383,6 @@ class OnlineMachine(BaseEstimator):
             self._quick = quick = QuickRows(run)
         return quick
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_quick"}
-
     @in_turn
     def state(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name: the arrays that `kb.save` writes; not to be changed."""
@@ -473,18 +471,22 @@ class OnlineMachine(BaseEstimator):
     # -- what was learned -------------------------------------------------------------------
 
     @property
+    @in_turn
     def n_support_stored_(self) -> int:
         return int(self._run.counts.sum())
 
     @property
+    @in_turn
     def n_support_active_(self) -> int:
         return self._run.n_active
 
     @property
+    @in_turn
     def support_vectors_(self) -> Floats:
         return self._run.expansion()[0].copy()
 
     @property
+    @in_turn
     def dual_coef_(self) -> Floats:
         coefficients = self._run.expansion()[1].copy()
         return coefficients[:, :, 0] if self._scores == 1 else coefficients
@@ -498,6 +500,7 @@ class OnlineMachine(BaseEstimator):
         return self._run.rounds
 
     @property
+    @in_turn
     def expert_weights_(self) -> Floats:
         return self._run.weights()
 
@@ -507,11 +510,13 @@ class OnlineMachine(BaseEstimator):
         return experts_of(pool.kernels, pool.members)
 
     @property
+    @in_turn
     def kernel_weights_(self) -> Floats:
         of, weights = self._run.kernel_of, self._run.weights()
         return np.asarray(np.bincount(of[of >= 0], weights[of >= 0], len(self.kernels_)))
 
     @property
+    @in_turn
     def memory_bytes_(self) -> int:
         return self._run.nbytes
 

@@ -14,7 +14,8 @@ from kernbrook.engine.pool import Member, views_of
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.estimators.defaults import ON_KERNELS, ON_KERNELS_OF_NUMBERS, default_pool
-from kernbrook.kernels import Kernel, Linear, Polynomial, resolve
+from kernbrook.kernels import Kernel, resolve
+from kernbrook.kernels.constant import with_constant
 from kernbrook.labels import AllLabels
 from kernbrook.learners import External, Group, Perceptron, Ridge
 from kernbrook.selection import BestOfPrefix, Selection
@@ -49,12 +50,11 @@ def pool_of(
     return Pool(shared_kernels(kernels, regression), members, methods)
 
 
-def with_constants(pool: Pool) -> Pool:
-    """The same with x.z + 1 for each linear kernel x.z, whose functions are 0 at 0."""
+def with_constants(pool: Pool, width: int) -> Pool:
+    """The same with 1 added to each kernel whose functions are all 0 at 0, such as x.z."""
 
     def mended(kernels: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-        alike = (Linear(), Polynomial(1))
-        return tuple(Polynomial(1, offset=1.0) if one in alike else one for one in kernels)
+        return tuple(with_constant(kernel, width) for kernel in kernels)
 
     members = tuple(
         own if own.kernels is None else own._replace(kernels=mended(own.kernels))

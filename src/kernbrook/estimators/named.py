@@ -17,6 +17,7 @@ from kernbrook.checks import Other, Whole, check, counted, is_whole, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import present
 from kernbrook.gram.points import Floats
+from kernbrook.snapshots import Snapshots
 from kernbrook.turns import changes, in_turn
 
 MOST_SPARE = 10**6  # columns; each row has them all
@@ -30,7 +31,7 @@ def _has(verb: str) -> Any:
     return lambda self: hasattr(self.model, verb)
 
 
-class NamedColumns(BaseEstimator):
+class NamedColumns(Snapshots, BaseEstimator):
     """A model that is given frames or records: columns go by their names, in any order.
 
     The columns are those of the first chunk that is learned: of records all keys, as they come. A
@@ -120,7 +121,7 @@ class NamedColumns(BaseEstimator):
         values = _table(records_of(X), self.names_, len(self.totals_))
         return np.where(np.isnan(values), self.means_, values)
 
-    means_ = property(lambda self: self.totals_ / np.maximum(self.counts_, 1))
+    means_ = property(in_turn(lambda self: self.totals_ / np.maximum(self.counts_, 1)))
     classes_ = property(lambda self: self.model.classes_)
     n_rounds_ = property(lambda self: self.model.n_rounds_)
 

@@ -47,8 +47,10 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     scaling : "auto", "moments", "maximum", "ranks" or None; see `OnlineMKClassifier`
     center : bool
         Learn the differences from the first label seen, which is added to all predictions after
-        it: kernels of x - z fit a constant only slowly. And learn the constant of a linear kernel,
-        x.z + 1 instead of x.z: a first label that is far from the others is made up for.
+        it: kernels of x - z fit a constant only slowly. And learn a constant where the functions of
+        a kernel are all 0 at 0, as those of x.z are: 1 is added to such a kernel, also to a
+        function of yours, which is called with rows of 0 and of 1 to see that. So a first label
+        that is far from the others is made up for. Precomputed kernels are taken as they are.
     judge_stored : bool; see `OnlineMKClassifier`
     missing_label : number or None; see `OnlineMKClassifier`
     on_bad_rows : "raise" or "skip"; see `OnlineMKClassifier`
@@ -121,7 +123,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def _pool(self, width: int) -> Pool:
         pool = super()._pool(width)
-        return with_constants(pool) if self.center else pool
+        return with_constants(pool, width) if self.center else pool
 
     @changes
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
@@ -257,6 +259,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         return np.column_stack([centre - half, centre + half])
 
     @property
+    @in_turn
     def expert_errors_(self) -> Floats:
         return self._run.progress.losses / max(self._run.asked, 1)
 

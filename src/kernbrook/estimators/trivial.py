@@ -22,10 +22,11 @@ from kernbrook.estimators.labelled import (
 )
 from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import sound
+from kernbrook.snapshots import Snapshots
 from kernbrook.turns import in_turn
 
 
-class _Trivial(BaseEstimator):
+class _Trivial(Snapshots, BaseEstimator):
     """What both kinds share: neither looks at X, though `fit` and `predict` check it."""
 
     n_support_stored_ = 0

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, write_row
 from kernbrook.kernels.base import Kernel
+from kernbrook.kernels.constant import without_constant
 from kernbrook.kernels.polynomial import Polynomial, polynomial_variables
 from kernbrook.numerics.compiling import njit
 
@@ -56,7 +57,6 @@ class MonomialMap(Map):
 
     def __init__(self, kernel: Kernel, features: Features, width: int, arrays: Arrays):
         super().__init__(kernel, features, width, arrays)
-        assert isinstance(kernel, Polynomial)
         self._chosen, self._factors = monomials(kernel, width)
 
     def fill(self, rows: Rows, out: Floats) -> None:
@@ -71,7 +71,8 @@ class Monomials(Features):
 
     By the multinomial theorem: a feature for each product of `degree` of the inputs and of
     sqrt(offset), repetitions allowed, times the root of the number of its orders. C(d + p - 1, p)
-    features for d inputs, degree p and offset 0; C(d + p, p) with an offset.
+    features for d inputs, degree p and offset 0; C(d + p, p) with an offset. One more, which is 1,
+    where a regressor has added 1 to the kernel (`center`).
 
     Raises
     ------
@@ -89,9 +90,10 @@ class Monomials(Features):
     map = MonomialMap
 
     def dim(self, kernel: Kernel, width: int) -> int:
+        kernel, ones = without_constant(kernel)
         n = polynomial_variables("Monomials", kernel, width)
         assert isinstance(kernel, Polynomial)
-        size = math.comb(n + kernel.degree - 1, int(kernel.degree))
+        size = math.comb(n + kernel.degree - 1, int(kernel.degree)) + ones
         if size > MOST:
             raise InputError(
                 f"Monomials: {kernel} of {width:,} features has {size:,} monomials, more than "
@@ -105,12 +107,14 @@ class Monomials(Features):
         return {}
 
 
-def monomials(kernel: Polynomial, width: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def monomials(kernel: Kernel, width: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """What the f monomials multiply: (f, degree) numbers of inputs, `width` for none; (f,) factors.
 
     Powers of sqrt(offset) are in the factors.
     """
+    kernel, ones = without_constant(kernel)
     n = polynomial_variables("Monomials", kernel, width)
+    assert isinstance(kernel, Polynomial)
     degree = int(kernel.degree)
     chosen = list(combinations_with_replacement(range(n), degree))
     try:
@@ -119,7 +123,8 @@ def monomials(kernel: Polynomial, width: int) -> tuple[NDArray[np.int64], NDArra
         ]
     except OverflowError as error:
         raise InputError(f"Monomials: factors of {kernel} overflow; lower its offset") from error
-    return np.array(chosen, dtype=np.int64).reshape(-1, degree), np.array(factors)
+    chosen += [(width,) * degree] * ones
+    return np.array(chosen, dtype=np.int64).reshape(-1, degree), np.array(factors + [1.0] * ones)
 
 
 def _orders(chosen: tuple[int, ...]) -> int:

@@ -13,6 +13,7 @@ from kernbrook.checks import Whole
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, Shapes
 from kernbrook.kernels.base import Kernel
+from kernbrook.kernels.constant import without_constant
 from kernbrook.kernels.polynomial import Polynomial, polynomial_variables
 from kernbrook.numerics.compiling import njit
 
@@ -46,16 +47,18 @@ def multiply_spectra(spectra):
 
 
 class SketchMap(Map):
-    """Count sketches of a row, convolved."""
+    """Count sketches of a row, convolved; 1 where that was added to the kernel."""
 
     def fill(self, rows: Rows, out: Floats) -> None:
-        assert isinstance(self.kernel, Polynomial)
+        kernel, ones = without_constant(self.kernel)
+        assert isinstance(kernel, Polynomial)
         buckets, signs = self._arrays["buckets"], self._arrays["signs"]
-        sketches = np.empty((len(buckets), *out.shape))
-        count_sketches(rows.dense(), math.sqrt(self.kernel.offset), buckets, signs, sketches)
+        n = self.dim - ones
+        sketches = np.empty((len(buckets), len(out), n))
+        count_sketches(rows.dense(), math.sqrt(kernel.offset), buckets, signs, sketches)
         spectra = np.fft.rfft(sketches)
         multiply_spectra(spectra)
-        out[:] = np.fft.irfft(spectra[0], self.dim)
+        out[:, :n], out[:, n:] = np.fft.irfft(spectra[0], n), 1.0
 
 
 class TensorSketch(Features):
@@ -68,7 +71,7 @@ class TensorSketch(Features):
     Parameters
     ----------
     n_components : int, D
-        Features.
+        Features. One more, which is 1, where a regressor has added 1 to the kernel (`center`).
 
     References
     ----------
@@ -89,24 +92,25 @@ class TensorSketch(Features):
         self.n_components = n_components
 
     def dim(self, kernel: Kernel, width: int) -> int:
+        kernel, ones = without_constant(kernel)
         polynomial_variables("TensorSketch", kernel, width)
-        return int(self.n_components)
+        return int(self.n_components) + ones
 
     def shapes(self, kernel: Kernel, width: int) -> Shapes:
+        kernel, _ = without_constant(kernel)
         assert isinstance(kernel, Polynomial)
         shape = int(kernel.degree), polynomial_variables("TensorSketch", kernel, width)
         return {"buckets": (shape, np.int64), "signs": (shape, np.float64)}
 
     def draw(self, kernel: Kernel, width: int, generator: np.random.Generator) -> Arrays:
-        n = self.dim(kernel, width)
         shape = self.shapes(kernel, width)["buckets"][0]
-        buckets = generator.integers(n, size=shape)
+        buckets = generator.integers(int(self.n_components), size=shape)
         return {"buckets": buckets, "signs": generator.choice([-1.0, 1.0], size=shape)}
 
     def widened(
         self, kernel: Kernel, arrays: Arrays, width: int, generator: np.random.Generator
     ) -> Arrays | None:
-        drawn = self.draw(kernel, width, generator)
+        drawn, kernel = self.draw(kernel, width, generator), without_constant(kernel)[0]
         assert isinstance(kernel, Polynomial)
         for name, array in drawn.items():
             inputs = arrays[name].shape[1] - (kernel.offset > 0)

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import SMALLEST, real, shown
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.kernels import Callable, Kernel
+from kernbrook.kernels import Kernel
 from kernbrook.kernels.base import check_symmetric
+from kernbrook.kernels.callable import is_given
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics import pairs as compiled
-from kernbrook.numerics.compiling import is_theirs
 from kernbrook.numerics.keys import dense_keys, sparse_keys
 from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, MANHATTAN, SQUARED
@@ -235,7 +235,7 @@ def call(kernel: Kernel, points: Rows, rows: Rows, out: Floats) -> None:
 
 def check_own(kernel: Kernel, values: Floats) -> None:
     """InputError where a kernel of others is not symmetric; values : of rows with themselves."""
-    if isinstance(kernel, Callable) or is_theirs(type(kernel)):
+    if is_given(kernel):
         check_symmetric(f"kernel {kernel}", values)
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from kernbrook.checks import Other
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Matrix, Values, dense, values_of
+from kernbrook.numerics.compiling import is_theirs
 
 
 @dataclass(frozen=True)
@@ -46,3 +47,8 @@ class Callable(Kernel):
 
     def __str__(self) -> str:
         return self.name or f"{getattr(self.function, '__name__', 'function')}(x, z)"
+
+
+def is_given(kernel: Kernel) -> bool:
+    """Whether a kernel is a function, or of a class from outside this package."""
+    return isinstance(kernel, Callable) or is_theirs(type(kernel))

@@ -15,6 +15,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping
+from contextlib import ExitStack
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
@@ -130,7 +131,11 @@ def write(
     In the same file, so that the two are replaced together and never disagree.
     """
     writer = Writer()
-    with held(estimator, getattr(estimator, "model", None)):
+    with ExitStack() as stack:
+        one = estimator
+        while one is not None:  # from outside in, as calls take their turns
+            stack.enter_context(held(one))
+            one = getattr(one, "model", None) if type(one).__name__ in _AROUND else None
         model = _description(estimator, writer)
         header = {
             "format": FORMAT,

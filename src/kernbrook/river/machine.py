@@ -23,11 +23,12 @@ from kernbrook.checks import shown
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Floats
 from kernbrook.river.columns import Columns
+from kernbrook.snapshots import Snapshots
 
 Features = Mapping[Hashable, Any]
 
 
-class Machine(base.Estimator):
+class Machine(Snapshots, base.Estimator):
     """See `MKClassifier` and `MKRegressor`."""
 
     kind: ClassVar[type[Any]]

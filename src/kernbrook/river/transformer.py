@@ -14,9 +14,11 @@ from kernbrook.features import Nystroem
 from kernbrook.gram.points import Floats
 from kernbrook.river.columns import Columns
 from kernbrook.river.machine import Features
+from kernbrook.snapshots import Snapshots
+from kernbrook.turns import changes, in_turn
 
 
-class KernelFeatures(base.MiniBatchTransformer):
+class KernelFeatures(Snapshots, base.MiniBatchTransformer):
     """Features whose inner products are near kernels, as a transformer of River.
 
     `kernbrook.KernelFeatures` on dicts. What a row does not have, and None or NaN, counts as 0.
@@ -52,10 +54,12 @@ class KernelFeatures(base.MiniBatchTransformer):
         self._columns, self._grows = Columns(), True
         self._names: list[str] = []  # of what comes out
 
+    @changes
     def learn_one(self, x: Features) -> None:
         """Draw for the names of a row that are new."""
         self._meet(x)
 
+    @changes
     def learn_many(self, X: Any) -> None:
         """Draw for the columns of a frame that are new."""
         self._meet(X.columns)
@@ -80,6 +84,7 @@ class KernelFeatures(base.MiniBatchTransformer):
     def _width(self) -> int:
         return int(self.estimator.n_features_in_)
 
+    @in_turn
     def transform_one(self, x: Features) -> dict[Hashable, float]:
         """The features of a row, by name; none before any name is known.
 
@@ -92,6 +97,7 @@ class KernelFeatures(base.MiniBatchTransformer):
         values = self.estimator.transform(self._columns.row(x, self._width, adds=False)[None])
         return dict(zip(self._names, values[0].tolist(), strict=True))
 
+    @in_turn
     def transform_many(self, X: Any) -> Any:
         """A frame of the features of each row of a frame."""
         import pandas as pd

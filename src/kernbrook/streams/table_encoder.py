@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.checks import COUNTED, OneOf, Other, check, counted, is_whole, shown
 from kernbrook.errors import InputError, KernbrookWarning, UnknownNameError
+from kernbrook.snapshots import Snapshots
 from kernbrook.streams import limits
 from kernbrook.streams.arrow_records import cell_text, eager, to_arrow
 from kernbrook.streams.column_problems import ValueProblem, missing_value
@@ -39,7 +40,7 @@ MOST_HASHED = 1 << 14
 _Column: TypeAlias = Numbers | Levels | Hashed | Dates
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     """Frames with text, dates and gaps as rows of numbers, encoded as they come.
 
     Columns of numbers stay as they are; so is text that is written as a number. What else a column
