@@ -142,7 +142,7 @@ def test_among_scikit_learns_own():
 
 @of_variants
 def test_chunks_change_nothing(name, tmp_path):
-    A, b = waves(600, 4)
+    A, b = waves(280, 4)  # more than a block
     whole = VARIANTS[name]()
     said = learn(whole, A, b)
     state = file_of(whole, tmp_path)
@@ -480,7 +480,7 @@ def our_experts(pool, A, seed):
 )
 def test_our_recipes(name, stream, named):
     """The whole committee, from its definition: pool, features, views, vote and stacking."""
-    A, b = some(stream, 60)
+    A, b = some(stream, 40)
     given = {} if named is None else {"kernels": named}
     model = kb.recipes.make(name, random_state=3, **given)
     seed = seed_of(3)
@@ -492,7 +492,7 @@ def test_our_recipes(name, stream, named):
             b - b[0], experts, regression.MLPoly(m), "linearized", True, policy, seed=seed,
             stacked=stack.Numbers(m),
         )  # fmt: skip
-    predictions, asked = learn(model, A, b, None, 50)
+    predictions, asked = learn(model, A, b, None, 30)
     assert len(model.expert_weights_) == m == (52 if named is None else 6)
     np.testing.assert_array_equal(asked, expected.asked)
     np.testing.assert_allclose(predictions[1:], expected.predictions[1:] + b[0], atol=1e-7)
