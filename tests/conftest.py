@@ -1,11 +1,12 @@
 """What the suite runs on is compiled once; tests are marked as slow, or as readers of data."""
 
 import gc
+import importlib
 import os
-from zlib import crc32
 
 import hard_streams
 import pytest
+from thinned import is_left_out
 
 # What takes longest, and whose kind is tested beside it: run by `pytest -n 2`, which is all, and
 # left out by `-m "not long"`.
@@ -16,7 +17,8 @@ LONG = {
     "test_a_kill_while_predicting_leaves_no_half_file", "test_labels_on_a_terminal",
     "test_progress_on_a_terminal",
     "test_a_training_that_was_killed_ends_in_the_same_bytes", "test_another_process_answers",
-    "test_cells_are_means_over_the_draws", "test_commands_in_blocks_run_as_they_are_written",
+    "test_cells_are_means_over_the_draws", "test_checks_of_every_recipe",
+    "test_commands_in_blocks_run_as_they_are_written",
     "test_code_beside_a_kernel_goes_with_a_change_elsewhere", "test_drawn_data_cut_short",
     "test_errors_and_sparsity_come_out_as_printed", "test_killed_and_gone_on_with",
     "test_memory_does_not_grow_with_the_rows", "test_memory_is_constant", "test_memory",
@@ -27,33 +29,6 @@ LONG = {
     "test_the_cache_on_disk_serves_who_cannot_import_them",
     "test_the_defaults_pass_too", "test_the_script_from_end_to_end", "test_with_keys_alone",
 }  # fmt: skip
-
-# What has dozens of cases that take long, each of them some choices together. `-m "not long"` runs
-# those with a choice that none before has, and a third of the others. All: `pytest -n 2`.
-THINNED = {
-    ("engine/test_budget.py", "test_hard_streams"),
-    ("engine/test_features_pass.py", "test_classes_of_real_streams"),
-    ("engine/test_features_pass.py", "test_combiners_of_classes"),
-    ("engine/test_features_pass.py", "test_combiners_of_numbers"),
-    ("engine/test_features_pass.py", "test_numbers"),
-    ("engine/test_gradient.py", "test_hard_streams"),
-    ("engine/test_multiclass.py", "test_against_the_twin"),
-    ("engine/test_multiclass.py", "test_chunks_and_sparsity"),
-    ("engine/test_multiclass.py", "test_perceptrons_on_hard_streams"),
-    ("engine/test_multiclass.py", "test_the_budget_is_never_exceeded"),
-    ("engine/test_passive_aggressive.py", "test_chunks_and_sparsity"),
-    ("engine/test_passive_aggressive.py", "test_twins_on_hard_streams"),
-    ("engine/test_pegasos.py", "test_chunks_and_sparsity"),
-    ("engine/test_pegasos.py", "test_hard_streams"),
-    ("engine/test_policies.py", "test_classes_against_the_twin"),
-    ("engine/test_policies.py", "test_rows_that_are_stored_are_not_judged"),
-    ("engine/test_projecting.py", "test_every_step_of_hard_streams"),
-    ("engine/test_windows.py", "test_windows_of_any_size"),
-    ("estimators/test_go_on_alike.py", "test_every_combiner"),
-    ("estimators/test_go_on_alike.py", "test_every_learner"),
-    ("estimators/test_go_on_alike.py", "test_numbers"),
-}
-MET = set()  # choices of the tests that are thinned, so far
 
 
 @pytest.hookimpl(tryfirst=True)  # before the processes start
@@ -75,11 +50,12 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What is collected stays: to look through it for garbage takes each process four seconds."""
+    """What is collected stays: no garbage is looked for in it, now or while tests run."""
     gc.disable()
     try:
         return (yield)
     finally:
+        gc.freeze()
         gc.enable()
 
 
@@ -90,6 +66,8 @@ def pytest_xdist_make_scheduler(config, log):
         return None
     from xdist.scheduler import LoadFileScheduling
 
+    # As collected: a file of few tests that take long would else come last, beside an idle process.
+    config.option.loadscopereorder = False
     return LoadFileScheduling(config, log)
 
 
@@ -98,18 +76,28 @@ def pytest_itemcollected(item):
     printed = item.path.parent.name == "papers"
     if printed or "kill" in item.name:
         item.add_marker("slow")
-    name = getattr(item, "originalname", None)
-    test = "/".join(item.path.parts[-2:]), name
-    if test in THINNED:
-        choices = {(test, key, repr(value)) for key, value in item.callspec.params.items()}
-        if choices <= MET and crc32(item.name.encode()) % 3:
-            item.add_marker("long")
-        MET.update(choices)
-    if name in LONG:
+    if is_left_out(item):
+        item.add_marker("long")
+    if getattr(item, "originalname", None) in LONG:
         item.add_marker("slow")
         item.add_marker("long")
     if printed or "data_folder" in getattr(item, "fixturenames", ()):
         item.add_marker("data")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_power_is_lost():
+    """Nobody waits for the disk: what a killed process has written is there all the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+@pytest.fixture
+def few_samples(monkeypatch):
+    """Runs are looked at ten times, not a hundred: quicker, and with the same results."""
+    module = importlib.import_module("kernbrook.evaluation.prequential")
+    monkeypatch.setattr(module, "SAMPLES", 10)
 
 
 def pytest_runtest_setup(item):

@@ -36,7 +36,7 @@ def stream(classes, rows=150):
 @pytest.mark.parametrize("classes", [0, 2, 3])
 def test_predictions_come_before_labels_and_chunks_do_not_matter(benchmark, classes):
     competitors, learned = benchmark("competitors"), benchmark("shootout").learned
-    X, y = stream(classes)
+    X, y = stream(classes, 100)
     other = y.copy()
     other[60:] = np.bincount(y).argmin() if classes else 5 - y[60:]
     known = competitors.CLASSES if classes else competitors.NUMBERS
@@ -53,7 +53,7 @@ def test_predictions_come_before_labels_and_chunks_do_not_matter(benchmark, clas
         np.testing.assert_array_equal(whole[:61], changed[:61], name)
         assert not np.array_equal(whole, changed), name
         parts = make(0, 4, classes)
-        pieces = slice(1), slice(1, 70), slice(70, 150)
+        pieces = slice(1), slice(1, 70), slice(70, 100)
         cut = [learned(parts, X[rows], y[rows], classes) for rows in pieces]
         np.testing.assert_allclose(np.concatenate(cut), whole, err_msg=name)
         tried += 1

@@ -20,6 +20,7 @@ from kernbrook.evaluation.parallel import Cluster, client_of, in_order
 from kernbrook.papers import reproduce
 
 pytest.importorskip("distributed")
+pytestmark = pytest.mark.usefixtures("few_samples")
 LOCAL = "local:2"
 
 
@@ -32,7 +33,7 @@ def numbers(comparison):
 
 
 def test_a_comparison_is_the_same():
-    X, y = kb.open_stream("checkerboard:400").read()
+    X, y = kb.open_stream("checkerboard:150").read()
     recipes = {"a": "omkc-dd", "b": "bpas(budget=20)", "c": kb.OnlineMKClassifier("omkc16")}
     told = []
     alone, together = (
@@ -40,7 +41,7 @@ def test_a_comparison_is_the_same():
         for jobs in (1, LOCAL)
     )
     assert numbers(alone) == numbers(together)
-    assert sum(told) == 2 * 3 * 3 * 400
+    assert sum(told) == 2 * 3 * 3 * 150
 
 
 def _slow(number, progress=None):
@@ -71,7 +72,7 @@ def test_a_large_array_goes_to_the_cluster_once(monkeypatch):
 
 
 def test_a_worker_killed_in_mid_run_costs_no_result():
-    X, y = kb.open_stream("checkerboard:3000").read()
+    X, y = kb.open_stream("checkerboard:1500").read()
     recipes = ["omkc-dd", "spa", "bpas", "majority"]
     client = client_of(LOCAL)
     before = client.run(os.getpid)
@@ -135,6 +136,8 @@ def test_a_folder_is_predicted_by_workers(kernbrook, folder, tmp_path, scores):
     assert "on 1,500 labelled rows" in said[0][1]
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_killed_while_predicting(kernbrook, folder, tmp_path):
     """The lines are complete, and in order."""
     for i in range(5, 60):

@@ -479,6 +479,7 @@ assert start("m") == 0
 
 
 @POSIX
+@pytest.mark.long
 def test_killed_at_eight_moments(kernbrook, tmp_path):
     """Each time it goes on from its last checkpoint; the last file is that of one quiet run."""
     command = ["train", "waveform:30000", "--positive", "0", "--recipe", "spa"]
@@ -498,7 +499,7 @@ def test_killed_at_eight_moments(kernbrook, tmp_path):
 @POSIX
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_stopped_by_a_signal(kernbrook, tmp_path, number, code):
-    command = ["train", "waveform:20000", "--positive", "0", "--recipe", "spa", "--seed", "3"]
+    command = ["train", "waveform:12000", "--positive", "0", "--recipe", "spa", "--seed", "3"]
     command += ["--checkpoint-every", "0"]
     with process(*command, "--model", "m", cwd=tmp_path) as stopped:
         deadline = time.monotonic() + 100
@@ -508,9 +509,9 @@ def test_stopped_by_a_signal(kernbrook, tmp_path, number, code):
         out, err = stopped.communicate(timeout=100)
     assert (stopped.returncode, out) == (code, "")
     _, checkpoint = load_checkpoint(tmp_path / "m")
-    assert f"m has learned {checkpoint.rows:,} of 20,000 rows" in err
+    assert f"m has learned {checkpoint.rows:,} of 12,000 rows" in err
     assert "--resume" in err
-    assert 0 < checkpoint.rows < 20_000
+    assert 0 < checkpoint.rows < 12_000
     for name, more in (("m", ["--resume"]), ("whole", [])):
         assert kernbrook(*command, "--model", name, *more)[0] == 0
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()

@@ -174,12 +174,12 @@ def test_two_processes_and_one_model(kernbrook, tmp_path):
         deadline = time.monotonic() + 100
         while not list(tmp_path.glob(".m-*.lock")) and time.monotonic() < deadline:
             time.sleep(0.01)
-        second = ["train", "wdbc", "--model", "m"]
+        second = ["train", "wdbc", "--recipe", "majority", "--model", "m"]
         for more in ([], ["--overwrite"], ["--resume"]):
             code, out, err = kernbrook(*second, *more)
             assert (code, out) == (1, "")
             assert "m is in use: this model is being trained or labelled already" in err
-        assert kernbrook("train", "wdbc", "--model", "other")[0] == 0
+        assert kernbrook(*second[:-1], "other")[0] == 0
         assert first.poll() is None
         first.kill()
     assert kernbrook(*second)[0] == 0

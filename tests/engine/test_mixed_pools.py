@@ -254,14 +254,14 @@ ORDERS = {"elec2": "as it is", "covtype": "as it is", "magic04": "shuffled", "a9
 BOUNDED = {"Hedge": kb.Hedge(0.8), "AdaHedge": kb.AdaHedge()}
 
 
-def losses_and_weights(name, combiner, rows=1200):
+def losses_and_weights(name, combiner, rows=500):
     """(T, e) mistakes of the experts of a pool, and their weights before each label."""
     shuffled = ORDERS[name] == "shuffled"
     X, y = hard_streams.real(name, None if shuffled else rows)
     order = np.random.default_rng(0).permutation(len(y)) if shuffled else np.arange(len(y))
     X, y = hard_streams.scaled(X[order[:rows]].toarray()), y[order[:rows]]
     tree = DecisionTreeClassifier(max_depth=6, random_state=0)
-    pool = [kb.Perceptron(), kb.Ridge(features=WAVES), kb.External(tree, every=200, window=600)]
+    pool = [kb.Perceptron(), kb.Ridge(features=WAVES), kb.External(tree, every=100, window=300)]
     kernels = [kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=0.2)]
     model = plain.classifier(kernels, pool, combiner, random_state=0)
     weights, mistakes = [], [np.zeros(5)]

@@ -28,7 +28,7 @@ OUTSIDE = {
     "short window": (DecisionTreeClassifier(random_state=0), 30, 12, 2),
     "window, numbers": (DecisionTreeRegressor(random_state=0), 20, 50, None),
 }
-N = 150
+N = 100
 
 
 def stream(C, n=N):
@@ -165,7 +165,7 @@ class Failing(SGDClassifier):
 
 @pytest.mark.parametrize("labels", ["all", kb.RandomLabels(0.9)], ids=str)
 def test_a_model_that_raises_leaves_everything_as_it_was(labels):
-    X, y = stream(2)
+    X, y = stream(2, 150)
     pool = [kb.Perceptron(), kb.External(Failing(random_state=0), every=10)]
     model, usual = make(pool, 2, labels=labels), make(pool, 2, labels=labels)
     learn(model, X[:40], y[:40], 2)

@@ -226,7 +226,7 @@ def test_twins_on_random_streams(
 def test_chunks_and_sparsity(stream, name):
     """Chunks of 1, 7, 64 and all at once, dense and CSR: one result, bit by bit."""
     X, y = STREAMS[stream]()
-    X, y = X[:150], y[:150]
+    X, y = X[:100], y[:100]
 
     def run(form, size):
         model = spa_machine(LEARNERS[name])

@@ -303,11 +303,11 @@ def state(model, predictions, X):
 )
 def test_chunks_and_sparsity(stream, upkeep, C):
     """Chunks of 1, 7, 64 and all at once, dense and CSR: the same bytes."""
-    X, y = hard_streams.many_classes(stream, 180, C)
+    X, y = hard_streams.many_classes(stream, 110, C)
     pool = [kb.Gaussian(gamma=g) for g in (0.02, 0.2)]
     wanted = None
     rows = sp.csr_matrix(X)
-    for form, size in ((X, 180), (X, 64), (X, 1), (rows, 7), (rows, 180)):
+    for form, size in ((X, 110), (X, 64), (X, 1), (rows, 7), (rows, 110)):
         model = plain.classifier(
             pool, learner_of(upkeep, 12), kb.Hedge(loss="hinge", cap=10), random_state=SEED
         )
@@ -321,9 +321,9 @@ def test_chunks_and_sparsity(stream, upkeep, C):
 def test_blocks_of_a_longer_stream(upkeep):
     """Letter: blocks end within the chunks and at their ends, and merged points meet later ones."""
     X, y = many()
-    X, y = X[:900], y[:900]
+    X, y = X[:600], y[:600]
     wanted = None
-    for size in (900, 256, 128, 37, 1):
+    for size in (600, 256, 128, 37, 1):
         model = make(upkeep, 30, 0.1)
         found = state(model, says(model, X, y, 26, size), X)
         wanted = wanted or found

@@ -48,7 +48,8 @@ def model_of(name, dtype="float32", **named):
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("name", LEARNERS)
 def test_chunks_of_any_size(name, form, classes, monkeypatch):
-    X, y = drawn(classes=classes)
+    # More rows than slots, and than a chunk.
+    X, y = drawn(500 if name == "many slots" else 200, classes=classes)
     model = model_of(name)
     expected = model.learn(form(X), y)[0], state_of(model)
     for chunk in (1, 37):

@@ -1,5 +1,9 @@
 """What somebody writes wrong in a part of a model is one sentence: class, verb and page."""
 
+import os
+import re
+import subprocess
+import sys
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -197,6 +201,37 @@ def test_slips_of_learners(slip):
     assert LEARNER_PAGE in text
     assert len(text) < 600
     assert "\n" not in text
+
+
+OPTIMISED = """
+import sys
+assert False, "asserts are left out"
+from kernbrook.errors import InputError
+from engine.test_slips import SLIPS, fit
+for slip in sys.argv[1:]:
+    try:
+        fit(learner=SLIPS[slip][0]())
+    except InputError as error:
+        print(str(error))
+    else:
+        print("learned")
+"""
+
+
+@pytest.mark.slow
+def test_slips_are_found_under_an_optimised_python():
+    """`python -O` leaves asserts out, and no guard."""
+    slips = [
+        "a slot too far", "a slot from the end", "factor 2", "step NaN", "verb missing",
+        "an argument too few", "rule without end",
+    ]  # fmt: skip
+    places = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-O", "-c", OPTIMISED, *slips]
+    done = subprocess.run(command, env=places, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    for slip, line in zip(slips, said, strict=True):
+        assert re.search(SLIPS[slip][1], line), (slip, line)
 
 
 @pytest.mark.parametrize("slip", ["a slot too far", "factor 0", "verb missing", "step NaN"])

@@ -8,19 +8,12 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from expected_failures import checks_of
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbrook as kb
 from kernbrook.errors import InputError
 
-ORDER = (
-    "an online learner depends on the order of the examples: a repeated one is not one of weight 2"
-)
-EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": ORDER,
-    "check_sample_weight_equivalence_on_sparse_data": ORDER,
-}
 LEARNERS = [kb.RBP(15), kb.Forgetron(15), kb.BOGD(15), kb.BPAS(15)]
 POOL = [kb.Gaussian(gamma=0.1), kb.Cauchy(sigma=2), kb.Mean([kb.Linear(), kb.Gaussian(sigma=1)])]
 
@@ -30,9 +23,12 @@ def make(learner):
     return plain.classifier(POOL, learner, kb.Hedge(loss="hinge"), selection, random_state=0)
 
 
-@parametrize_with_checks(
-    [plain.classifier("omkc16", kb.BOGD(50), kb.Hedge(loss="hinge", cap=10), random_state=0)],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+@checks_of(
+    {
+        "BOGD": plain.classifier(
+            "omkc16", kb.BOGD(50), kb.Hedge(loss="hinge", cap=10), random_state=0
+        )
+    }
 )
 def test_estimator_checks(estimator, check):
     check(estimator)

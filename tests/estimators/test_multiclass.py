@@ -8,10 +8,10 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from expected_failures import checks_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import compiled
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbrook as kb
 from kernbrook.errors import InputError, ModelFileError
@@ -21,13 +21,6 @@ POOL = [kb.Linear(), kb.Gaussian(gamma=0.01), kb.Polynomial(2, 1.0), kb.Cauchy(g
 GAUSSIANS = [kb.Gaussian(gamma=0.01), kb.Gaussian(gamma=0.05)]
 DRAWN = kb.Selection(update="drawn", vote="drawn", smoothing=0.1)
 HINGE = kb.Hedge(loss="hinge", cap=10)
-ORDER = (
-    "an online learner depends on the order of the examples: a repeated one is not one of weight 2"
-)
-EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": ORDER,
-    "check_sample_weight_equivalence_on_sparse_data": ORDER,
-}
 MODELS = {
     "default": lambda: plain.classifier(POOL),
     "perceptron, drawn": lambda: plain.classifier(POOL, selection=DRAWN, random_state=3),
@@ -59,23 +52,15 @@ def state(model):
     return [array.tobytes() for array in parts]
 
 
-VOTES = {"check_decision_proba_consistency": "votes have ties where scores have none"}
-STEPS = {"check_class_weight_classifiers": "weights scale steps: the noise of few rows counts more"}
-
-
-@parametrize_with_checks(
-    [
-        plain.classifier("omkc16", kb.PassiveAggressive("PA-I", 0.1), HINGE),
-        plain.classifier("omkc16", combiner=kb.GroupNorm()),
-        plain.classifier("omkc16", kb.Projectron(50), kb.AdaHedge(), random_state=0),
-        plain.classifier([kb.Gaussian(gamma=0.3)], kb.Pegasos(50, 0.01), random_state=0),
-    ],
-    expected_failed_checks=lambda estimator: (
-        EXPECTED_FAILURES
-        | (VOTES if isinstance(estimator.combiner, kb.AdaHedge) else {})
-        | (STEPS if isinstance(estimator.combiner, kb.GroupNorm) else {})
-        | (STEPS if isinstance(estimator.learner, kb.Pegasos) else {})
-    ),
+@checks_of(
+    {
+        "PA-I": plain.classifier("omkc16", kb.PassiveAggressive("PA-I", 0.1), HINGE),
+        "GroupNorm": plain.classifier("omkc16", combiner=kb.GroupNorm()),
+        "projectron under AdaHedge": plain.classifier(
+            "omkc16", kb.Projectron(50), kb.AdaHedge(), random_state=0
+        ),
+        "Pegasos": plain.classifier([kb.Gaussian(gamma=0.3)], kb.Pegasos(50, 0.01), random_state=0),
+    }
 )
 def test_estimator_checks(estimator, check):
     check(estimator)

@@ -26,7 +26,7 @@ def stream(C, n=200):
 @pytest.mark.parametrize("C", [2, 3, 0])
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 def test_a_model_of_scikit_learn_is_tested_then_trained(C, storage):
-    X, y = stream(C)
+    X, y = stream(C, 80)
     X = storage(X)
     given = SGDClassifier("log_loss", random_state=0) if C else SGDRegressor(random_state=0)
     record = kb.prequential(given, X, y)

@@ -9,8 +9,8 @@ from sklearn.base import clone, is_regressor
 import kernbrook as kb
 
 rng = np.random.default_rng(0)
-X = rng.normal(size=(300, 4))
-SCORES = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=300)
+X = rng.normal(size=(110, 4))
+SCORES = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=110)
 KERNELS = [kb.Gaussian(sigma=1.0), kb.Gaussian(sigma=3.0)]
 WAVES = kb.RandomFeatures(9)
 
@@ -28,8 +28,8 @@ MODELS = {
     ),
     "budget": kb.OnlineMKClassifier(KERNELS, kb.BPAS(20), random_state=0),
     "pegasos": kb.OnlineMKClassifier(KERNELS[:1], kb.Pegasos(), random_state=0),
-    "merging": kb.recipes.make("bpegasos-merge", random_state=0),
-    "projecting": kb.recipes.make("bpegasos-project", random_state=0),
+    "merging": kb.recipes.make("bpegasos-merge", budget=20, random_state=0),
+    "projecting": kb.recipes.make("bpegasos-project", budget=20, random_state=0),
     "shared": kb.recipes.make("om2", random_state=0),
     "called": kb.OnlineMKClassifier([dot], kb.BPAS(20), random_state=0),
     "numbers": kb.OnlineMKRegressor(random_state=0),
@@ -83,17 +83,17 @@ def test_a_model_in_a_file_and_read_only_rows(name, storage, tmp_path):
     model, saved.path = clone(MODELS[name]), tmp_path / "saved"
     labels = SCORES if is_regressor(model) else (SCORES > 0).astype(int)
     rows = storage(np.where(np.abs(X) > 0.5, X, 0.0))
-    joblib.dump(model.fit(rows[:200], labels[:200]), tmp_path / "model")
+    joblib.dump(model.fit(rows[:80], labels[:80]), tmp_path / "model")
     for what, call in CALLS.items():
         if (what == "rows" and storage is sp.csr_matrix) or (what == "save" and name == "called"):
             continue
         mapped, usual = (joblib.load(tmp_path / "model", mmap_mode=mode) for mode in ("r", None))
-        expected = outcome(call, usual, rows[200:], labels[200:])
-        said = outcome(call, mapped, read_only(rows[200:]), read_only(labels[200:]))
+        expected = outcome(call, usual, rows[80:], labels[80:])
+        said = outcome(call, mapped, read_only(rows[80:]), read_only(labels[80:]))
         if what not in ("partial_fit", "merge"):
             np.testing.assert_array_equal(said, expected, err_msg=what)
         np.testing.assert_array_equal(mapped.predict(rows), usual.predict(rows), err_msg=what)
-        mapped.partial_fit(read_only(rows[:50]), read_only(labels[:50]))
-        usual.partial_fit(rows[:50], labels[:50])
+        mapped.partial_fit(read_only(rows[:20]), read_only(labels[:20]))
+        usual.partial_fit(rows[:20], labels[:20])
         np.testing.assert_array_equal(mapped.predict(rows), usual.predict(rows), err_msg=what)
     assert np.array_equal(*(joblib.load(tmp_path / "model").predict(rows) for _ in "ab"))

@@ -7,25 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from expected_failures import checks_of
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbrook as kb
-
-ORDER = (
-    "an online learner depends on the order of the examples: a repeated one is not one of weight 2"
-)
-EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": ORDER,
-    "check_sample_weight_equivalence_on_sparse_data": ORDER,
-}
-OTHER_ORDER = {
-    "check_decision_proba_consistency": "votes have ties where scores have none, and probabilities "
-    "are mended by the mean error that such ones have had: another order, where they are close"
-}
 
 
 def drawn():
@@ -43,13 +31,8 @@ def custom():
     return kb.OnlineMKClassifier(pool, kb.Perceptron("label"), kb.Uniform())
 
 
-@parametrize_with_checks(
-    [kb.OnlineMKClassifier(), drawn(), custom()],
-    expected_failed_checks=lambda estimator: (
-        EXPECTED_FAILURES | OTHER_ORDER
-        if estimator.learner is None or isinstance(estimator.selection, kb.Selection)
-        else EXPECTED_FAILURES
-    ),
+@checks_of(
+    {"kernbrook-classification": kb.OnlineMKClassifier(), "drawn": drawn(), "custom": custom()}
 )
 def test_estimator_checks(estimator, check):
     check(estimator)

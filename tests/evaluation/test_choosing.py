@@ -13,6 +13,8 @@ from kernbrook.evaluation.comparing import compare
 from kernbrook.evaluation.tasks import recipes_for
 from kernbrook.streams.arrays import ArrayStream
 
+pytestmark = pytest.mark.usefixtures("few_samples")
+
 
 @pytest.fixture
 def classification():

@@ -17,6 +17,7 @@ from kernbrook.evaluation.records import History, Record, Row
 from kernbrook.evaluation.significance import best_rows
 from kernbrook.streams.arrays import ArrayStream
 
+pytestmark = pytest.mark.usefixtures("few_samples")
 NAMES = ["omkc-dd", "omkc-ss", "perceptron-best", "majority"]
 
 

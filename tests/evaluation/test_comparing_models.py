@@ -21,6 +21,7 @@ from kernbrook.evaluation.orders import state_of
 from kernbrook.evaluation.tasks import task_of
 from kernbrook.streams.arrays import ArrayStream
 
+pytestmark = pytest.mark.usefixtures("few_samples")
 X, y = hard_streams.gaussian_clouds(120)
 
 

@@ -18,6 +18,7 @@ from kernbrook.errors import InputError
 from kernbrook.evaluation.tasks import added, losses, recipes_for
 from kernbrook.streams.arrays import ArrayStream
 
+few_samples = pytest.mark.usefixtures("few_samples")
 NAMES = recipes_for("classification")
 NUMBERS = recipes_for("regression")
 
@@ -72,22 +73,33 @@ def test_a_record_is_consistent(name, n):
         assert history.kernels == tuple(str(kernel) for kernel in estimator.kernels_)
 
 
+@few_samples
 @pytest.mark.parametrize("name", NAMES)
 def test_an_order_is_the_rows_in_that_order(name):
-    X, y = hard_streams.wdbc()
+    X, y = hard_streams.wdbc(200)
     order = np.random.default_rng(2).permutation(len(y))
     ordered = kb.prequential(kb.recipes.make(name, random_state=0), X, y, order)
     plain = kb.prequential(kb.recipes.make(name, random_state=0), X[order], y[order])
     assert_same_records(ordered, plain)
     sparse = kb.prequential(kb.recipes.make(name, random_state=0), sp.csr_matrix(X), y, order)
     assert_same_records(ordered, sparse)
-    listed = kb.prequential(kb.recipes.make(name, random_state=0), X, y, order.tolist())
+
+
+@few_samples
+def test_an_order_may_be_a_list():
+    X, y = hard_streams.wdbc(200)
+    order = np.random.default_rng(2).permutation(len(y))
+    ordered, listed = (
+        kb.prequential(kb.recipes.make("omkc-ss", random_state=0), X, y, form)
+        for form in (order, order.tolist())
+    )
     assert_same_records(ordered, listed)
 
 
+@few_samples
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "perceptron-best"])
 def test_a_stream_is_its_arrays(name):
-    X, y = hard_streams.gaussian_clouds(300)
+    X, y = hard_streams.gaussian_clouds(150)
     stream = ArrayStream(X, y)
     assert_same_records(
         kb.prequential(kb.recipes.make(name, random_state=0), stream),
@@ -130,9 +142,10 @@ def test_a_record_of_numbers_is_consistent(name, n):
     assert record.labels_asked == asked.sum()
 
 
+@few_samples
 @pytest.mark.parametrize("name", NUMBERS)
 def test_orders_and_streams_of_numbers(name):
-    X, y = waves()
+    X, y = waves(150)
     order = np.random.default_rng(2).permutation(len(y))
     ordered = kb.prequential(machine(name), X, y, order)
     assert_same_records(ordered, kb.prequential(machine(name), X[order], y[order]))
@@ -347,6 +360,7 @@ def test_the_first_rows_are_counted_to_the_nearest(rows, fraction, ahead):
 CLASSIFIERS = [name for name in NAMES if hasattr(kb.recipes.make(name), "predict_proba")]
 
 
+@few_samples
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_the_most_probable_class_is_the_one_that_is_said(name, classes):

@@ -263,3 +263,27 @@ def test_a_longer_label_after_opening(write, monkeypatch):
     write("moving.csv", "a,label\n1,x\n2,long\n")
     with pytest.raises(DataFileError, match="changed after it was opened"):
         stream.read()
+
+
+R_ROWS = '"a"{0}"b"{0}"y"\n"1"{0}1.5{0}2{0}"no"\n"2"{0}2.5{0}3{0}"yes"\n'
+NO_COMMENT = "lines that begin with # are no comments in a CSV file: take them out"
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            R_ROWS,
+            "line 2: expected 3 values, found 4; has the first column no name, as in what R's",
+        ),
+        ("# made by me\na{0}b{0}y\n1{0}2{0}no\n", f"line 1: .*; {NO_COMMENT}$"),
+        ("a{0}b{0}y\n# row\n1{0}2{0}no\n", f"line 2: expected 3 values, found 1; {NO_COMMENT}$"),
+        ("a{0}b{0}y\n1{0}2{0}no\n1{0}2{0}3{0}no\n", "line 3: expected 3 values, found 4$"),
+    ],
+)
+def test_what_r_writes_and_comments_are_named(tmp_path, text, message, separator):
+    path = tmp_path / "a.csv"
+    path.write_text(text.format(separator))
+    with pytest.raises(DataFileError, match=message):
+        open_stream(path, sep=separator).read()

@@ -27,6 +27,7 @@ from kernbrook.streams.csv_header import (
     MISSING,
     data_blocks,
     is_number,
+    miscounted,
     quoted,
     read_header,
 )
@@ -336,7 +337,7 @@ class CsvStream(Stream):
                 if not cells:
                     continue
                 if len(cells) != len(self._columns):
-                    problem = f"expected {len(self._columns)} values, found {len(cells)}"
+                    problem = miscounted(self._columns, len(cells), line, cells[0])
                     raise DataFileError(self._path, problem, line)
                 values = []
                 for i in read:

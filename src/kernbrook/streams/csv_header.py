@@ -36,6 +36,7 @@ MISSING = (
     *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
     *(sign + "".join(nan) for sign in ("", "+", "-") for nan in product("nN", "aA", "nN")),
 )
+NO_COMMENT = "lines that begin with # are no comments in a CSV file: take them out"
 _FOR_EXCEL = re.compile(rb'"?sep=.?"?', re.IGNORECASE)
 # ++ and *+ give nothing back: else many digits would be tried in all their parts.
 _NUMBER = re.compile(
@@ -191,7 +192,9 @@ def read_header(
         raise DataFileError(path, "the file has no line")
     names = _names(path, line, row, separator)
     if len(names) < least:
-        found = f"found one column, {quoted(names[0])}; is something else between them? sep (--sep)"
+        comment = names[0].startswith("#")
+        hint = NO_COMMENT if comment else "is something else between them? sep (--sep)"
+        found = f"found one column, {quoted(names[0])}; {hint}"
         by = _IN_WORDS.get(separator, quoted(separator))
         raise DataFileError(path, f"expected a label and features parted by {by}, {found}", line)
     numbered = [f"x{i}" for i in range(1, len(names) + 1)]
@@ -227,6 +230,19 @@ def data_blocks(file: DataFile, headless: bool, separator: str) -> Iterator[tupl
             block = block[end:] if end else b""
         if block.strip(b"\n"):
             yield first, csv_lines(file.path, first, block, separator)
+
+
+def miscounted(columns: Collection[str], found: int, line: int, first: str) -> str:
+    """What is wrong with a row of `found` values, the first of which is given."""
+    problem = f"expected {len(columns)} values, found {found}"
+    if first.startswith("#"):
+        return f"{problem}; {NO_COMMENT}"
+    if line == 2 and found == len(columns) + 1:
+        problem += (
+            "; has the first column no name, as in what R's write.table writes? Write with "
+            "row.names=FALSE"
+        )
+    return problem
 
 
 def _rows(file: DataFile) -> Iterator[tuple[int, bytes]]:

@@ -15,6 +15,7 @@ from kernbrook.streams.csv_header import (
     MISSING,
     data_blocks,
     find_separator,
+    miscounted,
     quoted,
     read_header,
 )
@@ -113,13 +114,13 @@ class CsvRecords(TextRecords):
                 return self.at(line, f"expected {len(self.columns)} values, found {marks}")
             try:
                 text = row.decode("utf-8")
-                cells = len(next(csv.reader([text], delimiter=self.separator)))
+                cells = next(csv.reader([text], delimiter=self.separator))
             except UnicodeDecodeError:
                 return self.at(line, NOT_UTF8)
             except csv.Error as problem:
                 return self.at(line, str(problem))
-            if cells != len(self.columns):
-                return self.at(line, f"expected {len(self.columns)} values, found {cells}")
+            if len(cells) != len(self.columns):
+                return self.at(line, miscounted(self.columns, len(cells), line, cells[0]))
         return self.at(first, f"in the lines from here on: {error}")
 
 

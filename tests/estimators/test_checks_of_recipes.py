@@ -1,0 +1,37 @@
+"""Recipes as scikit-learn expects estimators; what fails is declared in `expected_failures.py`."""
+
+import pytest
+from beside import beside_the_tests
+from expected_failures import FAILURES, checks_of, of_recipes, table
+from sklearn.utils.estimator_checks import (
+    check_class_weight_classifiers,
+    check_regressors_train,
+)
+
+import kernbrook as kb
+
+RECIPES = {check: own.recipes for own in FAILURES for check in own.checks}
+
+
+@checks_of(of_recipes())
+def test_checks_of_every_recipe(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", RECIPES["check_class_weight_classifiers"])
+def test_weights_of_classes_are_taken_where_kernels_reach(name):
+    """The reason that is given for the failure: with this it passes."""
+    model = kb.recipes.make(name, kernels=[kb.Gaussian(sigma=1)], random_state=0)
+    check_class_weight_classifiers(name, model.set_params(scaling="moments"))
+
+
+@pytest.mark.parametrize("name", RECIPES["check_regressors_train"])
+def test_a_line_is_learned_with_a_linear_kernel(name):
+    """The reason that is given for the failure: with this it passes."""
+    check_regressors_train(name, kb.recipes.make(name, kernels=[kb.Linear()], random_state=0))
+
+
+def test_the_page_has_the_checks_that_fail_and_the_reasons():
+    text = beside_the_tests("docs/streams.md").read_text("utf-8")
+    lines = text.split("## Checks of scikit-learn")[1].splitlines()
+    assert [line for line in lines if line.startswith("|")] == list(table())
