@@ -35,7 +35,6 @@ from kernbrook.engine.row import (
     in_rows,
     keep,
     learn_row,
-    learn_rows,
     link_own,
     link_view,
     link_whole,
@@ -66,8 +65,6 @@ from kernbrook.numerics.zero import zero_or
 
 JOURNAL = 256  # rows between two copies of all that was learned
 MOST_DUE = 256  # rows that the calibration learns from later
-MOST_TOGETHER = 64  # rows that are learned all or none
-LARGE = 1 << 20  # bytes of a model by which few rows are as quick in a block
 
 
 _decide_row = naming(decide_row)
@@ -80,17 +77,12 @@ class QuickRows:
     ----------
     model : its progress, states and scaler are in use here from now on, and change in place; others
         may replace them meanwhile
-
-    Attributes
-    ----------
-    few : rows up to which a block of them would take longer, by what it makes beforehand
     """
 
     def __init__(self, model: Model):
         self.model, self.stamp, setting = model, stamp(), model.setting
         m, c, d = model.n_experts, setting.scores, setting.width
         self.width, self.scores = d, c
-        self.few = max(4, min(MOST_TOGETHER, LARGE // model.nbytes))
         given, key, tells = np.empty((1, d)), np.zeros(1, dtype=np.int64), not setting.judges_stored
         methods, limit = model.scaler.methods, RANGES[setting.dtype].norms
         most = range_of(methods, setting.dtype).norms
@@ -111,7 +103,6 @@ class QuickRows:
         groups += [own.changing(state) for own, state in zip(stores, model.states, strict=True)]
         live, (progress, scaling, *arrays) = together(groups)
         self.progress, self.scaler = Progress(*progress), model.scaler.on(scaling)
-        self.leaps = self.scaler.leaps
         forms = [own.use(its) for own, its in zip(stores, arrays, strict=True)]
         self.states = tuple(own.state for own in stores)
         board = empty_board(1, m, c, np.empty(1), np.empty(1), setting.regression, model.inputs)
@@ -133,7 +124,7 @@ class QuickRows:
             model.passes.committee(model.choices), model.choices.terms._replace(given=True),
             self.progress, board, self.due, (self.failed.scores, self.failed.sizes),
             np.empty((1, c)), np.zeros(1, dtype=bool), scratch_of(m), rows[0],
-            self._linked(link_view, views(methods, rows, scaling, self.leaps)),
+            self._linked(link_view, views(methods, rows, scaling)),
             self._linked(link_store, [Met(member, board) for member, _ in forms]), parts,
             self._linked(link_own, [own for _, own in forms]),
             live, np.empty_like(live), self.journal, model.interferes,
@@ -168,35 +159,15 @@ class QuickRows:
         out = np.empty(self.scores)
         end = self._fill(x)
         if end == DONE:
-            at = self._make_due(1) % MOST_DUE
+            at, calibration = self.model.rounds, self.model.__dict__["calibration"]
+            if at >= MOST_ROUNDS:
+                check_rounds(at + 1)
+            if calibration is not None and at - calibration.rounds == MOST_DUE:
+                _ = self.model.calibration  # it learns what is due
+            at %= MOST_DUE
             self.due.labels[at], self.due.weights[at] = label, given
             end = learn_row(self.link, x, label, weight, out)
         return self._answer(end, out)
-
-    def learn_rows(
-        self, X: Floats, labels: Floats, weights: Floats, given: Floats
-    ) -> tuple[Floats, Floats] | None:
-        """The same of some rows, (n, d), all or none: (n, c) decisions; what the experts lean to.
-
-        None also where rows have to come one by one.
-        """
-        n = len(X)
-        if X.shape[1:] != (self.width,) or self.by_parts or n > MOST_TOGETHER:
-            return None
-        self._look()
-        out, at = np.empty((n, self.scores)), (self._make_due(n) + np.arange(n)) % MOST_DUE
-        self.due.labels[at], self.due.weights[at] = labels, given
-        end = learn_rows(self.link, X, labels, weights, out)
-        return (out, self.due.leanings[at]) if end == DONE else None
-
-    def _make_due(self, rows: int) -> int:
-        """The rounds so far, once the calibration can learn later from so many rows more."""
-        at, calibration = self.model.rounds, self.model.__dict__["calibration"]
-        if at + rows > MOST_ROUNDS:
-            check_rounds(at + rows)
-        if calibration is not None and at + rows - calibration.rounds > MOST_DUE:
-            _ = self.model.calibration  # it learns what is due
-        return at
 
     def decide(self, x: Floats) -> Floats | None:
         """(c,) the decision on a row, (d,), without learning; None as for `learn`."""
@@ -208,20 +179,6 @@ class QuickRows:
         if end == DONE:
             end = _decide_row(self.link, x, out)
         return self._answer(end, out)
-
-    def decide_rows(self, X: Floats) -> tuple[Floats, Floats] | None:
-        """(n, c) decisions on some rows, and what the experts lean to; None as for `learn_rows`."""
-        decisions = np.empty((len(X), self.scores))
-        leanings = np.empty((len(X), self.leanings.shape[1]))
-        try:
-            for i in range(len(X)):
-                decision = self.decide(X[i])
-                if decision is None:
-                    return None
-                decisions[i], leanings[i] = decision, self.leanings[0]
-        except NonFiniteError:
-            return None  # a block says which row it is
-        return decisions, leanings
 
     def _fill(self, x: Floats) -> int:
         """What is not compiled looks at a row. Returns how that ends."""
@@ -278,14 +235,10 @@ class QuickRows:
 
 
 def views(
-    methods: Sequence[str | None],
-    rows: Sequence[Row],
-    arrays: Sequence[NDArray[Any]],
-    leaps: Sequence[Labels],
+    methods: Sequence[str | None], rows: Sequence[Row], arrays: Sequence[NDArray[Any]]
 ) -> list[Any]:
     """The compiled form of each view; arrays : three of each one that is scaled."""
     found: list[Any] = []
-    left = iter(leaps)
     for method, row in zip(methods, rows, strict=True):
         if method is None:
             found.append(AsGiven(row))
@@ -293,8 +246,8 @@ def views(
         (seen, first, second), arrays = arrays[:3], arrays[3:]
         code = METHODS[method]
         ranked = code == RANKS
-        state, leap = (seen, first, second), next(left)
-        found.append(Ranked(row, *state) if ranked else Scaled(row, code, *state, leap))
+        state = seen, first, second
+        found.append(Ranked(row, *state) if ranked else Scaled(row, code, *state))
     return found
 
 

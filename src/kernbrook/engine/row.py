@@ -118,7 +118,6 @@ class Scaled(NamedTuple):
     seen: Labels
     first: Floats
     second: Floats
-    leap: Labels
 
 
 class Ranked(NamedTuple):
@@ -158,9 +157,7 @@ def link_view(view, link):
 
 @enter.of(Scaled)
 def _enter(view):
-    scale_rows(
-        view.method, view.row.given, view.seen, view.first, view.second, view.leap, view.row.x
-    )
+    scale_rows(view.method, view.row.given, view.seen, view.first, view.second, view.row.x)
 
 
 @glance.of(Scaled)
@@ -267,10 +264,8 @@ def in_rows(store: Store) -> type[InRows] | None:
 
 
 @Verb
-def take(whole: Any, x: Vector, label: float, weight: float, rows: int, out: Vector) -> int:
+def take(whole: Any, x: Vector, label: float, weight: float, out: Vector) -> int:
     """Learn a row; out : (c,) out, the decision before. Returns how it ends.
-
-    rows : that are learned or undone together, from this one on
 
     Where it ends neither in DONE nor in NOT_HERE, `undo` has to follow.
     """
@@ -278,11 +273,8 @@ def take(whole: Any, x: Vector, label: float, weight: float, rows: int, out: Vec
 
 
 @Verb
-def undo(whole: Any, rows: int) -> None:
-    """Go back to the last copy, and learn the rows since then, but for the last few.
-
-    rows : number of those
-    """
+def undo(whole: Any) -> None:
+    """Go back to the last copy, and learn the rows since then."""
     raise NotImplementedError
 
 
@@ -310,35 +302,13 @@ def link_whole(whole, link):
 @njit(cache=True)
 def learn_row(link, x, label, weight, out):
     """`take`, and `undo` where it has to follow."""
-    end = attempt(link, x, label, weight, 1, out)
-    if end != DONE and end != NOT_HERE:
-        through(undo, link, 0)
-    return end
-
-
-@njit(cache=True)
-def learn_rows(link, X, labels, weights, out):
-    """The same of several rows, (n, d), all or none; out : (n, c) the decisions before each.
-
-    Returns how the first one ended that did not end in DONE, or DONE.
-    """
-    n = len(X)
-    for i in range(n):
-        end = attempt(link, X[i], labels[i], weights[i], n - i, out[i])
-        if end != DONE:
-            if i > 0 or end != NOT_HERE:
-                through(undo, link, i)
-            return end
-    return DONE
-
-
-@njit(cache=True)
-def attempt(link, x, label, weight, rows, out):
-    """`take`, where a verb from outside may raise an error."""
     try:
-        return through(take, link, x, label, weight, rows, out)
+        end = through(take, link, x, label, weight, out)
     except Exception:
-        return RAISED
+        end = RAISED
+    if end != DONE and end != NOT_HERE:
+        through(undo, link)
+    return end
 
 
 @njit(cache=True)
@@ -354,11 +324,11 @@ def decide_row(link, x, out):
 
 
 @take.of(Whole)
-def _take(whole, x, label, weight, rows, out):
+def _take(whole, x, label, weight, out):
     journal = whole.journal
     if not given(whole.row, x):
         return NOT_HERE
-    if journal.n[0] + rows > journal.X.shape[0]:
+    if journal.n[0] == journal.X.shape[0]:
         copy(whole.live, whole.saved)
         for k in range(len(whole.own)):
             through(keep, whole.own[k], False)
@@ -379,9 +349,8 @@ def _take(whole, x, label, weight, rows, out):
 
 
 @undo.of(Whole)
-def _undo(whole, rows):
+def _undo(whole):
     journal = whole.journal
-    journal.n[0] -= rows
     copy(whole.saved, whole.live)
     for k in range(len(whole.own)):
         through(keep, whole.own[k], True)

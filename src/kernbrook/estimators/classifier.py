@@ -248,15 +248,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Learned:
         """`learn`, with decisions and probabilities before the labels."""
-        return self._learn_rows(X, y, classes, sample_weight, scored=True)
+        return self._learn_rows(X, y, classes, sample_weight)
 
     def _learn_rows(
-        self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        sample_weight: Any = None,
-        scored: bool = False,
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Learned:
         if self._is_nothing(X, y):
             known = getattr(self, "classes_", classes)
@@ -272,7 +267,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             self._set_classes(y, classes)
             if callable(y) and classes is not None:
                 y = self._of_these(y)
-            return self._learn(X, y, sample_weight, scored=scored)
+            return self._learn(X, y, sample_weight)
 
     @changes
     def choose_kernel(self, X: Any, y: Any, classes: Any = None) -> int:
@@ -358,8 +353,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         -------
         (n, c) in the order of `classes_`, each row summing to 1
         """
-        decisions, leanings = self._lean(X)  # which says so where nothing was learned
-        return self._probable(decisions, leanings)
+        rows = self._rows_of(X)  # which says so where nothing was learned
+        return self._probable(*self._run.lean(*rows))
 
     @in_turn
     def predict_proba_one(self, x: Any) -> Floats:
@@ -395,11 +390,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _learn(
-        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0,
-        scored: bool = False,
-    ) -> Learned:  # fmt: skip
+        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0
+    ) -> Learned:
         if callable(y) or len(unseen := self._unseen(y)) == 0:
-            return super()._learn(X, y, sample_weight, given, first, scored)
+            return super()._learn(X, y, sample_weight, given, first)
         self._grown(y, unseen)  # refused, if at all, before anything is learned, and so is X
         self._rows(X)
         weights = importance_of(sample_weight, X.shape[0])
@@ -408,15 +402,14 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             end = int(unseen[0]) if len(unseen) else len(y)
             if end > at:
                 own = slice(at, end)
-                parts.append(super()._learn(X[own], y[own], weights[own], given, at, scored))
+                parts.append(super()._learn(X[own], y[own], weights[own], given, at))
             if end < len(y):
                 own = slice(end, end + 1)
                 looked = given or not self._run.asks or bool(self.should_ask(X[own])[0])
                 if looked:
                     self._grow(y, unseen[:1])
                 label = y[own] if looked else np.array([None])
-                learned = super()._learn(X[own], label, weights[own], looked, end, scored)
-                parts.append(learned)
+                parts.append(super()._learn(X[own], label, weights[own], looked, end))
             at = end + 1
             unseen = at + self._unseen(y[at:])
         return joined(parts)
@@ -563,10 +556,6 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def _called(self, probabilities: Floats, cuts: Floats) -> NDArray[Any]:
         rule = checked(self.threshold, len(self.classes_))
         return self.classes_[said(rule, probabilities, cuts)]
-
-    @property
-    def _by_decisions(self) -> bool:
-        return self.threshold is None
 
     @property
     def _weighs(self) -> bool:

@@ -29,10 +29,10 @@ from kernbrook.checks import (
     real,
     shown,
 )
-from kernbrook.engine.model import Follow, Model, Views, as_targets, slices
+from kernbrook.engine.model import Follow, Model, Views, slices
 from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.progress import Board
-from kernbrook.engine.quick import MOST_TOGETHER, QuickRows
+from kernbrook.engine.quick import QuickRows
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
@@ -96,7 +96,6 @@ class OnlineMachine(Snapshots, BaseEstimator):
     }
     _not_copied = ("_turn", "_quick")
     _run: Model
-    _quick: QuickRows | None
     _of_numbers: bool
     _learned: tuple[str, ...] = (
         "_run", "_quick", "feature_names_in_", "kernels_", "n_features_in_", "n_rows_skipped_",
@@ -188,11 +187,6 @@ class OnlineMachine(Snapshots, BaseEstimator):
         raise NotImplementedError
 
     @property
-    def _by_decisions(self) -> bool:
-        """Whether decisions say what is predicted, and not probabilities."""
-        return True
-
-    @property
     def _weighs(self) -> bool:
         """Whether labels have weights of their own."""
         return False
@@ -215,22 +209,16 @@ class OnlineMachine(Snapshots, BaseEstimator):
         raise NotImplementedError
 
     def _learn(
-        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0,
-        scored: bool = False,
-    ) -> Learned:  # fmt: skip
+        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0
+    ) -> Learned:
         """Test, ask, train on checked features and labels or an oracle.
 
         first : number of the first row in the chunk, for messages
-        scored : whether probabilities are wanted
         """
         importance = importance_of(sample_weight, X.shape[0])
         labels = None if callable(y) else self._numbers(y)
         if not hasattr(self, "_run"):
             self._start(X)
-        if labels is not None and (given or not self._run.asks):
-            learned = self._learn_few(X, labels, importance, scored, first)
-            if learned is not None:
-                return learned
         run, rows = self._run, self._rows(X)  # checked before anything is learned
         check_range(rows.norms, self._allowed(X))
         if not run.setting.judges_stored:
@@ -239,44 +227,17 @@ class OnlineMachine(Snapshots, BaseEstimator):
         alone = labels is None or (run.asks and not given and self._by_what_was_asked)
         told = y if labels is None else labels
         for where in slices(X.shape[0], 1 if alone else run.together):
+            before = self._run.scaler
             try:
-                parts.append(self._learn_block(X, rows, told, importance, given, where, scored))
-                warn_of_leap(self._run.scaler.leap(), X, where.stop, first)
+                parts.append(self._learn_block(X, rows, told, importance, given, where))
+                warn_of_leaps(X, where, self._run.scaler.leaps(before), first)
             except NonFiniteError as error:
                 refused = self._refused(X, rows, told, importance, given, where, first)
                 raise NonFiniteError(f"{refused} of the chunk: {error}") from error
         return joined(parts)
 
-    def _learn_few(
-        self, X: Any, labels: NDArray[Any], importance: Floats, scored: bool, first: int
-    ) -> Learned | None:
-        """Learn a short chunk row by row, all or none of it: what a block makes takes longer.
-
-        None where it is none, or a block has to say what is wrong.
-        """
-        if (quick := self._for_few(X)) is None:
-            return None
-        if scored or not self._by_decisions:
-            _ = self._run.calibration  # it learns what is due: then it says what is of these rows
-        told = as_targets(labels)
-        weights = self._weighed(labels, importance)
-        learned = quick.learn_rows(np.array(X), told, weights, importance)
-        if learned is None:
-            return None
-        decisions, leanings = learned
-        self._say_leap(quick, X, first)
-        chances = self._chances(decisions, leanings) if scored else None
-        return Learned(self._met(decisions), told == told, decisions, chances)
-
     def _learn_block(
-        self,
-        X: Any,
-        rows: Rows,
-        y: Any,
-        importance: Floats,
-        given: bool,
-        where: slice,
-        scored: bool = False,
+        self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice
     ) -> Learned:
         """Learn some of the rows, all or none of them; y : their labels, or an oracle for one."""
         views, scaler = self._next(X, rows, where)
@@ -292,7 +253,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
             views, told, self._weighed(told, weights), given or oracle, X[where],
             self._follow(weights, leant), scaler=scaler,
         )  # fmt: skip
-        chances = self._chances(decisions, leant[0]) if scored else None
+        chances = None if given else self._chances(decisions, leant[0])
         return Learned(self._met(decisions), asked, decisions, chances)
 
     def _refused(
@@ -396,7 +357,6 @@ class OnlineMachine(Snapshots, BaseEstimator):
                     own = float(self._weighed(np.array([label]), np.array([weight]))[0])
                 decision = quick.learn(row, label, own, weight)
                 if decision is not None:
-                    self._say_leap(quick, row[None])
                     return self._prediction(decision)
         with self._nothing_half_done():
             X, labels = self._checked(np.atleast_2d(row), [y])
@@ -413,27 +373,6 @@ class OnlineMachine(Snapshots, BaseEstimator):
             X = self._features(np.atleast_2d(row))
             decision = self._run.decide(*self._seen(X))[0]
         return self._prediction(decision)
-
-    def _say_leap(self, quick: QuickRows, X: Floats, first: int | None = None) -> None:
-        """Warn of a leap in rows that were learned one by one, and forget it."""
-        for leap in quick.leaps:
-            if leap[0]:
-                warn_of_leap(quick.scaler.leap(), X, len(X), first)
-                leap[0] = 0
-
-    def _for_few(self, X: Any) -> QuickRows | None:
-        """`_quickly` for so few rows that a block of them takes longer; None for others.
-
-        None the first time, too: a model that meets few rows once has no use for it.
-        """
-        n = X.shape[0]
-        if sp.issparse(X) or not 0 < n <= MOST_TOGETHER:
-            return None
-        if "_quick" not in self.__dict__:
-            self._quick = None
-            return None
-        quick = self._quickly()
-        return quick if quick is not None and n <= quick.few else None
 
     def _quickly(self) -> QuickRows | None:
         """The model as one that takes rows one by one; None where it is none, or not begun."""
@@ -505,18 +444,12 @@ class OnlineMachine(Snapshots, BaseEstimator):
 
         Nothing changes, and no draw is used up.
         """
-        return self._run.would_ask(*self._seen(self._given(X)))
+        rows, raw = self._rows_of(X)
+        return self._run.would_ask(rows, raw)
 
     def _decide(self, X: Any) -> Floats:
-        """(n, scores) decisions on rows that are checked first."""
-        return self._lean(X)[0]
-
-    def _lean(self, X: Any) -> tuple[Floats, Floats]:
-        """The same, and what the experts lean to."""
-        X = self._given(X)
-        quick = self._for_few(X)
-        found = None if quick is None else quick.decide_rows(np.array(X))
-        return self._run.lean(*self._seen(X)) if found is None else found
+        rows, raw = self._rows_of(X)
+        return self._run.decide(rows, raw)
 
     def _seen(self, X: Any) -> tuple[Views, Any]:
         """Rows as they would be seen if they came next, and as they are given."""
@@ -524,16 +457,16 @@ class OnlineMachine(Snapshots, BaseEstimator):
         check_range(rows.norms, self._allowed(X))
         return self._views(self._run.scaler.transform(X), rows), X
 
-    def _given(self, X: Any) -> Any:
-        """Rows to predict, once they are checked."""
+    def _rows_of(self, X: Any) -> tuple[Views, Any]:
+        """`_seen` of rows that are checked first."""
         check_is_fitted(self)
         if is_empty(X):
-            return np.empty((0, self._run.setting.width))
+            return self._seen(np.empty((0, self._run.setting.width)))
         with in_words(X):
             X = validate_data(
                 self, sound(X), reset=False, accept_sparse="csr", dtype=np.float64, order="C"
             )
-        return canonical(X)
+        return self._seen(canonical(X))
 
     # -- what was learned -------------------------------------------------------------------
 
@@ -785,19 +718,18 @@ class OnlineMachine(Snapshots, BaseEstimator):
         return tags
 
 
-def warn_of_leap(leap: tuple[int, int] | None, X: Any, stop: int, first: int | None) -> None:
-    """Say which row has made the deviation of a feature a million times what it was.
+def warn_of_leaps(X: Any, where: slice, features: NDArray[np.int64], first: int) -> None:
+    """Say which row of a block has made the deviation of a feature a million times what it was.
 
-    leap : how many of the rows that end before X[stop] came after it, and the feature; None: none
-    first : number of the first row of X in the chunk; None: it is no chunk
+    first : number of the first row of X in the chunk
     """
-    if leap is not None:
-        row = stop - 1 - leap[0]
-        told = "" if first is None else f"row {first + row} of the chunk: "
+    if len(features):
+        values = np.abs(X[where][:, [features[0]]])
+        row = first + where.start + int(values.argmax())
         warnings.warn(
-            f"{told}feature {leap[1]} is {X[row, leap[1]]:g}, more than a million deviations from "
-            "its mean so far. With scaling='moments' all its other values are almost 0 from now "
-            "on: leave such rows out, or take scaling='ranks'",
+            f"row {row} of the chunk: feature {features[0]} is {values.max():g}, more than a "
+            "million deviations from its mean so far. With scaling='moments' all its other values "
+            "are almost 0 from now on: leave such rows out, or take scaling='ranks'",
             KernbrookWarning,
             stacklevel=2,
         )

@@ -285,12 +285,11 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         return getattr(self, "offset_", 0.0)
 
     def _learn(
-        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0,
-        scored: bool = False,
-    ) -> Learned:  # fmt: skip
+        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0
+    ) -> Learned:
         centred = hasattr(self, "offset_")
         try:
-            learned = super()._learn(X, y, sample_weight, given, first, scored)
+            learned = super()._learn(X, y, sample_weight, given, first)
         except BaseException:
             if not centred and hasattr(self, "_run") and self._run.asked == 0:
                 self.__dict__.pop("offset_", None)  # the label that it came from was not learned

@@ -11,12 +11,10 @@ METHODS = {"maximum": MAXIMUM, "moments": MOMENTS, "ranks": RANKS}
 WINDOW = 1000  # rows that a rank is among
 GREAT = 2.0**200  # a unit of features whose squares overflow; dividing by it is exact
 MOST_SQUARE = 1e300  # sums of squares from here on are in units
-LEAP = 1e12  # times a variance was, of which something is said, once there were so many rows:
-ROWS_BEFORE = 10
 
 
 @njit(cache=True, nogil=True)
-def scale_rows(method, X, seen, first, second, leap, out):
+def scale_rows(method, X, seen, first, second, out):
     """Bring the state up to date with each row, and scale the row by it.
 
     Parameters
@@ -26,8 +24,6 @@ def scale_rows(method, X, seen, first, second, leap, out):
     first, second : (d,) changed. MAXIMUM: the greatest absolute values, and nothing. MOMENTS: the
         means, and the sums of squared deviations from them (Welford, 1962). A sum below 0 is in
         units of GREAT squared, and its mean in units of GREAT: squares would overflow.
-    leap : (2,) out: `seen` at the first row that makes a deviation a million times what it was, and
-        the feature; as it is where no row does, or where it is known already
     """
     for t in range(X.shape[0]):
         seen[0] += 1
@@ -38,21 +34,19 @@ def scale_rows(method, X, seen, first, second, leap, out):
                 first[j] = max(first[j], abs(value))
                 out[t, j] = value / first[j] if first[j] > 0.0 else 0.0
                 continue
-            before, in_units = abs(second[j]), second[j] < 0.0
+            in_units = second[j] < 0.0
             if in_units:
                 value /= GREAT
-            mean, square, after = moved(value, first[j], before, n)
+            mean, square, after = moved(value, first[j], abs(second[j]), n)
             if not (in_units or square < MOST_SQUARE):
                 in_units = True
                 value /= GREAT
-                before = before / GREAT / GREAT
-                mean, square, after = moved(value, first[j] / GREAT, before, n)
+                small_square = second[j] / GREAT / GREAT
+                mean, square, after = moved(value, first[j] / GREAT, small_square, n)
             first[j], second[j] = mean, -square if in_units else square
             # A deviation of the size of rounding is none.
             small = 1e-12 * max(abs(value), abs(mean))
             deviation = math.sqrt(square / n)
-            if leap[0] == 0 and n > ROWS_BEFORE and square / n > LEAP * (before / (n - 1)) > 0.0:
-                leap[0], leap[1] = n, j
             out[t, j] = after / deviation if deviation > small else 0.0
 
 
@@ -78,10 +72,10 @@ def scale_sparse(data, indices, indptr, largest, out):
 @njit(cache=True, nogil=True)
 def scale_each(method, X, seen, first, second, out):
     """Scale each row as `scale_rows` would if it came next; nothing changes but `out`."""
-    n, leap = np.empty(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    n = np.empty(1, dtype=np.int64)
     for t in range(X.shape[0]):
         n[0] = seen[0]
-        scale_rows(method, X[t : t + 1], n, first.copy(), second.copy(), leap, out[t : t + 1])
+        scale_rows(method, X[t : t + 1], n, first.copy(), second.copy(), out[t : t + 1])
 
 
 @njit(cache=True, nogil=True)

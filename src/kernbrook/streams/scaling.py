@@ -18,6 +18,7 @@ from kernbrook.numerics.scaling import METHODS
 from kernbrook.streams.base import Piece, Stream
 
 LARGEST_FILLED = 4096  # features of a sparse row that is filled in
+LEAP = 1e6  # of a deviation, of which something is said
 LARGEST = 1.4e154  # size of a feature: its square is finite
 LARGEST_RANKED = 512  # features of a row that is ranked: each keeps its last values
 
@@ -73,7 +74,6 @@ class OnlineScaler:
         of_ranks = method == "ranks"
         self._first = np.zeros((scaling.WINDOW, width) if of_ranks else width)
         self._second = np.zeros((width, scaling.WINDOW) if of_ranks else width)
-        self.leap = np.zeros(2, dtype=np.int64)
 
     def learn(self, X: Any) -> Any:
         """(n, d) the rows scaled, each by those before it and itself, which are then known."""
@@ -84,8 +84,7 @@ class OnlineScaler:
         if self.method == "ranks":
             scaling.rank_rows(np.array(X), *state, out)
         else:
-            self.leap = np.zeros(2, dtype=np.int64)
-            scaling.scale_rows(self._code, np.array(X), *state, self.leap, out)
+            scaling.scale_rows(self._code, np.array(X), *state, out)
         return out
 
     def transform(self, X: Any) -> Any:
@@ -119,6 +118,20 @@ class OnlineScaler:
         scaling.scale_sparse(X.data, indices, indptr, largest, out)
         return type(X)((out, X.indices, X.indptr), shape=X.shape)
 
+    def leaps(self, before: OnlineScaler) -> NDArray[np.int64]:
+        """Features whose deviation is a million times what it was before, after ten rows or more.
+
+        All their other values are almost 0 from then on.
+        """
+        if self.method != "moments" or before._seen[0] < 10:
+            return np.empty(0, dtype=np.int64)
+        was, now = before._deviations(), self._deviations()
+        return np.flatnonzero((was > 0) & (now / LEAP > was))
+
+    def _deviations(self) -> NDArray[np.float64]:
+        units = np.where(self._second < 0, scaling.GREAT, 1.0)
+        return np.asarray(np.sqrt(np.abs(self._second) / self._seen[0]) * units)
+
     def unite(self, apart: Apart) -> None:
         """Know what several together know: exactly, but of ranks the last rows of all in turn."""
         if self.method == "ranks":
@@ -150,7 +163,6 @@ class OnlineScaler:
         other = OnlineScaler.__new__(OnlineScaler)
         other.method, other._code, other._seen = self.method, self._code, self._seen.copy()
         other._first, other._second = self._first.copy(), self._second.copy()
-        other.leap = np.zeros(2, dtype=np.int64)
         return other
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -206,21 +218,11 @@ class Scalers:
         """The same of each row as if it came next; nothing changes."""
         return [None if one is None else one.transform(X) for one in self._each]
 
-    @property
-    def leaps(self) -> list[NDArray[np.int64]]:
-        """Of each that scales the first leap of a deviation; see `numerics.scaling.scale_rows`."""
-        return [one.leap for one in self._each if one is not None]
-
-    def leap(self) -> tuple[int, int] | None:
-        """What the last rows learned did first: they made a deviation a million times what it was.
-
-        How many rows came after that one, and the feature, whose other values are almost 0 from
-        then on. None where no row did, or there were ten rows or fewer before it.
-        """
-        for one in self._each:
-            if one is not None and one.leap[0]:
-                return int(one._seen[0] - one.leap[0]), int(one.leap[1])
-        return None
+    def leaps(self, before: Scalers) -> NDArray[np.int64]:
+        """See `OnlineScaler.leaps`; of all views."""
+        pairs = zip(self._each, before._each, strict=True)
+        found = [one.leaps(old) for one, old in pairs if one is not None and old is not None]
+        return np.concatenate(found or [np.empty(0, dtype=np.int64)])
 
     def copy(self) -> Scalers:
         """Others that go on from here by themselves."""
