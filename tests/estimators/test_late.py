@@ -14,6 +14,7 @@ from sklearn.metrics import log_loss
 import kernbrook as kb
 from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError, ModelFileError
+from kernbrook.persistence.wrapped_saving import check_around
 
 X, Y = hard_streams.gaussian_clouds(80, 4)
 UP = np.where(Y > 0, "up", "down")
@@ -338,3 +339,11 @@ def test_dishonest_files(change, message, tmp_path):
     rewrite(tmp_path / "late", change)
     with pytest.raises(ModelFileError, match=message):
         kb.load(tmp_path / "late")
+
+
+def test_an_array_for_a_number_is_refused_in_one_line():
+    late = kb.LateLabels(classifier(), limit=5, classes=["down", "up"])
+    late.n_dropped_ = np.ones(40, dtype=np.int64)
+    with pytest.raises(InputError, match="n_dropped_: expected an integer from 0") as refused:
+        check_around(late)
+    assert str(refused.value).isprintable()

@@ -257,7 +257,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             raise InputError("a safetensors file, but not a model that kernbrook saved")
         found = header.get("version")
         if type(found) is not int or found < 1:
-            raise InputError(f"expected a format version from 1, got {found!r}")
+            raise InputError(f"expected a format version from 1, got {shown(found)}")
         if found != VERSION:
             raise InputError(
                 f"format version {found}, written by kernbrook {shown(header.get('written_by'))}; "
@@ -305,7 +305,7 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
         raise InputError(f"run: {type(estimator).__name__} has none")
     width, sparse = run.get("width"), run.get("sparse")
     if not (is_count(width) and type(sparse) is bool):
-        raise InputError(f"run: expected a width and whether sparse, got {width!r} and {sparse!r}")
+        raise InputError(f"run: expected a width and whether sparse, got {shown(width)} and {shown(sparse)}")
     if isinstance(estimator, OnlineMKClassifier):
         check_classes(vars(estimator).get("classes_"))
     check_fitted(vars(estimator), width)

@@ -61,7 +61,7 @@ def read_expansion(model: VotedClassifier, body: dict[str, Any], reader: Reader)
     expect("expansion, kernels", body.get("kernels"), list)
     kernels = tuple(reader.value(body["kernels"]))
     if not kernels or not all(isinstance(kernel, Kernel) for kernel in kernels):
-        raise InputError(f"expansion: expected kernels, got {kernels!r}")
+        raise InputError(f"expansion: expected kernels, got {shown(kernels)}")
     c = _check_fitted(model, len(kernels))
     q, columns = len(reader.array("support.numbers")), len(kernels) * c
     objects = reader.value(body.get("objects"))
@@ -109,7 +109,7 @@ def _check_fitted(model: VotedClassifier, p: int) -> int:
     learned = vars(model)
     for name in ("classes_", "dual_", "complexities_", "penalties_"):
         if not isinstance(learned.get(name), np.ndarray) or learned[name].ndim == 0:
-            raise InputError(f"{name}: expected an array, got {learned.get(name)!r}")
+            raise InputError(f"{name}: expected an array, got {shown(learned.get(name))}")
     classes, n = learned["classes_"], len(learned["dual_"])
     check_classes(classes)
     c = 1 if len(classes) == 2 else len(classes)
@@ -125,7 +125,7 @@ def _check_fitted(model: VotedClassifier, p: int) -> int:
     if not (learned["dual_"] <= (1 + ROUNDING) / max(n, 1)).all():
         raise InputError(f"dual_: expected numbers up to 1 / {n}")
     if not is_count(learned.get("n_iter_")):
-        raise InputError(f"n_iter_: expected an integer from 0, got {learned.get('n_iter_')!r}")
+        raise InputError(f"n_iter_: expected an integer from 0, got {shown(learned.get('n_iter_'))}")
     return c
 
 

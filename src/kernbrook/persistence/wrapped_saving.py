@@ -141,7 +141,7 @@ def check_around(model: Any) -> None:
     learned = vars(model)
     dropped = learned.get("n_dropped_", 0)
     if not is_count(dropped):
-        raise InputError(f"n_dropped_: expected an integer from 0, got {dropped!r}")
+        raise InputError(f"n_dropped_: expected an integer from 0, got {shown(dropped)}")
     if not isinstance(model, NamedColumns) or "names_" not in learned:
         return
     totals, counts = learned.get("totals_"), learned.get("counts_")
