@@ -305,7 +305,8 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
         raise InputError(f"run: {type(estimator).__name__} has none")
     width, sparse = run.get("width"), run.get("sparse")
     if not (is_count(width) and type(sparse) is bool):
-        raise InputError(f"run: expected a width and whether sparse, got {shown(width)} and {shown(sparse)}")
+        found = f"{shown(width)} and {shown(sparse)}"
+        raise InputError(f"run: expected a width and whether sparse, got {found}")
     if isinstance(estimator, OnlineMKClassifier):
         check_classes(vars(estimator).get("classes_"))
     check_fitted(vars(estimator), width)

@@ -124,8 +124,8 @@ def _check_fitted(model: VotedClassifier, p: int) -> int:
             raise InputError(f"{name}: expected finite numbers from 0")
     if not (learned["dual_"] <= (1 + ROUNDING) / max(n, 1)).all():
         raise InputError(f"dual_: expected numbers up to 1 / {n}")
-    if not is_count(learned.get("n_iter_")):
-        raise InputError(f"n_iter_: expected an integer from 0, got {shown(learned.get('n_iter_'))}")
+    if not is_count(rounds := learned.get("n_iter_")):
+        raise InputError(f"n_iter_: expected an integer from 0, got {shown(rounds)}")
     return c
 
 
