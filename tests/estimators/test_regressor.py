@@ -528,7 +528,7 @@ PARAMETERS = [
     ({"combiner": kb.Hedge(loss="hinge")}, "combiner: for regression expected a loss 'squared'"),
     ({"combiner": kb.EXP(loss="logistic")}, "combiner: for regression expected a loss 'squared'"),
     (
-        {"combiner": kb.GroupNorm()},
+        {"combiner": kb.GroupNorm(), "learner": None},
         r"combiner: GroupNorm.* needs labels that are classes",
     ),
     ({"combiner": kb.EXP(0.0)}, "EXP: step must be a positive number, got 0.0"),
