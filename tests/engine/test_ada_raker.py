@@ -357,7 +357,7 @@ def test_it_follows_a_change_faster_than_raker(restart):
         (kb.AdaRaker(2, restart=1), "restart must be True or False, got 1"),
         (kb.AdaRaker(2, loss="linearized"), "one of squared, absolute, hinge, logistic, got 'lin"),
         (kb.AdaRaker(2, loss="hinge"), "for regression expected a loss"),
-        (kb.AdaRaker(4), "needs as many learners as levels"),
+        (kb.AdaRaker(4), "needs 4 learners, got"),
     ],
 )
 def test_bad_combiners(combiner, message):
@@ -382,5 +382,5 @@ def test_restarts_need_features():
 )
 def test_what_its_levels_need(learner):
     model = plain.regressor([kb.Gaussian(sigma=1)], learner, kb.AdaRaker(levels=3))
-    with pytest.raises(InputError, match="needs as many learners as levels, on features"):
+    with pytest.raises(InputError, match=r"needs (learners on features, which|3 learners, got)"):
         model.fit([[0.0], [1.0]], [0.0, 1.0])

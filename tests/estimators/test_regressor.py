@@ -527,10 +527,16 @@ PARAMETERS = [
     ({"combiner": kb.FixedShare()}, "combiner: for regression expected a loss 'squared'"),
     ({"combiner": kb.Hedge(loss="hinge")}, "combiner: for regression expected a loss 'squared'"),
     ({"combiner": kb.EXP(loss="logistic")}, "combiner: for regression expected a loss 'squared'"),
-    ({"combiner": kb.GroupNorm()}, "combiner: GroupNorm is for classes"),
+    (
+        {"combiner": kb.GroupNorm(), "learner": None},
+        r"combiner: GroupNorm.* needs labels that are classes",
+    ),
     ({"combiner": kb.EXP(0.0)}, "EXP: step must be a positive number, got 0.0"),
     ({"combiner": kb.EXP(horizon=0.5)}, "EXP: horizon must be None or a number from 1, got 0.5"),
-    ({"labels": kb.MarginSampling()}, "looks at margins, which numbers do not have"),
+    (
+        {"labels": kb.MarginSampling()},
+        "needs labels that are classes, which OnlineMKRegressor does",
+    ),
     ({"kernels": [kb.Linear()]}, "RandomFeatures: expected a shift-invariant kernel"),
     (
         {"scaling": "standard"},

@@ -261,9 +261,7 @@ class Doubting(BaseEstimator):
 
     choice = "labels"
     asks = True
-    of_classes = True
-    of_opinions = False
-    of_variances = False
+    needs: ClassVar = frozenset({"classes"})
 
     def __init__(self, smoothing=0.2):
         self.smoothing = smoothing

@@ -74,6 +74,7 @@ class AdaRaker(LossCombiner):
     array([0.45308184, 0.32037724, 0.22654092])
     """
 
+    needs: ClassVar = frozenset({"features"})
     parameter_ranges: ClassVar = {
         "levels": Whole(1, MOST_LEVELS),
         "step": POSITIVE,
@@ -94,6 +95,11 @@ class AdaRaker(LossCombiner):
         self.restart = restart
         self.loss = loss
         self.cap = cap
+
+    @property
+    def n_learners(self) -> int:
+        """One for each level."""
+        return self.levels
 
     def state_size(self, n_experts: int) -> int:
         return n_experts + self.levels

@@ -49,6 +49,8 @@ class GroupNorm(BaseEstimator):
     """
 
     choice = "combiner"
+    learns_itself = True
+    needs: ClassVar = frozenset({"all experts", "classes"})
     loss_code = LOGISTIC
     parameter_ranges: ClassVar = {"q": or_none(Number(2))}
 

@@ -84,6 +84,7 @@ class Stack(BaseEstimator):
     """
 
     choice = "combiner"
+    needs: ClassVar = frozenset({"all experts"})
     parameter_ranges: ClassVar = {
         "base": or_none(Part("combiner", "a combiner of losses such as FixedShare()")),
         "regularization": POSITIVE,

@@ -1,8 +1,9 @@
-"""What the engine reads of a part, and one sentence where the part has it not."""
+"""What the engine reads of a part, what parts need of each other, and a sentence for each lack."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from kernbrook.checks import shown
 from kernbrook.engine import verbs
@@ -22,8 +23,27 @@ STORES: dict[str, tuple[tuple[str, ...], tuple[Any, ...]]] = {
 CHOICES: dict[str, tuple[tuple[str, ...], tuple[Any, ...]]] = {
     "combiner": (("loss_code", "state_size"), (verbs.update,)),
     "selection": (("draws_updates",), (verbs.select, verbs.expect)),
-    "labels": (("asks", "of_classes", "of_opinions", "of_variances"), (verbs.wants,)),
+    "labels": (("asks",), (verbs.wants,)),
 }
+
+
+class Need(NamedTuple):
+    """What a part may need, in words; the choice whose parts all have to give it; one that does."""
+
+    told: str
+    choice: str
+    such: str
+
+
+NEEDS = {
+    "classes": Need("labels that are classes", "task", "OnlineMKClassifier"),
+    "all experts": Need("all experts in each vote", "selection", "selection=Selection()"),
+    "several experts": Need("experts to compare", "selection", "selection=Selection()"),
+    "variances": Need("variances of predictions", "learner", "learner=Ridge()"),
+    "features": Need("learners on features", "learner", "learner=GradientDescent()"),
+}
+# What parts of a choice give where their classes do not say it.
+_GIVEN = {"selection": frozenset({"several experts"})}
 _PAGES = {"labels": "policy", "selection": "combiner"}
 
 
@@ -47,6 +67,43 @@ def check_part(part: Any) -> None:
 def _has(part: Any, attribute: str) -> bool:
     """Whether it is there, also where asking for it raises an error about something else."""
     return hasattr(type(part), attribute) or hasattr(part, attribute)
+
+
+def gives(part: Any) -> frozenset[str]:
+    """What other parts can need and this one has."""
+    own = frozenset({"features"}) if getattr(part, "store", None) == "features" else frozenset()
+    said: frozenset[str] = getattr(part, "gives", _GIVEN.get(part.choice, frozenset()))
+    return own | said
+
+
+def check_together(task: str, parts: Mapping[str, Sequence[Any]]) -> None:
+    """InputError where a part needs what others do not give.
+
+    task : "classification" or "regression"
+    parts : of each choice; without learners, the combiner is the learner
+    """
+    for choice, own in parts.items():
+        for part in own:
+            for word in sorted(getattr(part, "needs", ())):
+                lacking = _lacking(word, task, parts)
+                if lacking is not None:
+                    told, _, such = NEEDS.get(word, Need(word, "", ""))
+                    instead = f", but {such} does" if such else ""
+                    raise InputError(
+                        f"{choice}: {part!r} needs {told}, which {lacking} not give{instead}"
+                    )
+
+
+def _lacking(word: str, task: str, parts: Mapping[str, Sequence[Any]]) -> str | None:
+    """Who does not give what is needed, in words and with a verb; None: it is given."""
+    of = NEEDS[word].choice if word in NEEDS else None
+    if of == "task":
+        return None if task == "classification" else "OnlineMKRegressor does"
+    if of is None:  # a word of others: one part that gives it is enough
+        everyone = [part for own in parts.values() for part in own]
+        return None if any(word in gives(part) for part in everyone) else "the other parts do"
+    those = parts[of] or parts["combiner"]
+    return next((f"{part!r} does" for part in those if word not in gives(part)), None)
 
 
 def check_rule(part: Any, rule: Any, compiled: bool) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kernbrook.checks import check, shown
-from kernbrook.combiners import AdaRaker, GroupNorm, Stack
+from kernbrook.combiners import Stack
 from kernbrook.engine.compose import compose
 from kernbrook.engine.model import Model
-from kernbrook.engine.needs import check_part
+from kernbrook.engine.needs import check_part, check_together, gives
 from kernbrook.engine.pool import Member, views_of
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
@@ -18,7 +18,7 @@ from kernbrook.kernels import Kernel, resolve
 from kernbrook.kernels.constant import with_constant
 from kernbrook.labels import AllLabels
 from kernbrook.learners import External, Group, Perceptron, Ridge
-from kernbrook.selection import BestOfPrefix, Selection
+from kernbrook.selection import Selection
 
 
 class Pool(NamedTuple):
@@ -40,7 +40,7 @@ def pool_of(
     scaling : of the machine
     """
     given = learner
-    if learner is None and not isinstance(combiner, GroupNorm):
+    if learner is None and not learns_itself(combiner):
         if is_auto(kernels):
             given = default_pool(regression, width)
         else:
@@ -61,6 +61,11 @@ def with_constants(pool: Pool, width: int) -> Pool:
         for own in pool.members
     )
     return pool._replace(kernels=mended(pool.kernels), members=members)
+
+
+def learns_itself(combiner: Any) -> bool:
+    """Whether a combiner learns from the kernels, without learners."""
+    return bool(getattr(combiner, "learns_itself", False))
 
 
 def is_auto(kernels: Any) -> bool:
@@ -89,9 +94,8 @@ def make_model(
         A choice is not of its kind, or choices that do not go together.
     """
     selection = _choice("selection", Selection() if selection is None else selection, Selection())
-    takes_all = isinstance(selection, Selection) and selection.takes_all
     default = Stack().for_task(setting.regression)
-    such = default if takes_all else default.base
+    such = default if "all experts" in gives(selection) else default.base
     combiner = _choice("combiner", such if combiner is None else combiner, default.base)
     policy = AllLabels() if isinstance(labels, str) and labels == "all" else labels
     if getattr(policy, "choice", None) != "labels" or isinstance(policy, type):
@@ -100,33 +104,18 @@ def make_model(
         )
     check_part(policy)
     check(policy)
-    if policy.of_classes and setting.regression:
-        raise InputError(f"labels: {policy!r} looks at margins, which numbers do not have")
-    if isinstance(selection, BestOfPrefix) and policy.of_opinions:
-        raise InputError(f"labels: {policy!r} compares experts, and BestOfPrefix has one in use")
-    if isinstance(combiner, Stack):
+    if hasattr(combiner, "for_task"):
         combiner = combiner.for_task(setting.regression)
-        if not takes_all:
-            raise InputError(f"selection: Stack uses all experts, got {selection!r}")
-    if isinstance(combiner, GroupNorm):
-        if not takes_all:
-            raise InputError(f"selection: GroupNorm uses all kernels, got {selection!r}")
-        if policy.of_variances:
-            raise InputError(f"labels: {policy!r} needs the variances of Ridge")
-        return compose(pool.kernels, (), combiner, selection, policy, setting)
     learners = [member.learner for member in pool.members]
-    if policy.of_variances and not all(hasattr(one, "has_variance") for one in learners):
-        raise InputError(
-            f"labels: {policy!r} needs the variances of Ridge; give learner=Ridge(), "
-            f"got {_shown(learners)}"
-        )
-    if isinstance(combiner, AdaRaker):
-        on_features = all(one.store == "features" for one in learners)
-        if not on_features or len(learners) != combiner.levels:
-            raise InputError(
-                f"combiner: {combiner!r} needs as many learners as levels, on features, "
-                f"got {_shown(learners)}"
-            )
+    task = "regression" if setting.regression else "classification"
+    parts = {
+        "labels": [policy], "combiner": [combiner], "selection": [selection], "learner": learners,
+    }  # fmt: skip
+    check_together(task, parts)
+    needed = getattr(combiner, "n_learners", None)
+    if needed is not None and len(learners) != needed:
+        told = "1 learner" if needed == 1 else f"{needed} learners"
+        raise InputError(f"combiner: {combiner!r} needs {told}, got {_shown(learners)}")
     return compose(pool.kernels, pool.members, combiner, selection, policy, setting)
 
 
@@ -134,11 +123,10 @@ def members_of(
     given: Any, combiner: Any, regression: bool, scaling: str | None
 ) -> tuple[Member, ...]:
     """The learners of a pool, with kernels and scaling of their own where they have them."""
-    if isinstance(combiner, GroupNorm):
-        if regression:
-            raise InputError("combiner: GroupNorm is for classes")
+    if learns_itself(combiner):
         if given is not None:
-            raise InputError("learner: GroupNorm is its own learner; leave learner=None")
+            name = type(combiner).__name__
+            raise InputError(f"learner: {name} is its own learner; leave learner=None")
         return ()
     pool = given if isinstance(given, (list, tuple)) else [given]
     if not pool:

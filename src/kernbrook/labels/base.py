@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from sklearn.base import BaseEstimator
 
 
@@ -9,13 +11,9 @@ class Policy(BaseEstimator):
     """A label policy. The first label is always asked for.
 
     asks : whether it leaves labels out
-    of_classes : it looks at the margin between classes
-    of_opinions : it looks at how experts differ
-    of_variances : it looks at the variances of `Ridge`
+    needs : what it looks at, in words of `kernbrook.engine.needs.NEEDS`
     """
 
     choice = "labels"
     asks = True
-    of_classes = False
-    of_opinions = False
-    of_variances = False
+    needs: ClassVar[frozenset[str]] = frozenset()

@@ -40,7 +40,7 @@ class Disagreement(Policy):
     Disagreement(window=2)
     """
 
-    of_opinions = True
+    needs: ClassVar = frozenset({"several experts"})
     parameter_ranges: ClassVar = {
         "threshold": NON_NEGATIVE,
         "window": Whole(),

@@ -44,7 +44,7 @@ class LabelBudget(Policy):
     LabelBudget(rate=0.1, window=50)
     """
 
-    of_opinions = True
+    needs: ClassVar = frozenset({"several experts"})
     parameter_ranges: ClassVar = {
         "rate": Number(0, 1, "(]"),
         "window": Whole(),

@@ -33,7 +33,7 @@ class MarginSampling(Policy):
     MarginSampling(smoothing=0.1)
     """
 
-    of_classes = True
+    needs: ClassVar = frozenset({"classes"})
     parameter_ranges: ClassVar = {"smoothing": POSITIVE}
 
     def __init__(self, smoothing: float = 0.2):

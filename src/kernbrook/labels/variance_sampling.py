@@ -31,7 +31,7 @@ class VarianceSampling(Policy):
     VarianceSampling(threshold=0.05)
     """
 
-    of_variances = True
+    needs: ClassVar = frozenset({"variances"})
     parameter_ranges: ClassVar = {"threshold": NON_NEGATIVE, "window": Whole()}
 
     def __init__(self, threshold: float = 0.1, window: int = 100):

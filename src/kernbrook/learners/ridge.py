@@ -57,7 +57,7 @@ class Ridge(BaseEstimator):
     of_numbers = True
     of_classes = True
     only_classes = False
-    has_variance = True
+    gives: ClassVar = frozenset({"variances"})
     parameter_ranges: ClassVar = {
         "regularization": POSITIVE,
         "forgetting": Number(0, 1, "(]"),

@@ -38,6 +38,7 @@ class BestOfPrefix(BaseEstimator):
 
     choice = "selection"
     draws_updates = True
+    gives: ClassVar = frozenset[str]()  # one expert is in use
     parameter_ranges: ClassVar = {
         "rounds": Whole(),
         "fraction": or_none(Number(0, 1, "(]")),

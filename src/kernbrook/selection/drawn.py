@@ -81,9 +81,10 @@ class Selection(BaseEstimator):
         self.spread = spread
 
     @property
-    def takes_all(self) -> bool:
-        """Whether all experts learn, and vote with their weights."""
-        return self.rule() == Selection().rule()
+    def gives(self) -> frozenset[str]:
+        """Experts to compare; all of them in each vote where nothing is drawn."""
+        takes_all = self.rule() == Selection().rule()
+        return frozenset({"several experts", "all experts"} if takes_all else {"several experts"})
 
     @property
     def draws_updates(self) -> bool:
