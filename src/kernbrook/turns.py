@@ -35,8 +35,7 @@ class Turn:
 
 def turn_of(owner: Any) -> Turn:
     """The turn of an object, made where it has none."""
-    own: dict[str, Any] = owner.__dict__
-    turn: Turn = own.get("_turn") or own.setdefault("_turn", Turn())  # two threads: one makes it
+    turn: Turn = owner.__dict__.setdefault("_turn", Turn())  # two threads: one makes it
     return turn
 
 

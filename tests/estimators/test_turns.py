@@ -52,6 +52,27 @@ def at_once(*works):
         raise errors[0]
 
 
+def while_in_use(model, done, *works):
+    """Begin all of them while another thread uses the model: nothing is done before that ends."""
+    begun, end = threading.Event(), threading.Event()
+
+    def use():
+        with turn_of(model).lock:
+            begun.set()
+            end.wait(60)
+
+    threads = [threading.Thread(target=work, daemon=True) for work in (use, *works)]
+    threads[0].start()
+    begun.wait(60)
+    for thread in threads[1:]:
+        thread.start()
+    threads[1].join(0.05)
+    assert not done
+    end.set()
+    for thread in threads:
+        thread.join(60)
+
+
 @pytest.mark.parametrize("make", [classifier, regressor])
 def test_all_that_several_threads_learn_is_counted(make):
     labels = y if make is classifier else SCORES
@@ -229,25 +250,8 @@ def test_a_pickle_is_of_one_state_although_rows_come_meanwhile(name):
 @pytest.mark.parametrize("way", COPIES)
 def test_copies_wait_for_who_learns(name, way):
     model, _, count = kinds()[name]
-    begun, end, copies = threading.Event(), threading.Event(), []
-
-    def use():
-        with turn_of(model).lock:
-            begun.set()
-            end.wait(60)
-
-    def take():
-        begun.wait(60)
-        copies.append(COPIES[way](model))
-
-    threads = [threading.Thread(target=work, daemon=True) for work in (use, take)]
-    for thread in threads:
-        thread.start()
-    threads[1].join(0.05)
-    assert not copies
-    end.set()
-    for thread in threads:
-        thread.join(60)
+    copies = []
+    while_in_use(model, copies, lambda: copies.append(COPIES[way](model)))
     assert [count(other) for other in copies] == [20]
 
 
@@ -274,26 +278,9 @@ def test_a_file_of_a_model_in_others_waits_from_outside_in(tmp_path):
 def test_attributes_are_of_one_state_while_another_thread_learns():
     model = regressor().partial_fit(X[:50], SCORES[:50])
     names = ("expert_errors_", "kernel_weights_", "expert_weights_", "memory_bytes_")
-    begun, end, seen = threading.Event(), threading.Event(), []
-
-    def use():
-        with turn_of(model).lock:
-            begun.set()
-            end.wait(60)
-
-    def look(name):
-        begun.wait(60)
-        seen.append(getattr(model, name))
-
-    works = [threading.Thread(target=look, args=(name,), daemon=True) for name in names]
-    works.append(threading.Thread(target=use, daemon=True))
-    for thread in works:
-        thread.start()
-    works[0].join(0.05)
-    assert not seen
-    end.set()
-    for thread in works:
-        thread.join(60)
+    seen = []
+    works = [lambda name=name: seen.append(getattr(model, name)) for name in names]
+    while_in_use(model, seen, *works)
     assert len(seen) == len(names)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from naive import calibration as naive
 from sklearn.base import clone
 from sklearn.metrics import f1_score
 from sklearn.utils.class_weight import compute_class_weight
@@ -141,6 +142,15 @@ def test_probabilities_that_agree_with_what_is_said():
     np.testing.assert_allclose(
         agreeing(np.array([[0.1, 0.5, 0.4]]), np.array([0]), p[:1]), [[1 / 3] * 3]
     )
+
+
+def test_of_two_classes_they_are_as_in_the_twin():
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet(np.ones(2), size=300)
+    numbers = rng.integers(0, 2, 300)
+    scores = rng.normal(size=(300, 2)) * 10.0 ** rng.integers(-9, 9, size=(300, 1))
+    twin = [naive.agreeing(p[i], numbers[i], scores[i, 0]) for i in range(300)]
+    np.testing.assert_array_equal(agreeing(p, numbers, scores), twin)
 
 
 def test_of_two_classes_the_order_of_the_scores_stays():

@@ -69,6 +69,12 @@ def _has(part: Any, attribute: str) -> bool:
     return hasattr(type(part), attribute) or hasattr(part, attribute)
 
 
+def needs(part: Any) -> frozenset[str]:
+    """What other parts have to give."""
+    said: frozenset[str] = getattr(part, "needs", frozenset())
+    return said
+
+
 def gives(part: Any) -> frozenset[str]:
     """What other parts can need and this one has."""
     own = frozenset({"features"}) if getattr(part, "store", None) == "features" else frozenset()
@@ -84,7 +90,7 @@ def check_together(task: str, parts: Mapping[str, Sequence[Any]]) -> None:
     """
     for choice, own in parts.items():
         for part in own:
-            for word in sorted(getattr(part, "needs", ())):
+            for word in sorted(needs(part)):
                 lacking = _lacking(word, task, parts)
                 if lacking is not None:
                     told, _, such = NEEDS.get(word, Need(word, "", ""))

@@ -540,6 +540,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _prediction(self, decision: Floats) -> Any:
         if self.threshold is None:
+            # As `_leading`, in a fourth of the time.
             number = decision.argmax() if len(decision) > 1 else int(decision[0] >= 0)
             return self.classes_[number]
         probabilities, cuts = self._run.calibration.said

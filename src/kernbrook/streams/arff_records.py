@@ -57,6 +57,8 @@ class ArffRecords(TextRecords):
         self.check_names(self.columns, self._data)
 
     def is_row(self, line: bytes) -> bool:
+        if line[:1] > b"%":  # no blank, no comment: nearly always
+            return True
         return bool(line.strip()) and not line.lstrip().startswith(b"%")
 
     def _read_head(self) -> int:
@@ -131,11 +133,7 @@ class ArffRecords(TextRecords):
             lines = block.split(b"\n")
             skipped = max(0, self._data + 1 - first)
             first, lines = first + skipped, lines[skipped:]
-            rows = [
-                (n, line)
-                for n, line in enumerate(lines, start=first)
-                if line[:1] > b"%" or self.is_row(line)
-            ]
+            rows = [(n, line) for n, line in enumerate(lines, start=first) if self.is_row(line)]
             if rows:
                 batch = self.batch(self._table(rows, columns), first, b"\n".join(lines))
                 yield batch._replace(table=self._meant(batch, columns))

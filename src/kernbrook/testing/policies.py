@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from kernbrook.engine.needs import needs
 from kernbrook.features import RandomFeatures
 from kernbrook.learners import Perceptron, Ridge
 from kernbrook.testing.properties import (
@@ -49,7 +50,7 @@ def check_policy(policy: Any) -> None:
     >>> kb.testing.check_policy(kb.RandomLabels(0.3))
     """
     expect(getattr(policy, "choice", None) == "labels", policy, 'choice = "labels" is missing')
-    own = [task for task in tasks() if task.classes or "classes" not in _needs(policy)]
+    own = [task for task in tasks() if task.classes or "classes" not in needs(policy)]
     check_object(policy, lambda other: _model(own[0], other).learn(own[0].X, own[0].y))
     for task in own:
         subject = Subject(policy, task, partial(_model, task, policy))
@@ -58,7 +59,7 @@ def check_policy(policy: Any) -> None:
 
 
 def _model(task: Task, policy: Any) -> Any:
-    on_features = "variances" in _needs(policy) or task.classes is None
+    on_features = "variances" in needs(policy) or task.classes is None
     learner: Any = Ridge(features=RandomFeatures(5)) if on_features else Perceptron()
     return model_of(task, learner=learner, labels=policy)
 
@@ -76,7 +77,3 @@ def _check_asking(subject: Subject) -> None:
     subject.expect(
         given.labels_asked_ == len(y), "labels that are given have not all been learned from"
     )
-
-
-def _needs(policy: Any) -> Any:
-    return getattr(policy, "needs", ())
