@@ -16,7 +16,7 @@ from kernbrook.engine.verbs import (
 from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.classes import winner
 from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import ROOM, pin, through
+from kernbrook.numerics.linking import pin, through
 from kernbrook.numerics.upkeep import copy
 from kernbrook.numerics.zero import zero_or
 
@@ -156,7 +156,7 @@ def relative_weights(combiner, selection, progress, weights):
 
 
 @njit(cache=True, nogil=True)
-def decide(committee, terms, progress, board, decisions):
+def decide(committee, terms, progress, board, decisions, room):
     """Decisions on a block, without learning and without using up a draw.
 
     Where experts vote for classes, one that votes alone decides by its score: the same class, and
@@ -164,13 +164,14 @@ def decide(committee, terms, progress, board, decisions):
 
     committee : links to the combiner, the selection and the label policy
     decisions : (b, c) out; `board.leanings` too
+    room : (ROOM,) int, the caller's: one of its own would be freed while `progress` lies there
     """
     terms, progress, board = borrowed(terms), borrowed(progress), borrowed(board)
-    decisions = borrowed(decisions)
+    decisions, room = borrowed(decisions), borrowed(room)
     combiner, selection, _ = borrowed(committee)
     n_experts = board.scores.shape[1]
     weights, votes = np.empty(n_experts), np.empty(n_experts)
-    everybody, room = np.ones(n_experts, dtype=np.bool_), np.empty(ROOM, dtype=np.int64)
+    everybody = np.ones(n_experts, dtype=np.bool_)
     pinned = pin(progress, room)
     relative_weights(combiner, selection, pinned, weights)
     alone = through(expect, selection, pinned, weights, votes)
@@ -182,13 +183,16 @@ def decide(committee, terms, progress, board, decisions):
 
 
 @njit(cache=True, nogil=True)
-def would_ask(committee, terms, progress, board, out):
-    """out[t] = is the label of example t wanted, if it came next? `progress.used` changes."""
+def would_ask(committee, terms, progress, board, out, room):
+    """out[t] = is the label of example t wanted, if it came next? `progress.used` changes.
+
+    room : as for `decide`
+    """
     terms, progress, board = borrowed(terms), borrowed(progress), borrowed(board)
-    combiner, selection, policy = borrowed(committee)
+    (combiner, selection, policy), room = borrowed(committee), borrowed(room)
     n_experts = board.scores.shape[1]
     weights, votes = np.empty(n_experts), np.empty(n_experts)
-    updates, room = np.empty(n_experts, dtype=np.bool_), np.empty(ROOM, dtype=np.int64)
+    updates = np.empty(n_experts, dtype=np.bool_)
     pinned = pin(progress, room)
     relative_weights(combiner, selection, pinned, weights)
     through(select, selection, pinned, weights, votes, updates)

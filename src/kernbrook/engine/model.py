@@ -41,6 +41,7 @@ from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.gram.sums import share
 from kernbrook.kernels import Kernel
+from kernbrook.numerics.linking import ROOM
 
 LARGE = 50_000  # examples kept
 Views = tuple[Rows, ...]  # the same rows, each view scaled in its own way
@@ -269,11 +270,12 @@ class Model:
         """Decisions, (n, scores), and what the experts lean to, (n, inputs * scores)."""
         decisions = self._answers(len(views[0]))[0]
         leanings = np.zeros((len(decisions), self.inputs * self.setting.scores))
-        progress = writeable(self.progress)
+        progress, room = writeable(self.progress), np.empty(ROOM, dtype=np.int64)
         committee = self.passes.committee(self.choices)
         for where in slices(len(views[0]), self.together):
             board = self._read(views, raw, where)
-            self.passes.decide(committee, self.choices.terms, progress, board, decisions[where])
+            said = decisions[where]
+            self.passes.decide(committee, self.choices.terms, progress, board, said, room)
             leanings[where] = board.leanings
         check_combined(decisions, leanings)
         return decisions, leanings
@@ -283,10 +285,11 @@ class Model:
         asked = np.ones(len(views[0]), dtype=bool)
         if self.asks:
             progress, terms = copied(self.progress), self.choices.terms
+            room = np.empty(ROOM, dtype=np.int64)
             committee = self.passes.committee(self.choices)
             for where in slices(len(views[0]), self.together):
                 board = self._read(views, raw, where)
-                self.passes.would_ask(committee, terms, progress, board, asked[where])
+                self.passes.would_ask(committee, terms, progress, board, asked[where], room)
         return asked
 
     # -- what was learned -------------------------------------------------------------------

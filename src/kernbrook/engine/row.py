@@ -438,7 +438,10 @@ def _foresee(whole, x, out):
         through(read, whole.own[k], whole.board)
     if not board_sound(whole):
         return OVERFLOWED
-    decide(whole.committee, whole.terms, whole.progress, whole.board, whole.decisions)
+    decide(
+        whole.committee, whole.terms, whole.progress, whole.board, whole.decisions,
+        whole.scratch.room,
+    )  # fmt: skip
     if not combined(whole):
         return NOT_COMBINED
     copy(whole.decisions[0], out)
