@@ -5,7 +5,7 @@ from functools import cache, partial
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import strategies as st, settings
 from naive import draws, pegasos
 from naive import kernels as naive_kernels
 
@@ -54,6 +54,7 @@ def objective(losses, norms, regularization):
 # ---- the search for h ----
 
 
+@settings(deadline=None)
 @given(positive, kappas, cosines)
 def test_best_h_is_that_of_a_dense_grid(ratio, kappa, cosine):
     b, g = 1.0, cosine * np.sqrt(ratio)
@@ -65,6 +66,7 @@ def test_best_h_is_that_of_a_dense_grid(ratio, kappa, cosine):
         assert best >= dense * (1 - 1e-12)
 
 
+@settings(deadline=None)
 @given(positive, kappas, cosines)
 def test_the_best_h_is_on_the_heavier_side(ratio, kappa, cosine):
     a, b, g = ratio, 1.0, cosine * np.sqrt(ratio)
@@ -74,6 +76,7 @@ def test_the_best_h_is_on_the_heavier_side(ratio, kappa, cosine):
         assert half >= whole * (1 - 1e-12)
 
 
+@settings(deadline=None)
 @given(positive, kappas, cosines)
 def test_j_has_two_humps_only_where_kappa_is_small(ratio, kappa, cosine):
     """Between 0 and 1: only if kappa < exp(-1 - c), c the cosine: e^-2 where all is one class."""
@@ -111,7 +114,7 @@ def test_extreme_pairs(kappa):
 # ---- maintenance ----
 
 
-@settings(max_examples=30)
+@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 10**6))
 @pytest.mark.parametrize("wide", [False, True])
 def test_degradation_is_the_distance_of_the_terms(wide, seed):

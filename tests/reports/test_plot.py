@@ -7,8 +7,8 @@ from itertools import pairwise
 import matplotlib
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st, settings
 from reports.showing import drawn, labels, painted
 
 from kernbrook.errors import InputError
@@ -177,6 +177,7 @@ def test_limits_are_a_little_outside_of_what_is_finite():
     assert limits([[0.0]]) == (0.0, 1.0)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.floats(0.001, 0.03))
 def test_labels_are_spread_in_order_and_within_the_axes(wanted, gap):
     places = np.array(spread(wanted, gap))
