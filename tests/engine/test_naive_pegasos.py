@@ -5,7 +5,7 @@ from functools import cache, partial
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st, settings
+from hypothesis import strategies as st
 from naive import draws, pegasos
 from naive import kernels as naive_kernels
 

@@ -8,7 +8,7 @@ import matplotlib
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st, settings
+from hypothesis import strategies as st
 from reports.showing import drawn, labels, painted
 
 from kernbrook.errors import InputError
