@@ -20,7 +20,9 @@ import datetime
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from inspect import signature
 from typing import Any, NamedTuple
@@ -98,6 +100,35 @@ def counted(name: str, before: int, more: int) -> int:
     if before + more > COUNTED:
         raise InputError(f"{name}: {before} rows and {more} more are too many to count")
     return before + more
+
+
+_places: ContextVar[tuple[Sequence[int], ...]] = ContextVar("places", default=())
+
+
+@contextmanager
+def placed(places: Sequence[int]) -> Iterator[None]:
+    """Inside, some rows of a chunk are worked on by themselves; places : theirs among those of the
+    chunk, or of what the caller works on by itself."""
+    before = _places.set((places, *_places.get()))
+    try:
+        yield
+    finally:
+        _places.reset(before)
+
+
+def row_of_chunk(i: Any) -> str:
+    """Row i of what is worked on, in words, as who gave the chunk counts its rows from 0.
+
+    Examples
+    --------
+    >>> with placed([4, 7]):
+    ...     row_of_chunk(1)
+    'row 7 of the chunk'
+    """
+    row = int(i)
+    for places in _places.get():
+        row = places[row]
+    return f"row {row} of the chunk"
 
 
 def ask_for(numbers: int, what: str) -> NDArray[np.float64]:

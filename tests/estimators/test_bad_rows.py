@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import kernbrook as kb
 from kernbrook.checks import COUNTED
@@ -99,3 +100,24 @@ def test_more_rows_than_can_be_counted(tmp_path):
     assert model.n_rounds_ == 2
     kb.save(model, tmp_path / "model")
     assert kb.load(tmp_path / "model").n_rows_skipped_ == COUNTED
+
+
+# A model, labels of good rows, and one that cannot be learned.
+UNLEARNABLE = {
+    "a number too large": (kb.OnlineMKRegressor(POOL), X[:, 1], 1e200),
+    "a class that cannot be added": (
+        kb.OnlineMKClassifier(POOL, kb.Forgetron(budget=9), combiner=kb.Stack(), threshold=0.3),
+        Y, "new",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", UNLEARNABLE)
+def test_rows_are_numbered_as_they_were_given(kind):
+    """Whatever was left out before them."""
+    model, y, wrong = UNLEARNABLE[kind]
+    model, y = clone(model).set_params(on_bad_rows="skip").fit(X, y), y.astype(object)
+    y[50] = wrong
+    for learn in (model.partial_fit, model.learn):
+        with pytest.raises(InputError, match=r"row 50 of the chunk"):
+            learn(WRONG, y)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 
-from kernbrook.checks import Or, Other
+from kernbrook.checks import Or, Other, placed, row_of_chunk
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.calibration import Calibration
@@ -209,10 +209,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return self if self._is_nothing(X, y) else self._learn_all(X, y, classes, sample_weight)
 
     def _learn_all(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> OnlineMKClassifier:
-        X, y, sample_weight = self._good_ones(X, y, sample_weight)
+        X, y, sample_weight, places = self._good_ones(X, y, sample_weight)
         if is_empty(X) and vars(self).get("n_rows_skipped_"):
             return self  # they are all skipped
-        with self._nothing_half_done():
+        with self._nothing_half_done(), placed(places):
             X, y = self._validated(X, y)
             self._set_classes(y, classes)
             self._learn(X, y, sample_weight, given=True)
@@ -260,7 +260,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         if (good := self._skip(X)) is not None:
             with self._nothing_half_done():
                 if not callable(y) and y is not None and len(good) == len(y):
-                    self._set_classes(self._labels_of(y)[good], classes)
+                    with placed(np.flatnonzero(good).tolist()):
+                        self._set_classes(self._labels_of(y)[good], classes)
                 return self._learn_between(good, X, y, sample_weight, classes)
         with self._nothing_half_done():
             X, y = self._checked(X, y)
@@ -389,11 +390,9 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def _scores(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0
-    ) -> Learned:
+    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
         if callable(y) or len(unseen := self._unseen(y)) == 0:
-            return super()._learn(X, y, sample_weight, given, first)
+            return super()._learn(X, y, sample_weight, given)
         self._grown(y, unseen)  # refused, if at all, before anything is learned, and so is X
         self._rows(X)
         weights = importance_of(sample_weight, X.shape[0])
@@ -402,14 +401,16 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             end = int(unseen[0]) if len(unseen) else len(y)
             if end > at:
                 own = slice(at, end)
-                parts.append(super()._learn(X[own], y[own], weights[own], given, at))
+                with placed(range(at, end)):
+                    parts.append(super()._learn(X[own], y[own], weights[own], given))
             if end < len(y):
                 own = slice(end, end + 1)
                 looked = given or not self._run.asks or bool(self.should_ask(X[own])[0])
                 if looked:
                     self._grow(y, unseen[:1])
                 label = y[own] if looked else np.array([None])
-                parts.append(super()._learn(X[own], label, weights[own], looked, end))
+                with placed([end]):
+                    parts.append(super()._learn(X[own], label, weights[own], looked))
             at = end + 1
             unseen = at + self._unseen(y[at:])
         return joined(parts)
@@ -442,7 +443,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             run = self._of_classes(found)
         except InputError as error:
             raise InputError(
-                f"y: label {named(y[unseen[:1]])} (row {unseen[0]} of the chunk) is not one of the "
+                f"y: label {named(y[unseen[:1]])} ({row_of_chunk(unseen[0])}) is not one of the "
                 f"classes {named(self.classes_)}, and cannot be learned: {error}"
             ) from error
         return found, run
@@ -508,7 +509,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         unknown = there[class_numbers(classes, y[there]) < 0]
         if len(unknown):
             raise InputError(
-                f"y: label {named(y[unknown[:1]])} (row {unknown[0]} of the chunk) is not one of "
+                f"y: label {named(y[unknown[:1]])} ({row_of_chunk(unknown[0])}) is not one of "
                 f"the classes {named(classes)}"
             )
 

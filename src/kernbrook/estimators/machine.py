@@ -17,6 +17,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.checks import (
+    COUNTED,
     SMALLEST,
     Flag,
     OneOf,
@@ -26,7 +27,9 @@ from kernbrook.checks import (
     ask_for,
     check,
     counted,
+    placed,
     real,
+    row_of_chunk,
     shown,
 )
 from kernbrook.engine.model import Follow, Model, Views, slices
@@ -208,13 +211,8 @@ class OnlineMachine(Snapshots, BaseEstimator):
         """What `learn` does."""
         raise NotImplementedError
 
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0
-    ) -> Learned:
-        """Test, ask, train on checked features and labels or an oracle.
-
-        first : number of the first row in the chunk, for messages
-        """
+    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
+        """Test, ask, train on checked features and labels or an oracle."""
         importance = importance_of(sample_weight, X.shape[0])
         labels = None if callable(y) else self._numbers(y)
         if not hasattr(self, "_run"):
@@ -230,10 +228,10 @@ class OnlineMachine(Snapshots, BaseEstimator):
             before = self._run.scaler
             try:
                 parts.append(self._learn_block(X, rows, told, importance, given, where))
-                warn_of_leaps(X, where, self._run.scaler.leaps(before), first)
+                warn_of_leaps(X, where, self._run.scaler.leaps(before))
             except NonFiniteError as error:
-                refused = self._refused(X, rows, told, importance, given, where, first)
-                raise NonFiniteError(f"{refused} of the chunk: {error}") from error
+                refused = self._refused(X, rows, told, importance, given, where)
+                raise NonFiniteError(f"{refused}: {error}") from error
         return joined(parts)
 
     def _learn_block(
@@ -257,14 +255,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         return Learned(self._met(decisions), asked, decisions, chances)
 
     def _refused(
-        self,
-        X: Any,
-        rows: Rows,
-        y: Any,
-        importance: Floats,
-        given: bool,
-        where: slice,
-        first: int,
+        self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice
     ) -> str:
         """Which row of a block that was refused is the first that cannot be learned, in words.
 
@@ -272,7 +263,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         """
         learned, refused = where.start, where.stop
         if self._run.looks_outside and refused > learned + 1:  # copies would take long
-            return f"rows {first + learned} to {first + refused - 1}"
+            return f"one from {row_of_chunk(learned)} to {row_of_chunk(refused - 1)}"
         while refused > learned + 1:
             trial, middle = object.__new__(type(self)), (learned + refused) // 2
             trial.__dict__.update(vars(self), _run=copy(self._run))
@@ -281,7 +272,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
                 learned = middle
             except NonFiniteError:
                 refused = middle
-        return f"row {first + learned}"
+        return row_of_chunk(learned)
 
     def _allowed(self, X: Any) -> Range:
         """What rows may be, such as are learned from or these, if they are the first."""
@@ -555,17 +546,17 @@ class OnlineMachine(Snapshots, BaseEstimator):
         before: int = vars(self)["n_rows_skipped_"]
         self.n_rows_skipped_ = counted("n_rows_skipped_", before, rows)
 
-    def _good_ones(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        """Of rows, labels and weights, those to learn from."""
+    def _good_ones(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Sequence[int]]:
+        """Of rows, labels and weights, those to learn from, and their places in the chunk."""
         good = self._skip(X)
         if good is None or y is None:
-            return X, y, sample_weight
+            return X, y, sample_weight, range(COUNTED)
         there, y = np.flatnonzero(good), as_labels(y)
         if len(y) != len(good):
             raise InputError(f"X has {len(good)} rows but y has {len(y)} labels")
         weights = None if sample_weight is None else importance_of(sample_weight, len(y))[there]
         self._left_out(len(y) - len(there))
-        return _safe_indexing(X, there), y[there], weights
+        return _safe_indexing(X, there), y[there], weights, there.tolist()
 
     def _learn_between(
         self, good: Flags, X: Any, y: Any, sample_weight: Any, classes: Any = None
@@ -582,7 +573,8 @@ class OnlineMachine(Snapshots, BaseEstimator):
             if is_good:
                 own = labels if labels is None or callable(labels) else labels[where]
                 rows = _safe_indexing(X, np.arange(where.start, where.stop))
-                parts.append(self._learn_rows(rows, own, classes, weights[where])[:2])
+                with placed(range(where.start, where.stop)):
+                    parts.append(self._learn_rows(rows, own, classes, weights[where])[:2])
             else:
                 count = where.stop - where.start
                 self._left_out(count)
@@ -718,16 +710,13 @@ class OnlineMachine(Snapshots, BaseEstimator):
         return tags
 
 
-def warn_of_leaps(X: Any, where: slice, features: NDArray[np.int64], first: int) -> None:
-    """Say which row of a block has made the deviation of a feature a million times what it was.
-
-    first : number of the first row of X in the chunk
-    """
+def warn_of_leaps(X: Any, where: slice, features: NDArray[np.int64]) -> None:
+    """Say which row of a block has made the deviation of a feature a million times what it was."""
     if len(features):
         values = np.abs(X[where][:, [features[0]]])
-        row = first + where.start + int(values.argmax())
+        row = row_of_chunk(where.start + values.argmax())
         warnings.warn(
-            f"row {row} of the chunk: feature {features[0]} is {values.max():g}, more than a "
+            f"{row}: feature {features[0]} is {values.max():g}, more than a "
             "million deviations from its mean so far. With scaling='moments' all its other values "
             "are almost 0 from now on: leave such rows out, or take scaling='ranks'",
             KernbrookWarning,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from kernbrook.checks import Flag, is_number, shown
+from kernbrook.checks import Flag, is_number, placed, row_of_chunk, shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.intervals import Residuals
@@ -160,10 +160,10 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         return self if self._is_nothing(X, y) else self._learn_all(X, y, sample_weight)
 
     def _learn_all(self, X: Any, y: Any, sample_weight: Any) -> OnlineMKRegressor:
-        X, y, sample_weight = self._good_ones(X, y, sample_weight)
+        X, y, sample_weight, places = self._good_ones(X, y, sample_weight)
         if is_empty(X) and vars(self).get("n_rows_skipped_"):
             return self  # they are all skipped
-        with self._nothing_half_done():
+        with self._nothing_half_done(), placed(places):
             X, y = self._validated(X, y)
             self._learn(X, y, sample_weight, given=True)
         return self
@@ -273,7 +273,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         if wrong.any():
             raise InputError(
                 f"y: expected numbers of size below 1e100, found {numbers[wrong][0]:g} "
-                f"(row {wrong.argmax()} of the chunk)"
+                f"({row_of_chunk(wrong.argmax())})"
             )
         if self.center:
             if not hasattr(self, "offset_") and there.any():
@@ -284,12 +284,10 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     def _offset(self) -> float:
         return getattr(self, "offset_", 0.0)
 
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any = None, given: bool = False, first: int = 0
-    ) -> Learned:
+    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
         centred = hasattr(self, "offset_")
         try:
-            learned = super()._learn(X, y, sample_weight, given, first)
+            learned = super()._learn(X, y, sample_weight, given)
         except BaseException:
             if not centred and hasattr(self, "_run") and self._run.asked == 0:
                 self.__dict__.pop("offset_", None)  # the label that it came from was not learned

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.checks import SMALLEST, real, shown
+from kernbrook.checks import SMALLEST, real, row_of_chunk, shown
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.base import check_symmetric
@@ -120,7 +120,7 @@ def check_range(norms: Floats, allowed: Range = RANGES["float64"]) -> Floats:
     fits = norms < allowed.norms
     if not fits.all():
         raise NonFiniteError(
-            f"X: expected {allowed.told}, row {int(np.argmin(fits))} of the chunk has NaN, "
+            f"X: expected {allowed.told}, {row_of_chunk(np.argmin(fits))} has NaN, "
             "infinity or a larger one"
         )
     return norms
