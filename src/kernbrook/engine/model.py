@@ -42,6 +42,7 @@ from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, with
 from kernbrook.gram.sums import share
 from kernbrook.kernels import Kernel
 from kernbrook.numerics.linking import ROOM
+from kernbrook.snapshots import in_memory
 
 LARGE = 50_000  # examples kept
 Views = tuple[Rows, ...]  # the same rows, each view scaled in its own way
@@ -110,6 +111,9 @@ class Model:
     def __getstate__(self) -> dict[str, Any]:
         """Without what is only kept for the next rows that come one by one."""
         return {**self.__dict__, "calibration": self.calibration, "due": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(in_memory(state, {}))
 
     @property
     def passes(self) -> Passes:
@@ -270,7 +274,7 @@ class Model:
         """Decisions, (n, scores), and what the experts lean to, (n, inputs * scores)."""
         decisions = self._answers(len(views[0]))[0]
         leanings = np.zeros((len(decisions), self.inputs * self.setting.scores))
-        progress, room = writeable(self.progress), np.empty(ROOM, dtype=np.int64)
+        progress, room = self.progress, np.empty(ROOM, dtype=np.int64)
         committee = self.passes.committee(self.choices)
         for where in slices(len(views[0]), self.together):
             board = self._read(views, raw, where)
@@ -306,15 +310,14 @@ class Model:
 
     def relative_weights(self) -> Floats:
         """(e,) weights of the experts, as they count."""
-        weights, progress = np.empty(self.n_experts), writeable(self.progress)
-        relative_weights(self.choices.combiner, self.choices.selection, progress, weights)
+        weights = np.empty(self.n_experts)
+        relative_weights(self.choices.combiner, self.choices.selection, self.progress, weights)
         return weights
 
     def votes(self) -> Floats:
         """(e,) weight of each expert in a vote; draws count by their expectation."""
         votes = np.empty(self.n_experts)
-        progress = writeable(self.progress)
-        expect(self.choices.selection, progress, self.relative_weights(), votes)
+        expect(self.choices.selection, self.progress, self.relative_weights(), votes)
         return votes
 
     def weights(self) -> Floats:
@@ -507,7 +510,7 @@ class Model:
 
         What `save` writes, what `load` reads and what models are merged to passes it.
         """
-        self.check_progress(writeable(self.progress))
+        self.check_progress(self.progress)
         total = self.weights().sum() * self.votes().sum()
         if not 0 < total < np.inf:
             raise InputError("progress.log_weights, progress.used: nobody has a vote")
@@ -560,12 +563,6 @@ def slices(rows: int, size: int) -> Iterator[slice]:
     """0 .. rows in blocks of a size."""
     for start in range(0, rows, size):
         yield slice(start, min(start + size, rows))
-
-
-def writeable(progress: Progress) -> Progress:
-    """The same, with copies of arrays that are read-only, which would be compiled for anew."""
-    arrays: Any = (np.require(array, requirements="W") for array in progress)
-    return Progress(*arrays)
 
 
 def as_targets(labels: NDArray[Any]) -> Floats:

@@ -93,10 +93,7 @@ class Calibration:
     def probabilities(self, scores: Floats) -> Floats:
         """(n, k) probabilities for scores, (n, c)."""
         out = self._room(len(scores))
-        known = self._known
-        if not all(array.flags.writeable for array in known):  # which would be compiled for anew
-            known = Calibrated(*(np.require(array, requirements="W") for array in known))
-        all_probabilities(known, np.require(scores, requirements="W"), out)
+        all_probabilities(self._known, np.require(scores, requirements="W"), out)
         return out
 
     def _room(self, n: int) -> Floats:

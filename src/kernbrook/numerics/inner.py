@@ -37,6 +37,20 @@ class InnerLibrary(JITCodeLibrary):
         self._finalized = True
 
 
+class Choices(Flags):
+    """numba's options, which it compares for each call in code that it compiles: quickly here."""
+
+    _all = hash(tuple(sorted(Flags().values())))
+
+    def __hash__(self) -> int:
+        return self._all
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is Choices and self._values == other._values:
+            return True
+        return bool(super().__eq__(other))
+
+
 class Inner(NamedTuple):
     """A function as compiled code calls it, for some types.
 
@@ -96,6 +110,7 @@ class Compiled(CPUDispatcher):
 
     def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
+        self._compiler._customize_flags = Choices
         self.inside: dict[Any, Inner] = {}
         self.inner_cache: Any = None  # on disk, if it is kept there
 
@@ -130,7 +145,7 @@ class Compiled(CPUDispatcher):
         return found
 
     def _made(self, arguments: Any, gives: Any) -> Inner:
-        flags, usual, context = Flags(), Flags(), self.targetctx
+        flags, usual, context = Choices(), Choices(), self.targetctx
         usual.nrt = True
         with ConfigStack().enter(usual):  # what it becomes does not depend on who calls
             self.targetdescr.options.parse_as_flags(flags, self.targetoptions)

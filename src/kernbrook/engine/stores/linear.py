@@ -206,9 +206,7 @@ class Linear(Store):
         return self._pass(after, rows)
 
     def reading(self, state: Learned, rows: Rows, raw: Any) -> Pass:
-        # Read-only where a model was mapped into memory.
-        theta, extra = (np.require(a, requirements="W") for a in (state.theta, state.extra))
-        return self._pass(state._replace(theta=theta, extra=extra), rows)
+        return self._pass(state, rows)
 
     def _pass(self, state: Learned, rows: Rows) -> Pass:
         b = len(rows)

@@ -423,8 +423,7 @@ class SlotStore(Store):
         if self.owns:
             if not (places == np.flatnonzero(np.arange(room) < slots.filled)).all():
                 raise InputError("place: expected each slot's own point")
-            X = np.require(self._points(state).dense(), requirements="W")
-            check_norms(slots.norms.reshape(-1), dense_norms(X))
+            check_norms(slots.norms.reshape(-1), dense_norms(self._points(state).dense()))
         if not self.sums.layout.given:
             check_values(self, state)
 
