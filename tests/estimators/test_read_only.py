@@ -4,6 +4,7 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numba.core.event import install_recorder
 from sklearn.base import clone, is_regressor
 
 import kernbrook as kb
@@ -97,3 +98,26 @@ def test_a_model_in_a_file_and_read_only_rows(name, storage, tmp_path):
         usual.partial_fit(rows[:20], labels[:20])
         np.testing.assert_array_equal(mapped.predict(rows), usual.predict(rows), err_msg=what)
     assert np.array_equal(*(joblib.load(tmp_path / "model").predict(rows) for _ in "ab"))
+
+
+@pytest.mark.parametrize("name", ["budget", "landmarks"])
+def test_nothing_is_compiled_for_a_model_in_a_file(name, tmp_path):
+    """Compiled code knows arrays that cannot be written to as another type."""
+    model = clone(MODELS[name])
+    labels = SCORES if is_regressor(model) else (SCORES > 0).astype(int)
+    joblib.dump(model.fit(X, labels), tmp_path / "model")
+    calls = [
+        lambda m: m.predict(X),
+        lambda m: m.learn_one(X[0], labels[0]),
+        lambda m: m.predict_one(X[0]),
+        lambda m: m.partial_fit(X, labels),
+        lambda m: m.expert_weights_,
+    ]
+    usual = joblib.load(tmp_path / "model")
+    for call in calls:
+        call(usual)
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    with install_recorder("numba:compile") as compiled:
+        for call in calls:
+            call(mapped)
+    assert compiled.buffer == []
