@@ -50,8 +50,11 @@ TESTING = ["pytest>=8", "hypothesis>=6.100", "pandas>=2.2"]
 WHOLE = ["pytest-xdist>=3.6", "polars>=1", "lightgbm>=4.3"]  # what more of the tests use
 
 
-def _installed(session: nox.Session, *options: str) -> None:
-    """Build sdist and wheel, install the wheel, and run tests of the sdist away from its source."""
+def _installed(session: nox.Session, *options: str, beyond: tuple[str, ...] = ()) -> None:
+    """Build sdist and wheel, install the wheel, and run tests of the sdist away from its source.
+
+    beyond : packages of which the newest versions follow, whatever the wheel asks for
+    """
     folder = Path(session.create_tmp())
     shutil.rmtree(folder)
     session.install("build")
@@ -62,6 +65,8 @@ def _installed(session: nox.Session, *options: str) -> None:
     shutil.rmtree(tree / "src")
     extras, more = ("[dask,river,strings]", WHOLE) if session.posargs else ("", [])
     session.install(f"{wheel}{extras}", *TESTING, *more, *options)
+    if beyond:
+        session.install("--upgrade", "--no-deps", *beyond)
     chosen = session.posargs or ["-m", "not slow and not data", *INSTALLED]
     with session.chdir(tree):
         # Versions that are not those of today have warnings of their own.
@@ -85,6 +90,13 @@ def floors(session: nox.Session) -> None:
         *("--resolution", "lowest-direct", "--python-version", "3.11"),
     )
     _installed(session, "--constraint", lowest)
+
+
+@nox.session(python=["3.11", "3.13"])
+def newest(session: nox.Session) -> None:
+    """The same with the newest versions, of numba beyond its bound: where it passes, move that."""
+    newer = ("--upgrade", "--upgrade-strategy", "eager")
+    _installed(session, *newer, beyond=("numba", "llvmlite"))
 
 
 @nox.session

@@ -12,8 +12,8 @@ from thinned import is_left_out
 # left out by `-m "not long"`.
 LONG = {
     "test_a_benchmark_on_few_rows", "test_a_curve_ends_as_a_run_of_that_length_does",
-    "test_a_full_disk_keeps_the_last_checkpoint", "test_a_person_at_a_terminal", "test_a_short_list_and_all",
-    "test_a_worker_killed_in_mid_run_costs_no_result",
+    "test_a_full_disk_keeps_the_last_checkpoint", "test_a_person_at_a_terminal",
+    "test_a_short_list_and_all", "test_a_worker_killed_in_mid_run_costs_no_result",
     "test_before_any_line_of_one_row", "test_both_forms_are_kept_on_disk",
     "test_a_kill_while_predicting_leaves_no_half_file", "test_labels_on_a_terminal",
     "test_progress_on_a_terminal",

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from contextlib import contextmanager
 from threading import Event, Thread
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import their_parts as theirs
 
 import kernbrook as kb
 from kernbrook.engine import quick as quick_rows
+from kernbrook.engine.quick import QuickRows
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import NonFiniteError
 
@@ -47,6 +49,17 @@ WAYS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _chunks_are_blocks(monkeypatch):
+    """Few rows, too, but where a test says otherwise: else rows would be compared with rows."""
+    monkeypatch.setattr(quick_rows, "FEW", 0)
+
+
+def decision(model, x):
+    """What decides on a row that is taken by itself."""
+    return QuickRows.of(model._run).decide(x)[0][0]
+
+
 def assert_same(one, other):
     for a, b in zip(one._run.progress, other._run.progress, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -73,7 +86,7 @@ def test_a_row_is_a_chunk_of_one(learner, y):
         before = quick.learn_one(X[i], y[i])
         assert before == slow.predict(X[i : i + 1])[0] or quick._run.n_experts > 1
         slow.partial_fit(X[i : i + 1], y[i : i + 1])
-    assert "_quick" in vars(quick)
+    assert quick._run.session is not None
     assert_same(quick, slow)
 
 
@@ -103,8 +116,7 @@ def test_a_prediction_is_that_of_a_chunk(learner, y):
     model, other = both(learner, y)
     for i in range(10, 60):
         row = X[i]
-        decision = model._quickly().decide(row)
-        np.testing.assert_array_equal(decision, model._decide(X[i : i + 1])[0])
+        np.testing.assert_array_equal(decision(model, row), model._decide(X[i : i + 1])[0])
         assert model.predict_one(row) == model.predict(X[i : i + 1])[0]
         model.learn_one(row, y[i])
     other.partial_fit(X[10:60], y[10:60])  # who has predicted nothing
@@ -116,7 +128,7 @@ def test_a_prediction_is_that_of_a_chunk(learner, y):
 def test_predictions_under_every_way_of_choosing(choices):
     model, _ = both([kb.BPAS(8), kb.Ridge()], TWO, **choices)
     for i in range(10, 60):
-        np.testing.assert_array_equal(model._quickly().decide(X[i]), model._decide(X[i : i + 1])[0])
+        np.testing.assert_array_equal(decision(model, X[i]), model._decide(X[i : i + 1])[0])
         if i % 7:
             model.learn_one(X[i], TWO[i])
         else:
@@ -131,7 +143,7 @@ def test_kernels_that_are_sums_are_predicted_with_otherwise():
     for i in range(10, 60):
         assert model.predict_one(X[i]) == model.predict(X[i : i + 1])[0]
         model.learn_one(X[i], TWO[i])
-    assert model._quickly().decide(X[0]) is None
+    assert QuickRows.of(model._run).decide(X[0]) is None
 
 
 def test_maps_that_are_not_compiled():
@@ -142,7 +154,7 @@ def test_maps_that_are_not_compiled():
         assert quick.predict_one(X[i]) == quick.predict(X[i : i + 1])[0]
         quick.learn_one(X[i], TWO[i])
     slow.partial_fit(X[10:40], TWO[10:40])
-    assert quick._quickly().by_parts
+    assert quick._run.session.by_parts
     assert_same(quick, slow)
 
 
@@ -212,7 +224,7 @@ def test_what_is_not_quick_is_learned_all_the_same():
         for i in range(10, 40):
             quick.learn_one(X[i], TWO[i])
         slow.partial_fit(X[10:40], TWO[10:40])
-        assert "_quick" not in vars(quick)
+        assert quick._run.session is None
         assert_same(quick, slow)
 
 
@@ -320,7 +332,7 @@ def test_a_verb_that_raises_changes_nothing():
             models[0].learn_one(X[i + 1], TWO[i], sample_weight=7.0)
         for model in models:
             model.learn_one(X[i], TWO[i])
-    assert "_quick" in vars(models[0])
+    assert models[0]._run.session is not None
     assert_same(*models)
     ours, other = (model._run.arrays() for model in models)
     for name, array in ours.items():
@@ -334,7 +346,7 @@ def test_the_default(y):
     more = {} if y is SCORE else {"classes": np.unique(y)}
     quick, slow = (kind(random_state=1).partial_fit(X[:10], y[:10], **more) for _ in "ab")
     for i in range(10, 80):
-        np.testing.assert_array_equal(quick._quickly().decide(X[i]), slow._decide(X[i : i + 1])[0])
+        np.testing.assert_array_equal(decision(quick, X[i]), slow._decide(X[i : i + 1])[0])
         assert quick.learn_one(X[i], y[i].item()) == slow.learn(X[i : i + 1], y[i : i + 1])[0][0]
     assert len(quick._run.views) == 2
     assert_same(quick, slow)
@@ -384,3 +396,116 @@ def test_others_read_while_rows_are_learned():
     assert_same(quick, slow)
     assert said  # else the thread has failed
     assert all(fits for _, fits in said)
+
+
+# -- chunks of few rows --------------------------------------------------------------------------
+
+
+@contextmanager
+def few(rows):
+    """Chunks of so many rows are taken row by row, from the first on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quick_rows, "FEW", rows)
+        patch.setattr(quick_rows, "SOME", 1)
+        yield
+
+
+def everything(model):
+    """All that was learned, and whether."""
+    return {**model.state(), "asked": model.labels_asked_, "rounds": model.n_rounds_}
+
+
+def assert_equal(one, other):
+    one, other = everything(one), everything(other)
+    assert one.keys() == other.keys()
+    for name, array in one.items():
+        np.testing.assert_array_equal(array, other[name], err_msg=name)
+
+
+@pytest.mark.parametrize("y", [TWO, MANY, SCORE], ids=["two", "many", "numbers"])
+@pytest.mark.parametrize("learner", [*LEARNERS, None], ids=str)
+@pytest.mark.parametrize("choices", [{}, *WAYS[1:], {"threshold": "f1"}], ids=str)
+def test_few_rows_are_a_block(learner, y, choices):
+    """Chunks of every length, with and without labels; rows and larger chunks between."""
+    numbers = y is SCORE
+    if numbers and (learner not in [*LEARNERS[7:9], None] or "threshold" in choices):
+        return  # of classes only
+    if "threshold" in choices and y is MANY:
+        choices = {"class_weight": {0: 2.0, 1: 0.5, 2: 1.0}}
+    models = both(learner, y, **choices)
+    lengths, start = np.random.default_rng(0).integers(1, 9, size=40), 10
+    for turn, n in enumerate(lengths):
+        rows = slice(start, min(start + n, ROWS))
+        start = rows.stop
+        if rows.start == ROWS:
+            break
+        labels = y[rows] if turn % 5 else np.array([None] * (rows.stop - rows.start))
+        weights = np.arange(start, start + len(labels)) % 3 + 0.5
+        said = []
+        for model, most in zip(models, (8, 0), strict=True):
+            with few(most):
+                own = [model.learn(X[rows], labels, sample_weight=weights)]
+                own.append(model.predict(X[rows]))
+                if turn % 5:
+                    model.partial_fit(X[rows], labels)
+                own.append(model.predict_interval(X[:5]) if numbers else model.predict_proba(X[:5]))
+                if turn % 4 == 3:
+                    own.append(model.learn_one(X[turn], y[turn].item()))
+                if turn % 7 == 6:
+                    model.partial_fit(X[:20], y[:20])
+                said.append(np.concatenate([np.ravel(part) for part in (*own[0], *own[1:])]))
+        np.testing.assert_array_equal(*said)
+        assert_equal(*models)
+    assert models[0]._run.session is not None
+    assert models[1]._run.session is None or turn > 3
+
+
+@pytest.mark.parametrize("journal", [0, 1, 7, 256])
+@pytest.mark.parametrize("at", [0, 1, 6])
+def test_few_rows_are_learned_all_or_none(journal, at, monkeypatch):
+    """One of them overflows; whose number is in the error; the rest goes on as without them."""
+    monkeypatch.setattr(quick_rows, "JOURNAL", journal)
+    kernels = [kb.Polynomial(9), kb.Gaussian(sigma=1.0)]
+    pool = [kb.BPAS(5, aggressiveness=1e9), kb.RBP(7), *VIEWS[1:]]
+    models = [kb.OnlineMKClassifier(kernels, pool, scaling=None, random_state=0) for _ in "ab"]
+    for model in models:
+        model.partial_fit(X[:10], TWO[:10], classes=[0, 1])
+    with few(8):
+        for start in range(10, ROWS - 8, 7):
+            rows = slice(start, start + 7)
+            wrong = X[rows].copy()
+            wrong[at] *= 1e80
+            with pytest.raises(NonFiniteError, match=f"row {at} of the chunk.*overflow"):
+                models[0].learn(wrong, TWO[rows])
+            wrong[at] = np.nan
+            with pytest.raises(NonFiniteError, match=f"row {at} of the chunk has NaN"):
+                models[0].learn(wrong, TWO[rows])
+            with pytest.raises(ValueError, match="NaN"):
+                models[0].predict(wrong)
+            for model in models:
+                model.partial_fit(X[rows], TWO[rows])
+            assert_equal(*models)
+
+
+def test_a_leap_of_a_feature_is_said_of_few_rows_too():
+    model, _ = both(kb.BPAS(8), TWO, scaling="moments")
+    wrong = X[10:14].copy()
+    wrong[2, 1] = 1e12
+    with few(8), pytest.warns(kb.errors.KernbrookWarning, match="row 2 of the chunk: feature 1 is"):
+        model.partial_fit(wrong, TWO[10:14])
+    assert model._run.session is not None
+
+
+def test_rows_one_by_one_are_begun_where_short_chunks_come_again(monkeypatch):
+    model, _ = both(kb.BPAS(8), TWO)
+    monkeypatch.setattr(quick_rows, "FEW", 16)
+    before = set(vars(model))
+    for i in range(20, 40):
+        assert (model._run.session is not None) == (i >= 20 + quick_rows.SOME)
+        model.predict(X[i : i + 1])
+    assert set(vars(model)) == before  # of the estimator nothing changes
+    assert model.predict(X[:0]).tolist() == []
+    other = pickle.loads(pickle.dumps(model))
+    assert other._run.session is None
+    with pytest.raises(ValueError, match="3 features"):
+        model.predict(X[:2, :3])

@@ -69,7 +69,7 @@ def test_naive_twin(C):
             if C is not None and twin.v.any():
                 # Probabilities come from two votes, by scores and by classes.
                 by_scores = twin.decide(np.asarray(base.weights(), dtype=float) @ scores, scores)
-                leaning = model._run.lean(*model._rows_of(X[t : t + 1]))[1][0]
+                leaning = model._lean(X[t : t + 1])[1][0]
                 np.testing.assert_allclose(
                     leaning, np.append(by_scores, expected), rtol=1e-7, atol=1e-9
                 )

@@ -55,7 +55,7 @@ def test_what_was_learned_of_the_others_stays(learner, combiner):
 def test_the_old_classes_keep_their_odds():
     model = machine(scaling=None)
     _, _, before = grown(model)
-    now = model._run.calibration.probabilities(model._run.lean(*model._rows_of(X))[1])
+    now = model._run.calibration.probabilities(model._lean(X)[1])
     assert now[:, 1].max() < 0.05
     np.testing.assert_allclose(now[:, 2] / now[:, 0], before[:, 1] / before[:, 0], rtol=0.3)
 

@@ -83,14 +83,14 @@ def test_before_each_label_they_are_what_is_predicted():
     twin = Calibration(1, model._run.inputs)
     twin.restore(model._run.calibration.arrays())
     for i in range(100, 160):
-        before = model._run.lean(*model._rows_of(X[i : i + 1]))[1]
+        before = model._lean(X[i : i + 1])[1]
         said, _ = twin.learn(
             before, np.array([y[i] > 0], dtype=float), np.ones(1), np.ones(1, dtype=bool)
         )
         mine = model._run.calibration.probabilities(before)
         np.testing.assert_allclose(mine, said, rtol=1e-12)
         model.partial_fit(X[i : i + 1], y[i : i + 1])
-    leanings = model._run.lean(*model._rows_of(X))[1]
+    leanings = model._lean(X)[1]
     mine = model._run.calibration.probabilities(leanings)
     np.testing.assert_allclose(mine, twin.probabilities(leanings), rtol=1e-12)
 

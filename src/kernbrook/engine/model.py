@@ -71,6 +71,7 @@ class Model:
     progress : what else was learned
     scaler : of the rows, in each view
     calibration : what was learned of the decisions' errors, or None
+    session, met_few : in which it takes rows one by one; chunks of few rows before; see `quick`
     together : examples of one block
     inputs : of the calibration, for each score: what the experts lean to; then their vote, where
         the combiner has learned from the vote what it adds
@@ -107,10 +108,12 @@ class Model:
         self.scaler: Any = None
         self.calibration = None
         self.due: Due | None = None
+        self.session: Any = None
+        self.met_few = 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is only kept for the next rows that come one by one."""
-        return {**self.__dict__, "calibration": self.calibration, "due": None}
+        return {**self.__dict__, "calibration": self.calibration, "due": None, "session": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(in_memory(state, {}))
@@ -266,12 +269,11 @@ class Model:
         self.check(board)
         return board
 
-    def decide(self, views: Views, raw: Any = None) -> Floats:
-        """(n, scores) decisions on rows, without learning and without using up a draw."""
-        return self.lean(views, raw)[0]
-
     def lean(self, views: Views, raw: Any = None) -> tuple[Floats, Floats]:
-        """Decisions, (n, scores), and what the experts lean to, (n, inputs * scores)."""
+        """Decisions on rows, (n, scores), and what the experts lean to, (n, inputs * scores).
+
+        Nothing is learned, and no draw is used up.
+        """
         decisions = self._answers(len(views[0]))[0]
         leanings = np.zeros((len(decisions), self.inputs * self.setting.scores))
         progress, room = self.progress, np.empty(ROOM, dtype=np.int64)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
+from weakref import ref
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.engine import verbs
@@ -18,6 +20,7 @@ from kernbrook.engine.model import COMBINED, Model, check_rounds
 from kernbrook.engine.progress import MOST_ROUNDS, Due, Progress, empty_board
 from kernbrook.engine.rounds import Met, link_store, scratch_of
 from kernbrook.engine.row import (
+    COPY,
     DONE,
     NOT_COMBINED,
     NOT_HERE,
@@ -31,10 +34,10 @@ from kernbrook.engine.row import (
     Row,
     Scaled,
     Whole,
-    decide_row,
+    decide_rows,
     in_rows,
     keep,
-    learn_row,
+    learn_rows,
     link_own,
     link_view,
     link_whole,
@@ -65,9 +68,10 @@ from kernbrook.numerics.zero import zero_or
 
 JOURNAL = 256  # rows between two copies of all that was learned
 MOST_DUE = 256  # rows that the calibration learns from later
+FEW = 12  # rows of a chunk that are quicker one by one
+SOME = 8  # chunks of few rows before they are taken so
 
-
-_decide_row = naming(decide_row)
+_decide_rows = naming(decide_rows)
 
 
 class QuickRows:
@@ -80,7 +84,7 @@ class QuickRows:
     """
 
     def __init__(self, model: Model):
-        self.model, self.stamp, setting = model, stamp(), model.setting
+        self._model, self.stamp, setting = ref(model), stamp(), model.setting
         m, c, d = model.n_experts, setting.scores, setting.width
         self.width, self.scores = d, c
         given, key, tells = np.empty((1, d)), np.zeros(1, dtype=np.int64), not setting.judges_stored
@@ -106,7 +110,6 @@ class QuickRows:
         forms = [own.use(its) for own, its in zip(stores, arrays, strict=True)]
         self.states = tuple(own.state for own in stores)
         board = empty_board(1, m, c, np.empty(1), np.empty(1), setting.regression, model.inputs)
-        self.leanings = board.leanings  # of the row that was decided on last
         self.failed = board._replace(scores=board.scores.copy(), sizes=board.sizes.copy())
         long = 0 if self.by_parts else JOURNAL  # what Python fills in is not filled in again
         self.journal = Journal(
@@ -118,6 +121,7 @@ class QuickRows:
             np.empty(MOST_DUE),
             np.zeros(MOST_DUE, dtype=bool),
         )
+        self.one = np.empty(1), np.empty(1)  # label and weight of a row
         self.kept: list[Any] = []  # what is behind the addresses in links
         parts = np.array([parts_of(member) for member, _ in forms])
         whole = Whole(
@@ -138,14 +142,39 @@ class QuickRows:
         self.kept.append((made, forms))
         return np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
 
-    def goes_on(self, model: Model | None) -> bool:
-        """Whether this is of that model, with verbs as they are now."""
-        return self.model is model and self.stamp == stamp()
+    @staticmethod
+    def of(model: Model | None) -> QuickRows | None:
+        """That of a model, begun where there is none; None where it cannot learn so."""
+        if model is None:
+            return None
+        quick: QuickRows | None = model.session
+        if quick is None or quick.stamp != stamp():
+            if not model.compiled or not all(in_rows(store) for store in model.stores):
+                return None
+            model.session = quick = QuickRows(model)
+        return quick
 
     @staticmethod
-    def takes(model: Model) -> bool:
-        """Whether a model can learn so."""
-        return model.compiled and all(in_rows(store) for store in model.stores)
+    def for_few(model: Model, X: Any) -> QuickRows | None:
+        """The same for rows of a chunk, (n, d), where they are few enough; and not at first.
+
+        What takes rows one by one is compiled, or loaded, by itself: for a short chunk or two, at
+        the end of a file, that would not be worth while.
+        """
+        if sp.issparse(X) or not 0 < len(X) <= FEW:
+            return None
+        if model.session is None:
+            model.met_few += 1
+            if model.met_few < SOME:
+                return None
+        return QuickRows.of(model)
+
+    @property
+    def model(self) -> Model:
+        """The model, which holds this."""
+        model = self._model()
+        assert model is not None
+        return model
 
     def learn(self, x: Floats, label: float, weight: float, given: float) -> Floats | None:
         """(c,) the decision on a row before its label, NaN: none, is learned from.
@@ -156,29 +185,65 @@ class QuickRows:
         if x.shape != (self.width,):
             return None
         self._look()
-        out = np.empty(self.scores)
+        out = np.empty((1, self.scores))
         end = self._fill(x)
         if end == DONE:
-            at, calibration = self.model.rounds, self.model.__dict__["calibration"]
-            if at >= MOST_ROUNDS:
-                check_rounds(at + 1)
-            if calibration is not None and at - calibration.rounds == MOST_DUE:
-                _ = self.model.calibration  # it learns what is due
-            at %= MOST_DUE
-            self.due.labels[at], self.due.weights[at] = label, given
-            end = learn_row(self.link, x, label, weight, out)
+            self._expect(1, label, given)
+            self.one[0][0], self.one[1][0] = label, weight
+            end = learn_rows(self.link, x[None], *self.one, out)
         return self._answer(end, out)
 
-    def decide(self, x: Floats) -> Floats | None:
-        """(c,) the decision on a row, (d,), without learning; None as for `learn`."""
+    def learn_few(self, X: Floats, labels: Floats, weights: Floats, given: Floats) -> Floats | None:
+        """(n, c) as `learn` for few rows, all or none; None where there is one to be refused."""
+        if len(X) > len(self.journal.X) or X.shape[1] != self.width:
+            return None
+        self._look()
+        self._expect(len(X), labels, given)
+        out = np.empty((len(X), self.scores))
+        end = learn_rows(self.link, np.require(X, requirements="W"), labels, weights, out)
+        return out if end == DONE else None
+
+    def _expect(self, n: int, labels: Any, weights: Any) -> None:
+        """The calibration will learn from the next rows later, with their weights as given."""
+        at, calibration = self.model.rounds, self.model.__dict__["calibration"]
+        if at + n > MOST_ROUNDS:
+            check_rounds(at + n)
+        if calibration is not None and at + n - calibration.rounds > MOST_DUE:
+            _ = self.model.calibration  # it learns what is due
+        several = isinstance(labels, np.ndarray)
+        where = np.arange(at, at + n) % MOST_DUE if several else at % MOST_DUE
+        self.due.labels[where], self.due.weights[where] = labels, weights
+
+    def decide(self, x: Floats) -> tuple[Floats, Floats] | None:
+        """(1, c) the decision on a row, (d,), without learning, and what the experts lean to.
+
+        None as for `learn`.
+        """
         if x.shape != (self.width,) or not self.reads:
             return None
         self._look()
-        out = np.empty(self.scores)
         end = self._fill(x)
+        out, leanings = self._room(1)
         if end == DONE:
-            end = _decide_row(self.link, x, out)
-        return self._answer(end, out)
+            end = _decide_rows(self.link, x[None], out, leanings)
+        return None if self._answer(end, out) is None else (out, leanings)
+
+    def decide_few(self, X: Floats) -> tuple[Floats, Floats] | None:
+        """As `decide` for few rows; None where there is one to be refused."""
+        if self.by_parts or X.shape[1] != self.width or not self.reads:
+            return None
+        self._look()
+        out, leanings = self._room(len(X))
+        end = _decide_rows(self.link, np.require(X, requirements="W"), out, leanings)
+        return (out, leanings) if end == DONE else None
+
+    def leanings(self, n: int) -> Floats:
+        """(n, ...) what the experts leant to before the labels of the last few rows."""
+        rounds = self.model.rounds
+        return self.due.leanings[np.arange(rounds - n, rounds) % MOST_DUE]
+
+    def _room(self, n: int) -> tuple[Floats, Floats]:
+        return np.empty((n, self.scores)), np.empty((n, self.due.leanings.shape[1]))
 
     def _fill(self, x: Floats) -> int:
         """What is not compiled looks at a row. Returns how that ends."""
@@ -189,9 +254,10 @@ class QuickRows:
         return end
 
     def _answer(self, end: int, out: Floats) -> Floats | None:
-        """The decision, once a row has ended somehow; raises what says how."""
+        """(c,) the decision, once a row has ended somehow; raises what says how."""
         if end == DONE:
-            return out
+            own: Floats = out[0]
+            return own
         if end in (NOT_HERE, RAISED):  # a block says what the error was
             return None
         if end == TOO_LARGE:
@@ -221,7 +287,7 @@ class QuickRows:
         Until then it holds others, or what is copied already lies here.
         """
         model = self.model
-        self.journal.n[0] = len(self.journal.X)  # before the next row, everything is copied
+        self.journal.n[0] = COPY
         for own, other in zip(self.progress, model.progress, strict=True):
             np.copyto(own, other)
         for store, state in zip(self.stores, model.states, strict=True):
@@ -427,7 +493,7 @@ def _settle_slots(store, chosen):
     added = changed = False
     for e in range(slots.place.shape[0]):
         changed |= slots.filled[e, 0] != store.before[e]
-        for s in range(slots.filled[e, 0]):
+        for s in range(slots.place.shape[1]):  # a slot may have been filled, and emptied again
             added |= slots.place[e, s] == last
     if added or changed:  # else no slot holds another point than before
         compact(slots, store.n, store.stored, store.row, last)

@@ -1,8 +1,9 @@
 """One row as a whole, in compiled code: what comes before and after the round, and the round.
 
 Everything that a row needs lies in buffers that are made once, and one link says where. Whoever
-calls passes the link and the row. What was learned is changed in place. A row that ends in an
-overflow is undone: by a copy from some rows before, and these rows, which are learned again.
+calls passes the link and the rows, which are learned all or none. What was learned is changed in
+place. Rows one of which ends in an overflow are undone: by a copy from some rows before, and the
+rows up to these, which are learned again.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from kernbrook.numerics.zero import finite
 # How a row can end.
 # From OVERFLOWED + 1 on: a store's number.
 DONE, NOT_HERE, TOO_LARGE, RAISED, NOT_COMBINED, OVERFLOWED = range(6)
+COPY = -1  # instead of a number of rows since the last copy: there is one before the next row
 
 
 class Row(NamedTuple):
@@ -59,7 +61,7 @@ class Row(NamedTuple):
 
 
 class Journal(NamedTuple):
-    """The rows since the last copy: n, (1,), their features, labels and weights."""
+    """The rows since the last copy: n, (1,), or COPY; their features, labels and weights."""
 
     n: Labels
     X: Floats
@@ -264,17 +266,19 @@ def in_rows(store: Store) -> type[InRows] | None:
 
 
 @Verb
-def take(whole: Any, x: Vector, label: float, weight: float, out: Vector) -> int:
+def take(whole: Any, x: Vector, label: float, weight: float, rows: int, out: Vector) -> int:
     """Learn a row; out : (c,) out, the decision before. Returns how it ends.
 
-    Where it ends neither in DONE nor in NOT_HERE, `undo` has to follow.
+    rows : how many from this one on are learned all or none; 0: it is not the first of these
+
+    Where it does not end in DONE, `undo` has to follow.
     """
     raise NotImplementedError
 
 
 @Verb
-def undo(whole: Any) -> None:
-    """Go back to the last copy, and learn the rows since then."""
+def undo(whole: Any, rows: int) -> None:
+    """Go back to the last copy, and learn the rows since then, but not the last few."""
     raise NotImplementedError
 
 
@@ -285,8 +289,11 @@ def look(whole: Any, x: Vector) -> int:
 
 
 @Verb
-def foresee(whole: Any, x: Vector, out: Vector) -> int:
-    """The decision on a row, (c,) out; nothing is learned. Returns how it ends."""
+def foresee(whole: Any, x: Vector, out: Vector, leanings: Vector) -> int:
+    """The decision on a row, (c,) out, and what the experts lean to; nothing is learned.
+
+    Returns how it ends.
+    """
     raise NotImplementedError
 
 
@@ -300,14 +307,24 @@ def link_whole(whole, link):
 
 
 @njit(cache=True)
-def learn_row(link, x, label, weight, out):
-    """`take`, and `undo` where it has to follow."""
+def learn_rows(link, X, labels, weights, out):
+    """Learn some rows, all or none; out : (n, c) out. Returns how the last one ends."""
+    n, end = X.shape[0], DONE
+    for i in range(n):
+        end = taken(link, X[i], labels[i], weights[i], n if i == 0 else 0, out[i])
+        if end != DONE:
+            through(undo, link, i)
+            break
+    return end
+
+
+@njit(cache=True)
+def taken(link, x, label, weight, rows, out):
+    """See `take`."""
     try:
-        end = through(take, link, x, label, weight, out)
+        end = through(take, link, x, label, weight, rows, out)
     except Exception:
         end = RAISED
-    if end != DONE and end != NOT_HERE:
-        through(undo, link)
     return end
 
 
@@ -318,17 +335,24 @@ def look_at_row(link, x):
 
 
 @njit(cache=True)
-def decide_row(link, x, out):
-    """See `foresee`."""
-    return through(foresee, link, x, out)
+def decide_rows(link, X, out, leanings):
+    """`foresee` for each row, up to one that does not end well. Returns how the last one ends."""
+    end = DONE
+    for i in range(X.shape[0]):
+        end = through(foresee, link, X[i], out[i], leanings[i])
+        if end != DONE:
+            break
+    return end
 
 
 @take.of(Whole)
-def _take(whole, x, label, weight, out):
+def _take(whole, x, label, weight, rows, out):
     journal = whole.journal
+    if rows > 0 and journal.n[0] + rows > journal.X.shape[0]:
+        journal.n[0] = COPY
     if not given(whole.row, x):
         return NOT_HERE
-    if journal.n[0] == journal.X.shape[0]:
+    if journal.n[0] == COPY:
         copy(whole.live, whole.saved)
         for k in range(len(whole.own)):
             through(keep, whole.own[k], False)
@@ -349,8 +373,11 @@ def _take(whole, x, label, weight, out):
 
 
 @undo.of(Whole)
-def _undo(whole):
+def _undo(whole, rows):
     journal = whole.journal
+    if journal.n[0] == COPY:
+        return  # nothing has changed
+    journal.n[0] -= rows
     copy(whole.saved, whole.live)
     for k in range(len(whole.own)):
         through(keep, whole.own[k], True)
@@ -430,7 +457,7 @@ def _look(whole, x):
 
 
 @foresee.of(Whole)
-def _foresee(whole, x, out):
+def _foresee(whole, x, out, leanings):
     end = look(whole, x)
     if end != DONE:
         return end
@@ -445,6 +472,7 @@ def _foresee(whole, x, out):
     if not combined(whole):
         return NOT_COMBINED
     copy(whole.decisions[0], out)
+    copy(whole.board.leanings[0], leanings)
     return DONE
 
 

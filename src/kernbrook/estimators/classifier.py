@@ -26,9 +26,7 @@ from kernbrook.estimators.machine import (
     LARGEST_WEIGHT,
     OnlineMachine,
     answer_of,
-    check_some_weight,
     importance_of,
-    row_of,
 )
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.estimators.thresholds import agreeing, checked, said
@@ -181,9 +179,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         InputError
             A parameter, or the data, is not what was expected.
         """
-        self._forget()
-        check_some_weight(sample_weight)
-        return self._learn_all(X, y, None, sample_weight)
+        return self._fit(X, y, sample_weight)
 
     @changes
     def partial_fit(
@@ -207,16 +203,6 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             A parameter, or the data, is not what was expected.
         """
         return self if self._is_nothing(X, y) else self._learn_all(X, y, classes, sample_weight)
-
-    def _learn_all(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> OnlineMKClassifier:
-        X, y, sample_weight, places = self._good_ones(X, y, sample_weight)
-        if is_empty(X) and vars(self).get("n_rows_skipped_"):
-            return self  # they are all skipped
-        with self._nothing_half_done(), placed(places):
-            X, y = self._validated(X, y)
-            self._set_classes(y, classes)
-            self._learn(X, y, sample_weight, given=True)
-        return self
 
     @changes
     def learn(
@@ -354,17 +340,12 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         -------
         (n, c) in the order of `classes_`, each row summing to 1
         """
-        rows = self._rows_of(X)  # which says so where nothing was learned
-        return self._probable(*self._run.lean(*rows))
+        return self._probable(*self._lean(X))
 
     @in_turn
     def predict_proba_one(self, x: Any) -> Floats:
         """(c,) the probabilities for one row, given as (d,) numbers; see `learn_one`."""
-        row, quick = row_of(x), self._quickly()
-        decision = None if quick is None else quick.decide(row)
-        if quick is None or decision is None:
-            return self.predict_proba(np.atleast_2d(row))[0]
-        return self._probable(decision[None], quick.leanings)[0]
+        return self._probable(*self._lean_one(x))[0]
 
     def _probable(self, decisions: Floats, leanings: Floats) -> Floats:
         """(n, c) probabilities, of decisions and of what the experts lean to."""
@@ -548,12 +529,15 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return self._called(probabilities[-1:], cuts[-1:])[0]
 
     def _chances(self, decisions: Floats, leanings: Floats) -> Floats | None:
-        return self._agreed(self._run.calibration.said[0], decisions, leanings)
+        probabilities = self._run.calibration.said[0][-len(decisions) :]
+        return self._agreed(probabilities, decisions, leanings)
 
     def _met(self, decisions: Floats) -> NDArray[Any]:
         if self.threshold is None:
             return self._predictions(decisions)
-        return self._called(*self._run.calibration.said)
+        probabilities, cuts = self._run.calibration.said
+        n = len(decisions)
+        return self._called(probabilities[-n:], cuts[-n:])
 
     def _called(self, probabilities: Floats, cuts: Floats) -> NDArray[Any]:
         rule = checked(self.threshold, len(self.classes_))

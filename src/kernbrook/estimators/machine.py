@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,7 +32,7 @@ from kernbrook.checks import (
     row_of_chunk,
     shown,
 )
-from kernbrook.engine.model import Follow, Model, Views, slices
+from kernbrook.engine.model import Follow, Model, Views, as_targets, slices
 from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.progress import Board
 from kernbrook.engine.quick import QuickRows
@@ -97,11 +97,10 @@ class OnlineMachine(Snapshots, BaseEstimator):
         "missing_label": Other("None, a number or text", check_missing),
         "on_bad_rows": OneOf(("raise", "skip")),
     }
-    _not_copied = ("_turn", "_quick")
     _run: Model
     _of_numbers: bool
     _learned: tuple[str, ...] = (
-        "_run", "_quick", "feature_names_in_", "kernels_", "n_features_in_", "n_rows_skipped_",
+        "_run", "feature_names_in_", "kernels_", "n_features_in_", "n_rows_skipped_",
     )  # fmt: skip
 
     def __init__(
@@ -205,6 +204,22 @@ class OnlineMachine(Snapshots, BaseEstimator):
 
     # -- learning ---------------------------------------------------------------------------
 
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        self._forget()
+        check_some_weight(sample_weight)
+        return self._learn_all(X, y, None, sample_weight)
+
+    def _learn_all(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+        """What `fit` and `partial_fit` do: each label is learned from."""
+        X, y, sample_weight, places = self._good_ones(X, y, sample_weight)
+        if is_empty(X) and vars(self).get("n_rows_skipped_"):
+            return self  # they are all skipped
+        with self._nothing_half_done(), placed(places):
+            X, y = self._validated(X, y)
+            self._set_classes(y, classes)
+            self._learn(X, y, sample_weight, given=True)
+        return self
+
     def _learn_rows(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Learned:
@@ -217,12 +232,17 @@ class OnlineMachine(Snapshots, BaseEstimator):
         labels = None if callable(y) else self._numbers(y)
         if not hasattr(self, "_run"):
             self._start(X)
-        run, rows = self._run, self._rows(X)  # checked before anything is learned
+        run = self._run
+        alone = labels is None or (run.asks and not given and self._by_what_was_asked)
+        if not alone and (given or not run.asks):
+            learned = self._learn_few(X, labels, importance, given)
+            if learned is not None:
+                return learned
+        rows = self._rows(X)  # checked before anything is learned
         check_range(rows.norms, self._allowed(X))
         if not run.setting.judges_stored:
             rows = replace(rows, keys=keys_of(X))  # as they are given: they are scaled anew
         parts = []
-        alone = labels is None or (run.asks and not given and self._by_what_was_asked)
         told = y if labels is None else labels
         for where in slices(X.shape[0], 1 if alone else run.together):
             before = self._run.scaler
@@ -233,6 +253,20 @@ class OnlineMachine(Snapshots, BaseEstimator):
                 refused = self._refused(X, rows, told, importance, given, where)
                 raise NonFiniteError(f"{refused}: {error}") from error
         return joined(parts)
+
+    def _learn_few(self, X: Any, labels: Any, importance: Floats, given: bool) -> Learned | None:
+        """Learn few rows one by one, all or none; None where a block has to take them."""
+        quick = QuickRows.for_few(self._run, X)
+        if quick is None:
+            return None
+        before, targets = self._run.scaler.copy(), as_targets(labels)
+        weights = self._weighed(labels, importance)
+        decisions = quick.learn_few(X, targets, weights, importance)
+        if decisions is None:
+            return None
+        warn_of_leaps(X, slice(0, len(X)), self._run.scaler.leaps(before))
+        chances = None if given else self._chances(decisions, quick.leanings(len(X)))
+        return Learned(self._met(decisions), ~np.isnan(targets), decisions, chances)
 
     def _learn_block(
         self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice
@@ -339,7 +373,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
             return self._learn_rows([x], [y], classes, sample_weight).predictions[0]
         weight = 1.0 if sample_weight is None else importance_of(sample_weight, 1)[0]
         row = row_of(x)
-        quick = None if classes is not None else self._quickly()
+        quick = None if classes is not None else QuickRows.of(vars(self).get("_run"))
         if quick is not None:
             label = self._number_of(y) if y.__hash__ is not None else None
             if label is not None:
@@ -357,22 +391,16 @@ class OnlineMachine(Snapshots, BaseEstimator):
     @in_turn
     def predict_one(self, x: Any) -> Any:
         """The prediction for one row, given as (d,) numbers; see `learn_one`."""
-        row, quick = row_of(x), self._quickly()
-        decision = None if quick is None else quick.decide(row)
-        if decision is None:
-            check_is_fitted(self)
-            X = self._features(np.atleast_2d(row))
-            decision = self._run.decide(*self._seen(X))[0]
-        return self._prediction(decision)
+        return self._prediction(self._lean_one(x)[0][0])
 
-    def _quickly(self) -> QuickRows | None:
-        """The model as one that takes rows one by one; None where it is none, or not begun."""
-        run, quick = self.__dict__.get("_run"), self.__dict__.get("_quick")
-        if quick is None or not quick.goes_on(run):
-            if run is None or not QuickRows.takes(run):
-                return None
-            self._quick = quick = QuickRows(run)
-        return quick
+    def _lean_one(self, x: Any) -> tuple[Floats, Floats]:
+        """As `_lean` for one row, given as (d,) numbers."""
+        row, quick = row_of(x), QuickRows.of(vars(self).get("_run"))
+        said = None if quick is None else quick.decide(row)
+        if said is None:
+            check_is_fitted(self)
+            said = self._run.lean(*self._seen(self._features(np.atleast_2d(row))))
+        return said
 
     @in_turn
     def state(self) -> dict[str, NDArray[Any]]:
@@ -435,12 +463,18 @@ class OnlineMachine(Snapshots, BaseEstimator):
 
         Nothing changes, and no draw is used up.
         """
-        rows, raw = self._rows_of(X)
-        return self._run.would_ask(rows, raw)
+        X = self._given(X)
+        return self._run.would_ask(*self._seen(X))
 
     def _decide(self, X: Any) -> Floats:
-        rows, raw = self._rows_of(X)
-        return self._run.decide(rows, raw)
+        return self._lean(X)[0]
+
+    def _lean(self, X: Any) -> tuple[Floats, Floats]:
+        """Decisions on rows, (n, c), and what the experts lean to."""
+        X = self._given(X)
+        quick = QuickRows.for_few(self._run, X)
+        few = None if quick is None else quick.decide_few(X)
+        return self._run.lean(*self._seen(X)) if few is None else few
 
     def _seen(self, X: Any) -> tuple[Views, Any]:
         """Rows as they would be seen if they came next, and as they are given."""
@@ -448,16 +482,16 @@ class OnlineMachine(Snapshots, BaseEstimator):
         check_range(rows.norms, self._allowed(X))
         return self._views(self._run.scaler.transform(X), rows), X
 
-    def _rows_of(self, X: Any) -> tuple[Views, Any]:
-        """`_seen` of rows that are checked first."""
+    def _given(self, X: Any) -> Any:
+        """Rows to predict, checked, of a model that has learned."""
         check_is_fitted(self)
         if is_empty(X):
-            return self._seen(np.empty((0, self._run.setting.width)))
+            return np.empty((0, self._run.setting.width))
         with in_words(X):
             X = validate_data(
                 self, sound(X), reset=False, accept_sparse="csr", dtype=np.float64, order="C"
             )
-        return self._seen(canonical(X))
+        return canonical(X)
 
     # -- what was learned -------------------------------------------------------------------
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from kernbrook.checks import Flag, is_number, placed, row_of_chunk, shown
+from kernbrook.checks import Flag, is_number, row_of_chunk, shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.intervals import Residuals
-from kernbrook.estimators.labelled import as_numbers, is_empty, present
-from kernbrook.estimators.machine import OnlineMachine, check_some_weight
+from kernbrook.estimators.labelled import as_numbers, present
+from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.making import Pool, with_constants
 from kernbrook.estimators.tasks import Learned
 from kernbrook.gram.points import Flags, Floats
@@ -140,9 +140,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         InputError
             A parameter, or the data, is not what was expected.
         """
-        self._forget()
-        check_some_weight(sample_weight)
-        return self._learn_all(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
 
     @changes
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
@@ -157,16 +155,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         y : (n,) numbers
         sample_weight : (n,) or None; scales each example's loss
         """
-        return self if self._is_nothing(X, y) else self._learn_all(X, y, sample_weight)
-
-    def _learn_all(self, X: Any, y: Any, sample_weight: Any) -> OnlineMKRegressor:
-        X, y, sample_weight, places = self._good_ones(X, y, sample_weight)
-        if is_empty(X) and vars(self).get("n_rows_skipped_"):
-            return self  # they are all skipped
-        with self._nothing_half_done(), placed(places):
-            X, y = self._validated(X, y)
-            self._learn(X, y, sample_weight, given=True)
-        return self
+        return self if self._is_nothing(X, y) else self._learn_all(X, y, None, sample_weight)
 
     @changes
     def learn(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Floats, Flags]:

@@ -24,6 +24,7 @@ from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.making import pool_of
 from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.tasks import task_of
+from kernbrook.numerics.compiling import first_use
 
 ROWS = 8  # that a trial learns at most
 
@@ -239,7 +240,7 @@ def watched(trial: Callable[[], Any], tell: Tell | None) -> None:
 def heard(trial: Callable[[], Any], mark: Path) -> int:
     """Run a trial; how many of our functions it compiled. The first one leaves a mark, a file."""
     listener = _Listener(mark)
-    with install_listener("numba:compile", listener):
+    with install_listener("numba:compile", listener), first_use.told_by_others():
         trial()
     return listener.compiled
 

@@ -12,16 +12,20 @@ from functools import update_wrapper
 from pathlib import Path
 
 from numba import types
-from numba.core import config
+from numba.core import config, event
 from numba.core.caching import FunctionCache
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
 from kernbrook.errors import InputError
+from kernbrook.numerics.first_use import FirstUse
 from kernbrook.numerics.freshness import PACKAGE as PACKAGE_FOLDER
 from kernbrook.numerics.freshness import CheckedFiles, digest_of, meet, not_kept
 from kernbrook.numerics.inner import Compiled, InnerCacheImpl
 
 PACKAGE = __name__.partition(".")[0]
+
+first_use = FirstUse(Compiled)  # of this process
+event.register("numba:compile", first_use)
 
 
 def from_outside(kind):
