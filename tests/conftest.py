@@ -41,7 +41,7 @@ def pytest_sessionstart(session):
         return
     # Each process has a core: where libraries start threads besides, they wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from kernbrook.numerics.freshness import is_cold
+    from kernbrook.compiler.disk_cache import is_cold
 
     if is_cold():
         from kernbrook import recipes

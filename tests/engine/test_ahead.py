@@ -13,13 +13,13 @@ from numba import njit
 from numpy.testing import assert_array_equal
 
 import kernbrook as kb
+from kernbrook.compiler.links import new_link
 from kernbrook.engine.passes import COMPILED
 from kernbrook.engine.stores import ahead, slots
 from kernbrook.engine.stores.windows import link_meeting, meeting_of
 from kernbrook.gram.points import DenseRows, SparseRows
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.atomic import heard, tell
-from kernbrook.numerics.linking import new_link
 
 KERNELS = {
     "gaussian": kb.Gaussian(gamma=2.0),

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from naive import pegasos
 from numba import njit
 
-from kernbrook.numerics import merging
-from kernbrook.numerics.merging import best_share, choose_partner, lost, smallest
+from kernbrook.learners import merged_slots as merging
+from kernbrook.learners.merged_slots import best_share, choose_partner, lost, smallest
 
 LONG = np.longdouble
 COARSE, FINE, ROUNDING = 1e-4, 1e-12, 1e-12

@@ -16,7 +16,7 @@ from scipy.stats import chi2
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.numerics.draws import uniform
-from kernbrook.numerics.subsets import binomial, draw_subset
+from kernbrook.selection.subsets import binomial, draw_subset
 
 
 def drawn(weights, ratio, seed, round_):

@@ -11,11 +11,11 @@ from numba import njit
 from numpy.testing import assert_array_equal
 
 import kernbrook as kb
+from kernbrook.compiler.links import new_link, through
 from kernbrook.engine.stores import slots, windows
 from kernbrook.gram import points
 from kernbrook.gram.points import Block, DenseRows, SparseRows
 from kernbrook.kernels.planning import Layout
-from kernbrook.numerics.linking import new_link, through
 
 POOL = [kb.Gaussian(gamma=0.3), kb.Laplacian(gamma=0.2), kb.Polynomial(2, offset=1)]
 CALLED = kb.Callable(lambda X, Y: 1.0 / (1.0 + np.abs(X[:, :1] - Y[:, 0])))  # X @ Y.T: by shapes

@@ -11,10 +11,10 @@ from every_kernel import CASES, OF_VECTORS, city_block
 from naive import kernels as naive
 
 import kernbrook as kb
+from kernbrook.compiler import links
 from kernbrook.errors import InputError, NonFiniteError, UnknownNameError
 from kernbrook.kernels import amkl17, omkc16, resolve
 from kernbrook.kernels.planning import Layout
-from kernbrook.numerics import linking
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(23, 6))
@@ -210,7 +210,7 @@ def test_a_layout_is_made_again_where_it_is_loaded(monkeypatch):
     pool = [kb.Gaussian(sigma=1), kb.Polynomial(3), kb.Mean([kb.Linear(), kb.Cauchy(gamma=2)])]
     layout = Layout(pool, 2)
     held, pickled = (layout.plan, layout.parts), pickle.dumps(layout)
-    monkeypatch.setattr(linking, "_links", {})
+    monkeypatch.setattr(links, "_links", {})
     again = pickle.loads(pickled)
     for one, other in zip(held, (again.plan, again.parts), strict=True):
         assert (one.links != other.links).any(axis=1).all()

@@ -13,11 +13,11 @@ import plain
 import pytest
 
 import kernbrook as kb
+from kernbrook.compiler.verbs import from_outside
 from kernbrook.features.base import Features, Map
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.base import Step
 from kernbrook.kernels.spectra import ShiftInvariant, normal_frequencies
-from kernbrook.numerics.compiling import from_outside
 from kernbrook.numerics.plan import MANHATTAN, SQUARED
 from kernbrook.numerics.values import fill
 

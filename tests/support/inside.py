@@ -5,10 +5,10 @@ import sys
 import numpy as np
 from numba import njit
 
+from kernbrook.compiler.inner import Compiled
 from kernbrook.engine.progress import begun
 from kernbrook.engine.stores import expansion, linear, shared, slots
 from kernbrook.engine.verbs import Told, typed, update
-from kernbrook.numerics.inner import Compiled
 
 # Of each array of slots that has them, how many of its last axes are slots; 0: the first one is.
 SLOTS = {

@@ -10,6 +10,7 @@ import numpy as np
 from kernbrook.checks import Number
 from kernbrook.combiners.hedge import discount_losses
 from kernbrook.combiners.losses import DISCOUNT, LossCombiner, cut
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.uniting import (
     Apart,
     Weighing,
@@ -18,7 +19,6 @@ from kernbrook.engine.uniting import (
     weigh_together,
 )
 from kernbrook.engine.verbs import update
-from kernbrook.numerics.compiling import njit
 
 
 class FixedShare(LossCombiner):

@@ -14,13 +14,13 @@ from kernbrook.checks import LEARNED, POSITIVE, Part, or_none, refusal
 from kernbrook.combiners.fixed_share import FixedShare
 from kernbrook.combiners.losses import LossCombiner
 from kernbrook.combiners.ml_poly import MLPoly
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.committee import vote
 from kernbrook.engine.losses import LINEARIZED, MISTAKES, SQUARED, loss_of
 from kernbrook.engine.progress import Progress
 from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import correct, update, weigh_all
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.numerics.compiling import njit
 
 SURE = 1.0  # of classes: scores count up to it
 FAR = 3.0  # of numbers: differences count up to it, in deviations

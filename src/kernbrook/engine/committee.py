@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from kernbrook.compiler.borrowing import borrowed
+from kernbrook.compiler.links import pin, through
+from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.engine.losses import MISTAKES, loss_of
 from kernbrook.engine.progress import CHOSEN, MOST_LOSS
 from kernbrook.engine.verbs import (
@@ -13,10 +16,7 @@ from kernbrook.engine.verbs import (
     wants,
     weigh_all,
 )
-from kernbrook.numerics.borrowing import borrowed
 from kernbrook.numerics.classes import winner
-from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import pin, through
 from kernbrook.numerics.upkeep import copy
 from kernbrook.numerics.zero import zero_or
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernbrook.compiler.links import kind_of
 from kernbrook.engine import guards as guards  # of the verbs of others
 from kernbrook.engine.losses import SQUARED
 from kernbrook.engine.model import Model
@@ -22,7 +23,6 @@ from kernbrook.engine.stores.slots import SlotStore
 from kernbrook.engine.verbs import typed
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
-from kernbrook.numerics.linking import kind_of
 
 
 def compose(

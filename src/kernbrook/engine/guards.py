@@ -14,12 +14,12 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from kernbrook.checks import is_number, is_whole, shown
+from kernbrook.compiler.checking import page_of
+from kernbrook.compiler.links import failure
+from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.engine import verbs
 from kernbrook.engine.verbs import Change
 from kernbrook.errors import InputError, KernbrookError
-from kernbrook.numerics.checking import page_of
-from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import failure
 from kernbrook.numerics.zero import finite
 
 

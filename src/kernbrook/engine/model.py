@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.links import ROOM
 from kernbrook.engine.committee import relative_weights
 from kernbrook.engine.passes import COMPILED, PLAIN, Passes
 from kernbrook.engine.progress import (
@@ -41,7 +42,6 @@ from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
 from kernbrook.gram.sums import share
 from kernbrook.kernels import Kernel
-from kernbrook.numerics.linking import ROOM
 from kernbrook.snapshots import in_memory
 
 LARGE = 50_000  # examples kept

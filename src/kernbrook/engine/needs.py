@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kernbrook.checks import shown
+from kernbrook.compiler.checking import check_verbs
 from kernbrook.engine import verbs
 from kernbrook.engine.verbs import typed
 from kernbrook.errors import InputError
-from kernbrook.numerics.checking import check_verbs
 
 # store -> what its learners must have beside `rule`, and the verbs without which they are none
 STORES: dict[str, tuple[tuple[str, ...], tuple[Any, ...]]] = {

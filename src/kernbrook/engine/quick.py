@@ -15,6 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from kernbrook.compiler.borrowing import borrowed
+from kernbrook.compiler.links import LINK, ROOM, naming, new_link, through
+from kernbrook.compiler.verbs import njit, stamp
 from kernbrook.engine import verbs
 from kernbrook.engine.model import COMBINED, Model, check_rounds
 from kernbrook.engine.progress import MOST_ROUNDS, Due, Progress, empty_board
@@ -55,10 +58,7 @@ from kernbrook.errors import NonFiniteError
 from kernbrook.features.base import link_features, write_row
 from kernbrook.gram.points import RANGES, DenseRows, Floats, Labels, SupportVectors, range_of
 from kernbrook.numerics.arithmetic import fma
-from kernbrook.numerics.borrowing import borrowed
-from kernbrook.numerics.compiling import njit, stamp
 from kernbrook.numerics.lanes import dense_inner
-from kernbrook.numerics.linking import LINK, ROOM, naming, new_link, through
 from kernbrook.numerics.pairs import dense_manhattan, dense_squared
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Plan
 from kernbrook.numerics.scaling import METHODS, RANKS

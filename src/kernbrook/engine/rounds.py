@@ -5,6 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.borrowing import borrowed
+from kernbrook.compiler.links import ROOM, family, fill_in, pin, through
+from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.engine.committee import combine, lose, relative_weights
 from kernbrook.engine.losses import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, WEIGHED, Board
@@ -28,9 +31,6 @@ from kernbrook.engine.verbs import (
     wants,
 )
 from kernbrook.gram.points import Floats, Labels
-from kernbrook.numerics.borrowing import borrowed
-from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import ROOM, family, fill_in, pin, through
 
 EVERY = 1 << 30  # no store has so many parts
 

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.links import Vector, family, fill_in, through
+from kernbrook.compiler.verbs import Option, Verb, njit
 from kernbrook.engine.committee import decide
 from kernbrook.engine.progress import (
     CHOSEN,
@@ -31,9 +33,7 @@ from kernbrook.engine.rounds import EVERY, Scratch, check_some, learn_some, roun
 from kernbrook.engine.stores.base import Store, bounded, most_of
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.points import Floats, Labels
-from kernbrook.numerics.compiling import Option, Verb, njit
 from kernbrook.numerics.keys import dense_keys
-from kernbrook.numerics.linking import Vector, family, fill_in, through
 from kernbrook.numerics.pairs import dense_norms
 from kernbrook.numerics.scaling import rank_each, rank_rows, scale_each, scale_rows
 from kernbrook.numerics.zero import finite

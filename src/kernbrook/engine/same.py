@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from kernbrook.compiler.verbs import is_theirs
 from kernbrook.kernels import Callable, Kernel
-from kernbrook.numerics.compiling import is_theirs
 
 
 def same(held: Any, made: Any) -> bool:

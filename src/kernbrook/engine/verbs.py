@@ -17,10 +17,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 
 from kernbrook.checks import is_number, is_whole, shown
-from kernbrook.engine.progress import Progress
-from kernbrook.errors import InputError
-from kernbrook.numerics.compiling import Option, Verb, njit
-from kernbrook.numerics.linking import (
+from kernbrook.compiler.links import (
     ROOM,
     Marks,
     Matrix,
@@ -32,6 +29,9 @@ from kernbrook.numerics.linking import (
     fills,
     words_of,
 )
+from kernbrook.compiler.verbs import Option, Verb, njit
+from kernbrook.engine.progress import Progress
+from kernbrook.errors import InputError
 
 
 def typed(rule: Any) -> Any:

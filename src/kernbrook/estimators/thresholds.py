@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from kernbrook.checks import is_number, shown
+from kernbrook.compiler.verbs import njit
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Floats, Labels
-from kernbrook.numerics.compiling import njit
 
 _WANTED = "threshold: expected None, a number from 0 to 1, 'f1' or a matrix of costs"
 

@@ -18,13 +18,13 @@ from numba.core.event import Listener, install_listener
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from kernbrook.compiler.verbs import first_use
 from kernbrook.errors import KernbrookError
 from kernbrook.estimators.defaults import MANY
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.making import pool_of
 from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.tasks import task_of
-from kernbrook.numerics.compiling import first_use
 
 ROWS = 8  # that a trial learns at most
 

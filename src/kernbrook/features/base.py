@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import Part
+from kernbrook.compiler.links import Matrix, Vector, family, fill_in
+from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.planning import Layout
-from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import Matrix, Vector, family, fill_in
 
 Arrays = dict[str, NDArray[Any]]
 Floats = NDArray[np.float64]

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.verbs import njit
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, write_row
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.constant import without_constant
 from kernbrook.kernels.polynomial import Polynomial, polynomial_variables
-from kernbrook.numerics.compiling import njit
 
 MOST = 65_536  # monomials: a row of them is half a megabyte
 

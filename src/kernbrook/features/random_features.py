@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import Flag, OneOf, Whole, or_none
+from kernbrook.compiler.verbs import njit
 from kernbrook.errors import InputError
 from kernbrook.features.base import TILE, Arrays, Features, Floats, Map, Rows, Shapes, write_row
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.spectra import WAYS, ShiftInvariant, over_subsets
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.trigonometry import LARGEST, sine_cosine
 

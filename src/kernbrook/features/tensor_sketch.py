@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import Whole
+from kernbrook.compiler.verbs import njit
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, Shapes
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.constant import without_constant
 from kernbrook.kernels.polynomial import Polynomial, polynomial_variables
-from kernbrook.numerics.compiling import njit
 
 
 @njit(cache=True, nogil=True)

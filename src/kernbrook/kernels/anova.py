@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kernbrook.checks import Whole, check_values
+from kernbrook.compiler.verbs import njit
 from kernbrook.kernels.base import Matrix, Values, Width, dense
 from kernbrook.kernels.gaussian import Gaussian
 from kernbrook.kernels.spectra import Floats, ShiftInvariant, over_subsets
 from kernbrook.numerics.arithmetic import exp_negative, fma
-from kernbrook.numerics.compiling import njit
 
 LARGEST_ORDER = 100  # compiled loops, which nothing stops, go up to it for each input
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from kernbrook.checks import Other
+from kernbrook.compiler.verbs import is_theirs
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Matrix, Values, dense, values_of
-from kernbrook.numerics.compiling import is_theirs
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernbrook.checks import shown
+from kernbrook.compiler.checking import check_verbs
+from kernbrook.compiler.links import linked
+from kernbrook.compiler.verbs import is_theirs, stamp
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Step
 from kernbrook.kernels.callable import Callable
 from kernbrook.kernels.exponential import ExponentialStep
-from kernbrook.numerics.checking import check_verbs
-from kernbrook.numerics.compiling import is_theirs, stamp
-from kernbrook.numerics.linking import linked
 from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Parts, Plan
 from kernbrook.numerics.values import fill, link_single_step, link_step

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.losses import HINGE, MISTAKES
 from kernbrook.numerics.classes import winner
-from kernbrook.numerics.compiling import njit
 
 
 @njit(cache=True, nogil=True)

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernbrook.checks import NON_NEGATIVE, POSITIVE, or_none
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.uniting import Apart, remember_together
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.gram.points import Floats
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL
 from kernbrook.numerics.classes import add_step, copies
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.projection import gather, project, reduce
 from kernbrook.numerics.upkeep import keep, scale, square_of
 

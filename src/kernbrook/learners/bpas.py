@@ -7,11 +7,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from kernbrook.checks import POSITIVE
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
 from kernbrook.numerics.classes import copies
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.upkeep import cheapest
 
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import errs
 from kernbrook.numerics.classes import add_step, copies
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.upkeep import oldest, scale, square_of
 
 

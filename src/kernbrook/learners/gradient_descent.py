@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import NON_NEGATIVE, POSITIVE, Number, OneOf, Or, Whole, or_none
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import after_label, descend, expand, predict
 from kernbrook.errors import InputError
 from kernbrook.features.base import MAP, Floats
 from kernbrook.learners.steps import product, sign_of
 from kernbrook.numerics.classes import log_loss
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.zero import ZERO
 
 LOSSES = ("squared", "logistic", "hinge", "epsilon-insensitive")

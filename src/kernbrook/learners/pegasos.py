@@ -9,16 +9,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernbrook.checks import POSITIVE, Flag, OneOf, Whole, or_none
+from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.engine.uniting import Apart, remember_together
 from kernbrook.engine.verbs import Change, fit_in, keep_within
 from kernbrook.gram.points import Floats
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners.budgeted import Budgeted
+from kernbrook.learners.merged_slots import choose_partner, lost, smallest
 from kernbrook.learners.steps import SMALLEST_DIAGONAL
 from kernbrook.numerics.arithmetic import exp_negative, fma
-from kernbrook.numerics.compiling import Verb, njit
 from kernbrook.numerics.lanes import dense_inner
-from kernbrook.numerics.merging import choose_partner, lost, smallest
 from kernbrook.numerics.pairs import NEAR_DOUBLE, dense_squared
 from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce, remove
 from kernbrook.numerics.upkeep import copy, random_slot, scale, square_of

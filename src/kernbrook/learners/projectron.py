@@ -8,11 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernbrook.checks import Number
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, errs, hinge_loss
 from kernbrook.numerics.classes import add_step, copies
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce
 from kernbrook.numerics.zero import zero_or
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import POSITIVE, Number, Or
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import descend, predict
 from kernbrook.errors import NonFiniteError
 from kernbrook.features.base import MAP, Floats
 from kernbrook.learners.steps import product, sign_of
-from kernbrook.numerics.compiling import njit
 
 LARGEST_GROWTH = 1e6  # of a variance in P under forgetting, beyond its first value
 

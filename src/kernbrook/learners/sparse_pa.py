@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple
 
 from kernbrook.checks import POSITIVE, Flag, Whole, or_none
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.verbs import Change, expand, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.bpas import replace_cheapest
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
 from kernbrook.numerics.classes import add_step, copies
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.draws import DRAW_ADMISSION, PURPOSE, uniform
 
 

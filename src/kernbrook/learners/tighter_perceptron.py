@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import errs
 from kernbrook.numerics.classes import add_step
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.zero import ZERO
 
 

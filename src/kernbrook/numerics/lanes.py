@@ -12,8 +12,8 @@ from numba.core import cgutils, config
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from kernbrook.compiler.verbs import njit
 from kernbrook.numerics.arithmetic import fma
-from kernbrook.numerics.compiling import njit
 
 
 def _vector_bytes():

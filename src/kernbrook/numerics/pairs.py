@@ -7,8 +7,8 @@ shared with dense. CSR matrices arrive as (data, indices, indptr). Features and 
 
 import numpy as np
 
+from kernbrook.compiler.verbs import njit
 from kernbrook.numerics.arithmetic import fma
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.lanes import sum_products
 
 # Below this share of the norms a squared distance is taken from the difference, by the type that

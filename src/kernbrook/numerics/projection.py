@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from kernbrook.numerics.compiling import njit
+from kernbrook.compiler.verbs import njit
 
 # A squared distance to the span below this share of k(x, x) is within the rounding: x is in it.
 SMALLEST_PIVOT = 1e-8

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from kernbrook.numerics.compiling import njit
+from kernbrook.compiler.verbs import njit
 
 MAXIMUM, MOMENTS, RANKS = 0, 1, 2
 METHODS = {"maximum": MAXIMUM, "moments": MOMENTS, "ranks": RANKS}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.numerics.compiling import njit
+from kernbrook.compiler.verbs import njit
 
 LINE = 64  # bytes
 

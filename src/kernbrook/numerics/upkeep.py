@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from kernbrook.compiler.borrowing import borrowed
+from kernbrook.compiler.verbs import njit
 from kernbrook.numerics.arithmetic import bits_float, float_bits
-from kernbrook.numerics.borrowing import borrowed
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.draws import DRAW_REMOVAL, PURPOSE, uniform
 
 GREATEST = np.iinfo(np.int64).max

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from kernbrook.compiler.borrowing import borrowed
+from kernbrook.compiler.links import Matrix, Vector, family, fill_in, fills, in_single, through
+from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.numerics.arithmetic import fma
-from kernbrook.numerics.borrowing import borrowed
-from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import Matrix, Vector, family, fill_in, fills, in_single, through
 
 
 @Verb

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbrook.numerics.compiling import njit
+from kernbrook.compiler.verbs import njit
 
 ZERO = 1e-12  # a sum within this share of the sum of its terms' sizes is zero: exact cancellation
 

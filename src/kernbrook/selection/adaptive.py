@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from kernbrook.checks import Number
 from kernbrook.engine.progress import ROUND, SEED
 from kernbrook.engine.verbs import choose_next, expect, select
-from kernbrook.numerics.subsets import draw_subset
+from kernbrook.selection.subsets import draw_subset
 
 
 class AdaptiveSelection(BaseEstimator):

@@ -7,9 +7,9 @@ from typing import ClassVar, NamedTuple
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import Number, Whole, or_none
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.progress import CHOSEN, WEIGHED
 from kernbrook.engine.verbs import choose_next, expect, lead_on, select
-from kernbrook.numerics.compiling import njit
 
 
 class BestOfPrefix(BaseEstimator):

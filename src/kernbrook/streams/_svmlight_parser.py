@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernbrook.numerics.compiling import njit
+from kernbrook.compiler.verbs import njit
 
 # What stopped the parser.
 DONE, BAD_LABEL, BAD_PAIR, BAD_VALUE, INDEX_ZERO, INDEX_ORDER, INDEX_WIDE = range(7)

@@ -14,11 +14,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from kernbrook.compiler.verbs import bounds_checked, is_theirs
 from kernbrook.errors import InputError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.regressor import OnlineMKRegressor
 from kernbrook.kernels import Gaussian
-from kernbrook.numerics.compiling import bounds_checked, is_theirs
 from kernbrook.persistence.saving import load, save
 
 Floats = NDArray[np.float64]

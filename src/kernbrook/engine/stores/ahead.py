@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernbrook.compiler.borrowing import borrowed
+from kernbrook.compiler.links import through
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.stores.windows import meet_points, turn_to
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.atomic import heard, tell
-from kernbrook.numerics.borrowing import borrowed
-from kernbrook.numerics.compiling import njit
-from kernbrook.numerics.linking import through
 from kernbrook.numerics.plan import Parts
 from kernbrook.numerics.values import kernel_rows
 

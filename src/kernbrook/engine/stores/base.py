@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.ahead import Helper
 from kernbrook.engine.uniting import Apart
@@ -15,7 +16,6 @@ from kernbrook.engine.verbs import Seen, score
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, wider
 from kernbrook.numerics.classes import margin_of
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.keys import met_before
 from kernbrook.numerics.zero import zero_or
 

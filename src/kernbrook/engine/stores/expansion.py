@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.links import linked, through
+from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look, met, summed
@@ -17,8 +19,6 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
 from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels.planning import Layout
-from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import linked, through
 from kernbrook.numerics.plan import Plan
 from kernbrook.numerics.values import add_points
 from kernbrook.numerics.zero import zero_or

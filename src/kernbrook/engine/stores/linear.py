@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, refusal, shown
+from kernbrook.compiler.links import ROOM, linked, pin, through
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Progress
 from kernbrook.engine.same import same
@@ -35,8 +37,6 @@ from kernbrook.gram.points import Floats, Labels, Rows, check_array, within
 from kernbrook.gram.sums import share, threads_for
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.spectra import ShiftInvariant
-from kernbrook.numerics.compiling import njit
-from kernbrook.numerics.linking import ROOM, linked, pin, through
 from kernbrook.numerics.zero import finite
 
 FEATURE_BLOCK = 256  # examples processed together: their features stay in the caches

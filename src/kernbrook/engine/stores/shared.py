@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.links import ROOM, linked, pin, through
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Store, summed
 from kernbrook.engine.verbs import learn, link_combiner, score, weigh_all
@@ -17,7 +18,6 @@ from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.classes import add_step, margin_of
-from kernbrook.numerics.linking import ROOM, linked, pin, through
 from kernbrook.numerics.plan import Plan
 from kernbrook.numerics.values import add_points
 from kernbrook.numerics.zero import zero_or

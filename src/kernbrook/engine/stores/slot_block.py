@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.links import pin, through
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.stores.ahead import Ahead, hand_on, take_over
 from kernbrook.engine.stores.base import look
 from kernbrook.engine.stores.windows import TILE, meet_points, meet_row, turn_to, window_columns
@@ -30,9 +32,7 @@ from kernbrook.engine.verbs import (
 )
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.classes import add_step
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.lanes import lay_across
-from kernbrook.numerics.linking import pin, through
 from kernbrook.numerics.plan import Parts
 from kernbrook.numerics.storage import aligned
 from kernbrook.numerics.values import kernel_rows

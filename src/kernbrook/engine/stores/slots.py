@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, shown
+from kernbrook.compiler.links import ROOM, linked, new_link
+from kernbrook.compiler.verbs import njit
 from kernbrook.engine.progress import ROUND, Board, Progress
 from kernbrook.engine.stores.ahead import Helper, Paying, ahead_of
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, met, summed
@@ -44,8 +46,6 @@ from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.kernels.polynomial import PolynomialStep
-from kernbrook.numerics.compiling import njit
-from kernbrook.numerics.linking import ROOM, linked, new_link
 from kernbrook.numerics.pairs import dense_norms
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER
 from kernbrook.numerics.storage import renumber, spread_coefficients

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.links import Cube, Numbers, family, fill_in, in_single
+from kernbrook.compiler.verbs import Option, Verb, njit
 from kernbrook.gram.points import (
     WIDEST,
     DenseRows,
@@ -22,9 +24,7 @@ from kernbrook.gram.points import (
     numbers_among,
 )
 from kernbrook.kernels.planning import Layout
-from kernbrook.numerics.compiling import Option, Verb, njit
 from kernbrook.numerics.lanes import dense_inner, lay_across, sum_products
-from kernbrook.numerics.linking import Cube, Numbers, family, fill_in, in_single
 from kernbrook.numerics.pairs import (
     dense_manhattan,
     dense_squared,

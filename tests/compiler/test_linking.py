@@ -7,8 +7,7 @@ import pytest
 from numba import types
 from numpy.typing import NDArray
 
-from kernbrook.numerics.compiling import Verb, njit
-from kernbrook.numerics.linking import (
+from kernbrook.compiler.links import (
     ROOM,
     Marks,
     Matrix,
@@ -21,6 +20,7 @@ from kernbrook.numerics.linking import (
     pin,
     through,
 )
+from kernbrook.compiler.verbs import Verb, njit
 
 
 class Told(NamedTuple):

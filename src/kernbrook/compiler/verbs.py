@@ -16,11 +16,11 @@ from numba.core import config, event
 from numba.core.caching import FunctionCache
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
+from kernbrook.compiler.disk_cache import PACKAGE as PACKAGE_FOLDER
+from kernbrook.compiler.disk_cache import CheckedFiles, digest_of, meet, not_kept
+from kernbrook.compiler.first_use import FirstUse
+from kernbrook.compiler.inner import Compiled, InnerCacheImpl
 from kernbrook.errors import InputError
-from kernbrook.numerics.first_use import FirstUse
-from kernbrook.numerics.freshness import PACKAGE as PACKAGE_FOLDER
-from kernbrook.numerics.freshness import CheckedFiles, digest_of, meet, not_kept
-from kernbrook.numerics.inner import Compiled, InnerCacheImpl
 
 PACKAGE = __name__.partition(".")[0]
 

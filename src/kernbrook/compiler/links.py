@@ -20,10 +20,10 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin
 from numpy.typing import NDArray
 
+from kernbrook.compiler.addresses import POINTER, At, is_named, load, store, value_at
+from kernbrook.compiler.borrowing import uncounted
+from kernbrook.compiler.verbs import Option, is_theirs, njit, stamp
 from kernbrook.errors import InputError, KernbrookError
-from kernbrook.numerics.borrowing import uncounted
-from kernbrook.numerics.compiling import Option, is_theirs, njit, stamp
-from kernbrook.numerics.memory import POINTER, At, is_named, load, store, value_at
 
 # Arrays as verbs take them: C-contiguous, with so many axes.
 Vector = Annotated[NDArray[np.float64], 1]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import kernbrook
+from kernbrook.compiler import disk_cache
+from kernbrook.compiler.disk_cache import STAMP, CheckedFiles, digest_of, discard_stale
 from kernbrook.errors import KernbrookWarning
-from kernbrook.numerics import freshness
-from kernbrook.numerics.freshness import STAMP, CheckedFiles, digest_of, discard_stale
 
 
 def test_a_changed_digest_empties_this_packages_cache(tmp_path):
@@ -48,7 +48,7 @@ DAMAGES = {
 
 @pytest.fixture
 def told(monkeypatch):
-    monkeypatch.setattr(freshness, "_told", set())
+    monkeypatch.setattr(disk_cache, "_told", set())
 
 
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])

@@ -7,9 +7,9 @@ from typing import Any
 from numba import typeof, types
 from numba.core.errors import NumbaError
 
+from kernbrook.compiler.links import addressed, types_of
+from kernbrook.compiler.verbs import is_theirs, owners
 from kernbrook.errors import InputError
-from kernbrook.numerics.compiling import is_theirs, owners
-from kernbrook.numerics.linking import addressed, types_of
 
 PAGES = {
     "update": "combiner", "weigh_all": "combiner", "correct": "combiner", "select": "combiner",

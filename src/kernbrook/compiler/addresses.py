@@ -22,7 +22,7 @@ from numba.extending import (
     register_model,
 )
 
-from kernbrook.numerics.borrowing import uncounted
+from kernbrook.compiler.borrowing import uncounted
 
 POINTER = ir.IntType(8).as_pointer()
 

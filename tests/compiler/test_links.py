@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
+from kernbrook.compiler import links
+from kernbrook.compiler.verbs import Verb
 from kernbrook.engine.verbs import link_budgeted, typed
 from kernbrook.errors import InputError
-from kernbrook.numerics import linking
-from kernbrook.numerics.compiling import Verb
 
 
 def test_links_do_not_pile_up():
-    first = linking.linked(link_budgeted, (typed(kb.BPAS(5, 1e-3).rule()),))
+    first = links.linked(link_budgeted, (typed(kb.BPAS(5, 1e-3).rule()),))
     before = first.copy()
-    for i in range(2 * linking.MOST_LINKS):
-        linking.linked(link_budgeted, (typed(kb.BPAS(5, 1.0 + i).rule()),))
-    assert len(linking._links) <= linking.MOST_LINKS
+    for i in range(2 * links.MOST_LINKS):
+        links.linked(link_budgeted, (typed(kb.BPAS(5, 1.0 + i).rule()),))
+    assert len(links._links) <= links.MOST_LINKS
     np.testing.assert_array_equal(first, before)  # whoever has a link keeps what it points to
 
 
 def test_the_same_rule_has_one_link():
     rules = [typed(kb.BPAS(5, 0.125).rule()) for _ in "ab"]
-    one, other = (linking.linked(link_budgeted, (rule,)) for rule in rules)
+    one, other = (links.linked(link_budgeted, (rule,)) for rule in rules)
     assert one is other
 
 
@@ -31,9 +31,9 @@ def test_a_family_of_more_verbs_than_a_link_has_room_for():
     def nothing(rule):
         return None
 
-    verbs = [Verb(nothing) for _ in range(linking.LINK)]
+    verbs = [Verb(nothing) for _ in range(links.LINK)]
     with pytest.raises(InputError, match="room for 4 verbs, got 5"):
-        linking.family(*verbs)
+        links.family(*verbs)
 
 
 def test_pickles_hold_no_scratch():

@@ -10,7 +10,7 @@ import pytest
 PROGRAM = """
 import numpy as np
 import kernbrook as kb
-from kernbrook.numerics import first_use
+from kernbrook.compiler import first_use
 
 first_use.WORTH = 0.0
 X = np.random.default_rng(0).normal(size=(20, 2))
@@ -50,8 +50,8 @@ def test_the_line_is_written_once_and_never_again(tmp_path):
 
 THEIRS = """
 from numba import njit
-from kernbrook.numerics import first_use
-from kernbrook.numerics.compiling import first_use as heard, njit as ours
+from kernbrook.compiler import first_use
+from kernbrook.compiler.verbs import first_use as heard, njit as ours
 
 first_use.WORTH = 0.0
 njit(lambda x: x + 1)(1)

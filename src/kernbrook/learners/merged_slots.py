@@ -19,6 +19,7 @@ import math
 
 import numpy as np
 
+from kernbrook.compiler.verbs import njit
 from kernbrook.numerics.arithmetic import (
     LN2_HIGH,
     LN2_LOW,
@@ -31,7 +32,6 @@ from kernbrook.numerics.arithmetic import (
     float_bits,
     fma,
 )
-from kernbrook.numerics.compiling import njit
 from kernbrook.numerics.upkeep import least
 
 EQUAL = 1e-9  # costs within this share of the least are equal

@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.testing import assert_array_equal
 
-from kernbrook.numerics.borrowing import borrowed
+from kernbrook.compiler.borrowing import borrowed
 
 
 class Pair(NamedTuple):
