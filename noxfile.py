@@ -115,7 +115,8 @@ def fuzz(session: nox.Session) -> None:
 # Twins, rows one by one, mixed pools and files: wherever compiled code counts places.
 BOUNDS = [
     "tests/engine/test_twins.py", "tests/engine/test_budget.py", "tests/engine/test_multiclass.py",
-    "tests/engine/test_blocks.py", "tests/engine/test_quick.py", "tests/engine/test_mixed_pools.py",
+    "tests/engine/test_blocks.py", "tests/engine/test_session.py",
+    "tests/engine/test_mixed_pools.py",
     "tests/engine/test_merging.py", "tests/engine/test_pegasos.py", "tests/streams", "tests/fuzz",
 ]  # fmt: skip
 

@@ -51,7 +51,7 @@ def test_the_line_is_written_once_and_never_again(tmp_path):
 THEIRS = """
 from numba import njit
 from kernbrook.compiler import first_use
-from kernbrook.compiler.verbs import first_use as heard, njit as ours
+from kernbrook.compiler.compiling import first_use as heard, njit as ours
 
 first_use.WORTH = 0.0
 njit(lambda x: x + 1)(1)

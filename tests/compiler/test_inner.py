@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 
 
 @njit()

@@ -7,6 +7,7 @@ import pytest
 from numba import types
 from numpy.typing import NDArray
 
+from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import (
     ROOM,
     Marks,
@@ -20,7 +21,6 @@ from kernbrook.compiler.links import (
     pin,
     through,
 )
-from kernbrook.compiler.verbs import Verb, njit
 
 
 class Told(NamedTuple):

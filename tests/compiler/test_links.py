@@ -7,7 +7,7 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.compiler import links
-from kernbrook.compiler.verbs import Verb
+from kernbrook.compiler.compiling import Verb
 from kernbrook.engine.verbs import link_budgeted, typed
 from kernbrook.errors import InputError
 

@@ -193,7 +193,7 @@ def test_before_any_line_of_one_row(features):
             learn(model, X[done : done + 2], y[done : done + 2])
             done, finished = done + 2, 0
         try:
-            with interrupted_at(line, OURS + "/engine/quick.py"):
+            with interrupted_at(line, OURS + "/engine/session.py"):
                 model.learn_one(X[done], int(y[done]))
             line, finished = 1, finished + 1
         except KeyboardInterrupt:

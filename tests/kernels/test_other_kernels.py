@@ -13,7 +13,7 @@ import plain
 import pytest
 
 import kernbrook as kb
-from kernbrook.compiler.verbs import from_outside
+from kernbrook.compiler.compiling import from_outside
 from kernbrook.features.base import Features, Map
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.base import Step

@@ -64,7 +64,7 @@ THINNED = {
         test_against_the_twin test_chunks_and_sparsity test_every_step_of_hard_streams
         test_the_budget_is_never_exceeded test_what_is_held_decides test_whole_streams
     """,
-    "engine/test_quick.py": """
+    "engine/test_session.py": """
         test_a_prediction_is_that_of_a_chunk test_a_row_is_a_chunk_of_one
     """,
     "engine/test_single_precision.py": """

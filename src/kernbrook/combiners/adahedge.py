@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import LEARNED
 from kernbrook.combiners.losses import LossCombiner, check_losses, cut
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError

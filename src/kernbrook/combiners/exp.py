@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import POSITIVE, Number, or_none
 from kernbrook.combiners.fixed_share import Sharing
 from kernbrook.combiners.losses import LossCombiner, check_losses, cut
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError

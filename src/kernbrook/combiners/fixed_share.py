@@ -10,7 +10,7 @@ import numpy as np
 from kernbrook.checks import Number
 from kernbrook.combiners.hedge import discount_losses
 from kernbrook.combiners.losses import DISCOUNT, LossCombiner, cut
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import (
     Apart,
     Weighing,

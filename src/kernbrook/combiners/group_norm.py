@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import Number, or_none
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.losses import LOGISTIC
 from kernbrook.engine.verbs import update, weigh_all
 from kernbrook.errors import InputError

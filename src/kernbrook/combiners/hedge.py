@@ -6,7 +6,7 @@ import math
 from typing import ClassVar, NamedTuple
 
 from kernbrook.combiners.losses import DISCOUNT, LossCombiner, cut, lift
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import LEARNED, POSITIVE, Number, OneOf, or_none
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine import losses
 from kernbrook.engine.losses import NO_CAP
 from kernbrook.errors import InputError

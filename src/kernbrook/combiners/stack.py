@@ -14,7 +14,7 @@ from kernbrook.checks import LEARNED, POSITIVE, Part, or_none, refusal
 from kernbrook.combiners.fixed_share import FixedShare
 from kernbrook.combiners.losses import LossCombiner
 from kernbrook.combiners.ml_poly import MLPoly
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.committee import vote
 from kernbrook.engine.losses import LINEARIZED, MISTAKES, SQUARED, loss_of
 from kernbrook.engine.progress import Progress

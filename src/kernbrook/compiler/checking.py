@@ -7,8 +7,8 @@ from typing import Any
 from numba import typeof, types
 from numba.core.errors import NumbaError
 
+from kernbrook.compiler.compiling import is_theirs, owners
 from kernbrook.compiler.links import addressed, types_of
-from kernbrook.compiler.verbs import is_theirs, owners
 from kernbrook.errors import InputError
 
 PAGES = {

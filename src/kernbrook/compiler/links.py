@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.addresses import POINTER, At, is_named, load, store, value_at
 from kernbrook.compiler.borrowing import uncounted
-from kernbrook.compiler.verbs import Option, is_theirs, njit, stamp
+from kernbrook.compiler.compiling import Option, is_theirs, njit, stamp
 from kernbrook.errors import InputError, KernbrookError
 
 # Arrays as verbs take them: C-contiguous, with so many axes.

@@ -3,8 +3,8 @@
 import numpy as np
 
 from kernbrook.compiler.borrowing import borrowed
+from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import pin, through
-from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.engine.losses import MISTAKES, loss_of
 from kernbrook.engine.progress import CHOSEN, MOST_LOSS
 from kernbrook.engine.verbs import (

@@ -15,8 +15,8 @@ import numpy as np
 
 from kernbrook.checks import is_number, is_whole, shown
 from kernbrook.compiler.checking import page_of
+from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import failure
-from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.engine import verbs
 from kernbrook.engine.verbs import Change
 from kernbrook.errors import InputError, KernbrookError

@@ -1,6 +1,6 @@
 """Losses that a combiner looks at; they also decide what a vote is."""
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.classes import log_loss, margin_of
 
 MISTAKES = 0  # 0 or 1; experts vote with their signs

@@ -71,7 +71,7 @@ class Model:
     progress : what else was learned
     scaler : of the rows, in each view
     calibration : what was learned of the decisions' errors, or None
-    session, met_few : in which it takes rows one by one; chunks of few rows before; see `quick`
+    session, met_few : in which it takes rows one by one; chunks of few rows before; see `session`
     together : examples of one block
     inputs : of the calibration, for each score: what the experts lean to; then their vote, where
         the combiner has learned from the vote what it adds

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import Cube, Marks, MarkTable, Matrix, Numbers, Vector
-from kernbrook.compiler.verbs import njit
 from kernbrook.numerics.zero import finite
 
 # What `counters` of a run's progress holds.

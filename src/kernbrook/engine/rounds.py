@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.borrowing import borrowed
+from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import ROOM, family, fill_in, pin, through
-from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.engine.committee import combine, lose, relative_weights
 from kernbrook.engine.losses import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, WEIGHED, Board

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.compiling import Option, Verb, njit
 from kernbrook.compiler.links import Vector, family, fill_in, through
-from kernbrook.compiler.verbs import Option, Verb, njit
 from kernbrook.engine.committee import decide
 from kernbrook.engine.progress import (
     CHOSEN,

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from kernbrook.compiler.verbs import is_theirs
+from kernbrook.compiler.compiling import is_theirs
 from kernbrook.kernels import Callable, Kernel
 
 

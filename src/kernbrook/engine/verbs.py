@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 
 from kernbrook.checks import is_number, is_whole, shown
+from kernbrook.compiler.compiling import Option, Verb, njit
 from kernbrook.compiler.links import (
     ROOM,
     Marks,
@@ -29,7 +30,6 @@ from kernbrook.compiler.links import (
     fills,
     words_of,
 )
-from kernbrook.compiler.verbs import Option, Verb, njit
 from kernbrook.engine.progress import Progress
 from kernbrook.errors import InputError
 

@@ -35,8 +35,8 @@ from kernbrook.checks import (
 from kernbrook.engine.model import Follow, Model, Views, as_targets, slices
 from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.progress import Board
-from kernbrook.engine.quick import QuickRows
 from kernbrook.engine.same import same
+from kernbrook.engine.session import RowSession
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
 from kernbrook.estimators.bad_rows import good_rows, runs
@@ -256,7 +256,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
 
     def _learn_few(self, X: Any, labels: Any, importance: Floats, given: bool) -> Learned | None:
         """Learn few rows one by one, all or none; None where a block has to take them."""
-        quick = QuickRows.for_few(self._run, X)
+        quick = RowSession.for_few(self._run, X)
         if quick is None:
             return None
         before, targets = self._run.scaler.copy(), as_targets(labels)
@@ -373,7 +373,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
             return self._learn_rows([x], [y], classes, sample_weight).predictions[0]
         weight = 1.0 if sample_weight is None else importance_of(sample_weight, 1)[0]
         row = row_of(x)
-        quick = None if classes is not None else QuickRows.of(vars(self).get("_run"))
+        quick = None if classes is not None else RowSession.of(vars(self).get("_run"))
         if quick is not None:
             label = self._number_of(y) if y.__hash__ is not None else None
             if label is not None:
@@ -395,7 +395,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
 
     def _lean_one(self, x: Any) -> tuple[Floats, Floats]:
         """As `_lean` for one row, given as (d,) numbers."""
-        row, quick = row_of(x), QuickRows.of(vars(self).get("_run"))
+        row, quick = row_of(x), RowSession.of(vars(self).get("_run"))
         said = None if quick is None else quick.decide(row)
         if said is None:
             check_is_fitted(self)
@@ -472,7 +472,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
     def _lean(self, X: Any) -> tuple[Floats, Floats]:
         """Decisions on rows, (n, c), and what the experts lean to."""
         X = self._given(X)
-        quick = QuickRows.for_few(self._run, X)
+        quick = RowSession.for_few(self._run, X)
         few = None if quick is None else quick.decide_few(X)
         return self._run.lean(*self._seen(X)) if few is None else few
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernbrook.checks import is_number, shown
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Floats, Labels
 

@@ -18,7 +18,7 @@ from numba.core.event import Listener, install_listener
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from kernbrook.compiler.verbs import first_use
+from kernbrook.compiler.compiling import first_use
 from kernbrook.errors import KernbrookError
 from kernbrook.estimators.defaults import MANY
 from kernbrook.estimators.machine import OnlineMachine

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import Part
+from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import Matrix, Vector, family, fill_in
-from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.planning import Layout

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, write_row
 from kernbrook.kernels.base import Kernel

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import Whole
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, Shapes
 from kernbrook.kernels.base import Kernel

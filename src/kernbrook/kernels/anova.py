@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kernbrook.checks import Whole, check_values
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.kernels.base import Matrix, Values, Width, dense
 from kernbrook.kernels.gaussian import Gaussian
 from kernbrook.kernels.spectra import Floats, ShiftInvariant, over_subsets

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from kernbrook.checks import Other
-from kernbrook.compiler.verbs import is_theirs
+from kernbrook.compiler.compiling import is_theirs
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Matrix, Values, dense, values_of
 

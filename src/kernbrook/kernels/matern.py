@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernbrook.checks import OneOf, check_values
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.kernels.base import Matrix, Step, Values, Width, squared_distances
 from kernbrook.kernels.spectra import Floats, ShiftInvariant, normal_frequencies
 from kernbrook.numerics.arithmetic import LOWEST, UNDERFLOW, exp_negative, fma

@@ -15,8 +15,8 @@ import numpy as np
 
 from kernbrook.checks import shown
 from kernbrook.compiler.checking import check_verbs
+from kernbrook.compiler.compiling import is_theirs, stamp
 from kernbrook.compiler.links import linked
-from kernbrook.compiler.verbs import is_theirs, stamp
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Step
 from kernbrook.kernels.callable import Callable

@@ -6,7 +6,7 @@ import math
 from typing import ClassVar, NamedTuple
 
 from kernbrook.checks import NON_NEGATIVE, Number, Whole
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import ASKED, ROUND, SKIPPED
 from kernbrook.engine.verbs import note_error, note_round, wants
 from kernbrook.labels.base import Policy

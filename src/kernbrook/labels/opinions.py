@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.losses import HINGE, MISTAKES
 from kernbrook.numerics.classes import winner
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernbrook.checks import NON_NEGATIVE, POSITIVE, or_none
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, remember_together
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.gram.points import Floats

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from kernbrook.checks import POSITIVE
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss

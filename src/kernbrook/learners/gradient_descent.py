@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import NON_NEGATIVE, POSITIVE, Number, OneOf, Or, Whole, or_none
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import after_label, descend, expand, predict
 from kernbrook.errors import InputError

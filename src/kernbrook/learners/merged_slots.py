@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.arithmetic import (
     LN2_HIGH,
     LN2_LOW,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernbrook.checks import POSITIVE, Flag, OneOf, Whole, or_none
-from kernbrook.compiler.verbs import Verb, njit
+from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.engine.uniting import Apart, remember_together
 from kernbrook.engine.verbs import Change, fit_in, keep_within
 from kernbrook.gram.points import Floats

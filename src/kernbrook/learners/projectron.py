@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from kernbrook.checks import Number
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, errs, hinge_loss

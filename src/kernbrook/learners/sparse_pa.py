@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple
 
 from kernbrook.checks import POSITIVE, Flag, Whole, or_none
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, expand, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.bpas import replace_cheapest

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.zero import ZERO
 
 SMALLEST_DIAGONAL = 1e-12  # an example with k(x, x) below it is a zero vector: nothing to add

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import errs

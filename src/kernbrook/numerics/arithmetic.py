@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 
 
 @intrinsic

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernbrook.compiler.borrowing import borrowed
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 
 RIDGE = 1.0  # curvature at the start, and the least one later
 FORGET = 0.02  # of what is known, at a label that nothing was known of; less, the surer it was

@@ -8,7 +8,7 @@ both it is added with the label's sign.
 
 import math
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.zero import ZERO
 
 

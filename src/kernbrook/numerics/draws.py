@@ -5,7 +5,7 @@ A slot is an expert's number plus a multiple of `PURPOSE`, one multiple for each
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 
 PURPOSE = 1 << 20
 DRAW_VOTE = 0

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 
 STEP = 0.2  # of the logarithm of a half width, at an error outside of it
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.draws import mix
 
 _STRIDE = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: far apart for near features

@@ -12,7 +12,7 @@ from numba.core import cgutils, config
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.arithmetic import fma
 
 

@@ -7,7 +7,7 @@ shared with dense. CSR matrices arrive as (data, indices, indptr). Features and 
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.lanes import sum_products
 

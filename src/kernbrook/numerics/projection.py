@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 
 # A squared distance to the span below this share of k(x, x) is within the rounding: x is in it.
 SMALLEST_PIVOT = 1e-8

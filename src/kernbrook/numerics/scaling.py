@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 
 MAXIMUM, MOMENTS, RANKS = 0, 1, 2
 METHODS = {"maximum": MAXIMUM, "moments": MOMENTS, "ranks": RANKS}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 
 LINE = 64  # bytes
 

@@ -5,7 +5,7 @@ multiply-add the first subtraction is exact, and the second is off by less than 
 angle up to `LARGEST`. The polynomials are minimax in r^2 on |r| <= pi / 4 (Remez exchange).
 """
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.arithmetic import ROUND, bits_float, float_bits, fma
 
 LARGEST = 1073741824.0  # 2^30: angles beyond it, if any, go to the library's functions

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernbrook.compiler.borrowing import borrowed
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.arithmetic import bits_float, float_bits
 from kernbrook.numerics.draws import DRAW_REMOVAL, PURPOSE, uniform
 

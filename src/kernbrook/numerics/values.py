@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from kernbrook.compiler.borrowing import borrowed
+from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import Matrix, Vector, family, fill_in, fills, in_single, through
-from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.numerics.arithmetic import fma
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 
 ZERO = 1e-12  # a sum within this share of the sum of its terms' sizes is zero: exact cancellation
 

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import Number, Whole, or_none
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import CHOSEN, WEIGHED
 from kernbrook.engine.verbs import choose_next, expect, lead_on, select
 

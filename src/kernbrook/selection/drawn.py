@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import Flag, Number, OneOf
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import ROUND, SEED
 from kernbrook.engine.verbs import expect, select
 from kernbrook.numerics.draws import DRAW_UPDATE, DRAW_VOTE, PURPOSE, uniform

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.draws import DRAW_SUBSET, PURPOSE, uniform
 
 

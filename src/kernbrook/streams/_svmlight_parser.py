@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 
 # What stopped the parser.
 DONE, BAD_LABEL, BAD_PAIR, BAD_VALUE, INDEX_ZERO, INDEX_ORDER, INDEX_WIDE = range(7)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from kernbrook.compiler.verbs import bounds_checked, is_theirs
+from kernbrook.compiler.compiling import bounds_checked, is_theirs
 from kernbrook.errors import InputError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.regressor import OnlineMKRegressor

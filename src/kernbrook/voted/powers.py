@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.lanes import WIDTH, add_powers_of_four
 
 LANES = np.uintp(WIDTH)

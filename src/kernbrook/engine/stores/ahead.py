@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernbrook.compiler.borrowing import borrowed
+from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import through
-from kernbrook.compiler.verbs import njit
 from kernbrook.engine.stores.windows import meet_points, turn_to
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.atomic import heard, tell

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.compiler.verbs import njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.ahead import Helper
 from kernbrook.engine.uniting import Apart

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import linked, through
-from kernbrook.compiler.verbs import Verb, njit
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look, met, summed

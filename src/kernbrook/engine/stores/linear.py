@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, refusal, shown
+from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import ROOM, linked, pin, through
-from kernbrook.compiler.verbs import njit
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Progress
 from kernbrook.engine.same import same

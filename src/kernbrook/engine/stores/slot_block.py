@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import pin, through
-from kernbrook.compiler.verbs import njit
 from kernbrook.engine.stores.ahead import Ahead, hand_on, take_over
 from kernbrook.engine.stores.base import look
 from kernbrook.engine.stores.windows import TILE, meet_points, meet_row, turn_to, window_columns

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, shown
+from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import ROOM, linked, new_link
-from kernbrook.compiler.verbs import njit
 from kernbrook.engine.progress import ROUND, Board, Progress
 from kernbrook.engine.stores.ahead import Helper, Paying, ahead_of
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, met, summed

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.compiler.compiling import Option, Verb, njit
 from kernbrook.compiler.links import Cube, Numbers, family, fill_in, in_single
-from kernbrook.compiler.verbs import Option, Verb, njit
 from kernbrook.gram.points import (
     WIDEST,
     DenseRows,

@@ -11,8 +11,8 @@ import pytest
 import their_parts as theirs
 
 import kernbrook as kb
-from kernbrook.engine import quick as quick_rows
-from kernbrook.engine.quick import QuickRows
+from kernbrook.engine import session as sessions
+from kernbrook.engine.session import RowSession
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import NonFiniteError
 
@@ -52,12 +52,12 @@ WAYS = [
 @pytest.fixture(autouse=True)
 def _chunks_are_blocks(monkeypatch):
     """Few rows, too, but where a test says otherwise: else rows would be compared with rows."""
-    monkeypatch.setattr(quick_rows, "FEW", 0)
+    monkeypatch.setattr(sessions, "FEW", 0)
 
 
 def decision(model, x):
     """What decides on a row that is taken by itself."""
-    return QuickRows.of(model._run).decide(x)[0][0]
+    return RowSession.of(model._run).decide(x)[0][0]
 
 
 def assert_same(one, other):
@@ -143,7 +143,7 @@ def test_kernels_that_are_sums_are_predicted_with_otherwise():
     for i in range(10, 60):
         assert model.predict_one(X[i]) == model.predict(X[i : i + 1])[0]
         model.learn_one(X[i], TWO[i])
-    assert QuickRows.of(model._run).decide(X[0]) is None
+    assert RowSession.of(model._run).decide(X[0]) is None
 
 
 def test_maps_that_are_not_compiled():
@@ -264,7 +264,7 @@ def test_a_bad_row_changes_nothing(x, y, error, scaling):
 @pytest.mark.parametrize("journal", [0, 1, 7, 256])
 def test_an_overflow_changes_nothing(journal, choices, monkeypatch):
     """Whenever it comes: the rows since the last copy are learned again."""
-    monkeypatch.setattr(quick_rows, "JOURNAL", journal)
+    monkeypatch.setattr(sessions, "JOURNAL", journal)
     kernels = [kb.Polynomial(9), kb.Gaussian(sigma=1.0)]
     pool = [kb.BPAS(5, aggressiveness=1e9), kb.RBP(7), *VIEWS[1:]]
     models = [
@@ -405,8 +405,8 @@ def test_others_read_while_rows_are_learned():
 def few(rows):
     """Chunks of so many rows are taken row by row, from the first on."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quick_rows, "FEW", rows)
-        patch.setattr(quick_rows, "SOME", 1)
+        patch.setattr(sessions, "FEW", rows)
+        patch.setattr(sessions, "SOME", 1)
         yield
 
 
@@ -464,7 +464,7 @@ def test_few_rows_are_a_block(learner, y, choices):
 @pytest.mark.parametrize("at", [0, 1, 6])
 def test_few_rows_are_learned_all_or_none(journal, at, monkeypatch):
     """One of them overflows; whose number is in the error; the rest goes on as without them."""
-    monkeypatch.setattr(quick_rows, "JOURNAL", journal)
+    monkeypatch.setattr(sessions, "JOURNAL", journal)
     kernels = [kb.Polynomial(9), kb.Gaussian(sigma=1.0)]
     pool = [kb.BPAS(5, aggressiveness=1e9), kb.RBP(7), *VIEWS[1:]]
     models = [kb.OnlineMKClassifier(kernels, pool, scaling=None, random_state=0) for _ in "ab"]
@@ -498,10 +498,10 @@ def test_a_leap_of_a_feature_is_said_of_few_rows_too():
 
 def test_rows_one_by_one_are_begun_where_short_chunks_come_again(monkeypatch):
     model, _ = both(kb.BPAS(8), TWO)
-    monkeypatch.setattr(quick_rows, "FEW", 16)
+    monkeypatch.setattr(sessions, "FEW", 16)
     before = set(vars(model))
     for i in range(20, 40):
-        assert (model._run.session is not None) == (i >= 20 + quick_rows.SOME)
+        assert (model._run.session is not None) == (i >= 20 + sessions.SOME)
         model.predict(X[i : i + 1])
     assert set(vars(model)) == before  # of the estimator nothing changes
     assert model.predict(X[:0]).tolist() == []

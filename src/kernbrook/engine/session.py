@@ -1,0 +1,315 @@
+"""One row at a time: what a block does, in buffers that are made once.
+
+The model's own arrays are these buffers, and compiled code changes them in place. No interruption
+comes into compiled code, and a row that overflows there is undone there. So a row is learned as a
+whole or not at all, as a block is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+from weakref import ref
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from kernbrook.compiler.compiling import stamp
+from kernbrook.compiler.links import LINK, naming, new_link
+from kernbrook.engine.model import COMBINED, Model, check_rounds
+from kernbrook.engine.progress import MOST_ROUNDS, Due, Progress, empty_board
+from kernbrook.engine.rounds import Met, link_store, scratch_of
+from kernbrook.engine.row import (
+    COPY,
+    DONE,
+    NOT_COMBINED,
+    NOT_HERE,
+    OVERFLOWED,
+    RAISED,
+    TOO_LARGE,
+    AsGiven,
+    InRows,
+    Journal,
+    Ranked,
+    Row,
+    Scaled,
+    Whole,
+    decide_rows,
+    in_rows,
+    learn_rows,
+    link_own,
+    link_view,
+    link_whole,
+    look_at_row,
+)
+from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they register)
+from kernbrook.engine.verbs import parts_of
+from kernbrook.errors import NonFiniteError
+from kernbrook.gram.points import RANGES, Floats, Labels, range_of
+from kernbrook.numerics.scaling import METHODS, RANKS
+
+JOURNAL = 256  # rows between two copies of all that was learned
+MOST_DUE = 256  # rows that the calibration learns from later
+FEW = 12  # rows of a chunk that are quicker one by one
+SOME = 8  # chunks of few rows before they are taken so
+
+_decide_rows = naming(decide_rows)
+
+
+class RowSession:
+    """A model that learns dense rows one by one, and decides on them.
+
+    Parameters
+    ----------
+    model : its progress, states and scaler are in use here from now on, and change in place; others
+        may replace them meanwhile
+    """
+
+    def __init__(self, model: Model):
+        self._model, self.stamp, setting = ref(model), stamp(), model.setting
+        m, c, d = model.n_experts, setting.scores, setting.width
+        self.width, self.scores = d, c
+        given, key, tells = np.empty((1, d)), np.zeros(1, dtype=np.int64), not setting.judges_stored
+        methods, limit = model.scaler.methods, RANGES[setting.dtype].norms
+        most = range_of(methods, setting.dtype).norms
+        rows = [
+            Row(
+                given, given if way is None else np.empty((1, d)), np.empty(1), key, tells, most,
+                limit,
+            )
+            for way in methods
+        ]  # fmt: skip
+        stores: list[InRows] = [
+            in_rows(store)(store, state, rows[store.view])  # type: ignore[misc]
+            for store, state in zip(model.stores, model.states, strict=True)
+        ]
+        self.stores, self.reads = stores, all(own.reads for own in stores)
+        self.by_parts = [own for own in stores if not own.compiled]
+        groups: list[Any] = [model.progress, [*model.scaler.arrays().values()]]
+        groups += [own.changing(state) for own, state in zip(stores, model.states, strict=True)]
+        live, (progress, scaling, *arrays) = together(groups)
+        self.progress, self.scaler = Progress(*progress), model.scaler.on(scaling)
+        forms = [own.use(its) for own, its in zip(stores, arrays, strict=True)]
+        self.states = tuple(own.state for own in stores)
+        board = empty_board(1, m, c, np.empty(1), np.empty(1), setting.regression, model.inputs)
+        self.failed = board._replace(scores=board.scores.copy(), sizes=board.sizes.copy())
+        long = 0 if self.by_parts else JOURNAL  # what Python fills in is not filled in again
+        self.journal = Journal(
+            np.zeros(1, dtype=np.int64), np.empty((long, d)), np.empty(long), np.empty(long)
+        )
+        self.due = Due(
+            np.empty((MOST_DUE, model.inputs * c)),
+            np.empty(MOST_DUE),
+            np.empty(MOST_DUE),
+            np.zeros(MOST_DUE, dtype=bool),
+        )
+        self.one = np.empty(1), np.empty(1)  # label and weight of a row
+        self.kept: list[Any] = []  # what is behind the addresses in links
+        parts = np.array([parts_of(member) for member, _ in forms])
+        whole = Whole(
+            model.passes.committee(model.choices), model.choices.terms._replace(given=True),
+            self.progress, board, self.due, (self.failed.scores, self.failed.sizes),
+            np.empty((1, c)), np.zeros(1, dtype=bool), scratch_of(m), rows[0],
+            self._linked(link_view, views(methods, rows, scaling)),
+            self._linked(link_store, [Met(member, board) for member, _ in forms]), parts,
+            self._linked(link_own, [own for _, own in forms]),
+            live, np.empty_like(live), self.journal, model.interferes,
+        )  # fmt: skip
+        self.link = self._linked(link_whole, [whole])[0]
+        self._take_over()
+
+    def _linked(self, maker: Any, forms: Sequence[Any]) -> Labels:
+        """(n, LINK) links to forms, which are kept."""
+        made = [new_link(maker, form) for form in forms]
+        self.kept.append((made, forms))
+        return np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
+
+    @staticmethod
+    def of(model: Model | None) -> RowSession | None:
+        """That of a model, begun where there is none; None where it cannot learn so."""
+        if model is None:
+            return None
+        quick: RowSession | None = model.session
+        if quick is None or quick.stamp != stamp():
+            if not model.compiled or not all(in_rows(store) for store in model.stores):
+                return None
+            model.session = quick = RowSession(model)
+        return quick
+
+    @staticmethod
+    def for_few(model: Model, X: Any) -> RowSession | None:
+        """The same for rows of a chunk, (n, d), where they are few enough; and not at first.
+
+        What takes rows one by one is compiled, or loaded, by itself: for a short chunk or two, at
+        the end of a file, that would not be worth while.
+        """
+        if sp.issparse(X) or not 0 < len(X) <= FEW:
+            return None
+        if model.session is None:
+            model.met_few += 1
+            if model.met_few < SOME:
+                return None
+        return RowSession.of(model)
+
+    @property
+    def model(self) -> Model:
+        """The model, which holds this."""
+        model = self._model()
+        assert model is not None
+        return model
+
+    def learn(self, x: Floats, label: float, weight: float, given: float) -> Floats | None:
+        """(c,) the decision on a row before its label, NaN: none, is learned from.
+
+        weight, given : of the row, as it is learned with, and as it was given
+        None where the row, (d,), is to be refused or has numbers of a size dealt with elsewhere.
+        """
+        if x.shape != (self.width,):
+            return None
+        self._look()
+        out = np.empty((1, self.scores))
+        end = self._fill(x)
+        if end == DONE:
+            self._expect(1, label, given)
+            self.one[0][0], self.one[1][0] = label, weight
+            end = learn_rows(self.link, x[None], *self.one, out)
+        return self._answer(end, out)
+
+    def learn_few(self, X: Floats, labels: Floats, weights: Floats, given: Floats) -> Floats | None:
+        """(n, c) as `learn` for few rows, all or none; None where there is one to be refused."""
+        if len(X) > len(self.journal.X) or X.shape[1] != self.width:
+            return None
+        self._look()
+        self._expect(len(X), labels, given)
+        out = np.empty((len(X), self.scores))
+        end = learn_rows(self.link, np.require(X, requirements="W"), labels, weights, out)
+        return out if end == DONE else None
+
+    def _expect(self, n: int, labels: Any, weights: Any) -> None:
+        """The calibration will learn from the next rows later, with their weights as given."""
+        at, calibration = self.model.rounds, self.model.__dict__["calibration"]
+        if at + n > MOST_ROUNDS:
+            check_rounds(at + n)
+        if calibration is not None and at + n - calibration.rounds > MOST_DUE:
+            _ = self.model.calibration  # it learns what is due
+        several = isinstance(labels, np.ndarray)
+        where = np.arange(at, at + n) % MOST_DUE if several else at % MOST_DUE
+        self.due.labels[where], self.due.weights[where] = labels, weights
+
+    def decide(self, x: Floats) -> tuple[Floats, Floats] | None:
+        """(1, c) the decision on a row, (d,), without learning, and what the experts lean to.
+
+        None as for `learn`.
+        """
+        if x.shape != (self.width,) or not self.reads:
+            return None
+        self._look()
+        end = self._fill(x)
+        out, leanings = self._room(1)
+        if end == DONE:
+            end = _decide_rows(self.link, x[None], out, leanings)
+        return None if self._answer(end, out) is None else (out, leanings)
+
+    def decide_few(self, X: Floats) -> tuple[Floats, Floats] | None:
+        """As `decide` for few rows; None where there is one to be refused."""
+        if self.by_parts or X.shape[1] != self.width or not self.reads:
+            return None
+        self._look()
+        out, leanings = self._room(len(X))
+        end = _decide_rows(self.link, np.require(X, requirements="W"), out, leanings)
+        return (out, leanings) if end == DONE else None
+
+    def leanings(self, n: int) -> Floats:
+        """(n, ...) what the experts leant to before the labels of the last few rows."""
+        rounds = self.model.rounds
+        return self.due.leanings[np.arange(rounds - n, rounds) % MOST_DUE]
+
+    def _room(self, n: int) -> tuple[Floats, Floats]:
+        return np.empty((n, self.scores)), np.empty((n, self.due.leanings.shape[1]))
+
+    def _fill(self, x: Floats) -> int:
+        """What is not compiled looks at a row. Returns how that ends."""
+        end = DONE
+        if self.by_parts and (end := look_at_row(self.link, x)) == DONE:
+            for store in self.by_parts:
+                store.fill()
+        return end
+
+    def _answer(self, end: int, out: Floats) -> Floats | None:
+        """(c,) the decision, once a row has ended somehow; raises what says how."""
+        if end == DONE:
+            own: Floats = out[0]
+            return own
+        if end in (NOT_HERE, RAISED):  # a block says what the error was
+            return None
+        if end == TOO_LARGE:
+            raise NonFiniteError(f"x: expected {RANGES[self.model.setting.dtype].told}")
+        if end == NOT_COMBINED:
+            raise NonFiniteError(COMBINED)
+        self._overflowed(end)
+
+    def _overflowed(self, end: int) -> NoReturn:
+        if end == OVERFLOWED:
+            self.model.check(self.failed)
+        raise self.model.stores[end - OVERFLOWED - 1].overflow(0)
+
+    def _look(self) -> None:
+        """Take over what the model holds, if others have replaced it."""
+        model = self.model
+        if not (
+            model.states is self.states
+            and model.progress is self.progress
+            and model.scaler is self.scaler
+        ):
+            self._take_over()
+
+    def _take_over(self) -> None:
+        """Copy what the model holds into the arrays in use here, which it then holds.
+
+        Until then it holds others, or what is copied already lies here.
+        """
+        model = self.model
+        self.journal.n[0] = COPY
+        for own, other in zip(self.progress, model.progress, strict=True):
+            np.copyto(own, other)
+        for store, state in zip(self.stores, model.states, strict=True):
+            store.load(state)
+        self.scaler.restore(model.scaler.arrays())
+        calibration = model.calibration  # up to date, before what was due is forgotten
+        model.__dict__.update(
+            progress=self.progress, states=self.states, scaler=self.scaler, due=self.due,
+            calibration=calibration,
+        )  # fmt: skip
+
+
+def views(
+    methods: Sequence[str | None], rows: Sequence[Row], arrays: Sequence[NDArray[Any]]
+) -> list[Any]:
+    """The compiled form of each view; arrays : three of each one that is scaled."""
+    found: list[Any] = []
+    for method, row in zip(methods, rows, strict=True):
+        if method is None:
+            found.append(AsGiven(row))
+            continue
+        (seen, first, second), arrays = arrays[:3], arrays[3:]
+        code = METHODS[method]
+        ranked = code == RANKS
+        state = seen, first, second
+        found.append(Ranked(row, *state) if ranked else Scaled(row, code, *state))
+    return found
+
+
+def together(groups: Sequence[Sequence[NDArray[Any]]]) -> tuple[Labels, list[list[NDArray[Any]]]]:
+    """One flat array, (words,), and parts of it, each of a shape and type like one in `groups`."""
+    words = [[-(-array.nbytes // 8) for array in group] for group in groups]
+    memory = np.zeros(sum(map(sum, words)), dtype=np.int64)
+    at = 0
+    parts: list[list[NDArray[Any]]] = []
+    for group, sizes in zip(groups, words, strict=True):
+        parts.append([])
+        for array, size in zip(group, sizes, strict=True):
+            own = memory[at : at + size].view(np.uint8)[: array.nbytes]
+            parts[-1].append(own.view(array.dtype).reshape(array.shape))
+            at += size
+    return memory, parts

@@ -1,0 +1,74 @@
+"""Experts on features, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.compiler.links import LINK, new_link, through
+from kernbrook.engine import verbs
+from kernbrook.engine.row import InRows, Row, in_rows, meet, read
+from kernbrook.engine.stores.linear import Learned, Linear, OnFeatures
+from kernbrook.engine.verbs import parts_of
+from kernbrook.features.base import link_features, write_row
+from kernbrook.gram.points import DenseRows, Floats, Labels
+
+
+class RowOfFeatures(NamedTuple):
+    """A row, as experts on features meet it.
+
+    member : the form for the rounds
+    x : (1, d) the row
+    maps : (k, LINK) links to the maps; none where they are not compiled
+    """
+
+    member: OnFeatures
+    x: Floats
+    maps: Labels
+
+
+class FeaturesInRows(InRows):
+    """Of experts on features."""
+
+    def __init__(self, store: Linear, state: Learned, row: Row):
+        self.store, self.pool = store, state.pool
+        self.rows = DenseRows(row.x, row.norm, row.key)
+        self.features = state.pool.empty(1)
+        rules = state.pool.rules()
+        self.compiled = all(rule is not None for rule in rules)
+        made = [new_link(link_features, rule) for rule in rules] if self.compiled else []
+        self.maps = np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
+        self.kept = made, rules
+
+    def changing(self, state: Learned) -> tuple[Floats, Floats]:
+        return state.theta, state.extra
+
+    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[OnFeatures, RowOfFeatures]:
+        theta, extra = arrays
+        self.state = Learned(theta, extra, self.pool)
+        member = self.store.member(self.features, theta, extra, self.store.scratch())
+        return member, RowOfFeatures(member, self.rows.X, self.maps)
+
+    def fill(self) -> None:
+        self.pool.fill(self.rows, self.features)
+
+
+@in_rows.register(Linear)
+def _features_in_rows(store: Linear) -> type[InRows]:
+    return FeaturesInRows
+
+
+@meet.of(RowOfFeatures)
+def _meet_features(store):
+    for k in range(len(store.maps)):
+        through(write_row, store.maps[k], store.x, store.member.block.features)
+
+
+@read.of(RowOfFeatures)
+def _read_features(store, board):
+    meet(store)
+    for i in range(parts_of(store.member)):
+        verbs.score(verbs.part(store.member, i, board), 0, board)
