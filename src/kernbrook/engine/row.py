@@ -35,12 +35,13 @@ from kernbrook.engine.verbs import Clock
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.keys import dense_keys
 from kernbrook.numerics.pairs import dense_norms
-from kernbrook.numerics.scaling import rank_each, rank_rows, scale_each, scale_rows
+from kernbrook.numerics.scaling import RANKS, rank_each, rank_rows, scale_each, scale_rows
 from kernbrook.numerics.zero import finite
 
 # How a row can end.
 # From OVERFLOWED + 1 on: a store's number.
 DONE, NOT_HERE, TOO_LARGE, RAISED, NOT_COMBINED, OVERFLOWED = range(6)
+AS_GIVEN = -1  # instead of a method of scaling
 COPY = -1  # instead of a number of rows since the last copy: there is one before the next row
 
 
@@ -106,14 +107,12 @@ class Whole(NamedTuple):
 # -- what views do -------------------------------------------------------------------------------
 
 
-class AsGiven(NamedTuple):
-    """A view of rows that are not scaled."""
+class View(NamedTuple):
+    """A view of the row: scaled, or as it is given.
 
-    row: Row
-
-
-class Scaled(NamedTuple):
-    """A view by maximum or moments; the state is as in `scale_rows`."""
+    method : of scaling, as in `scale_rows`; RANKS; or AS_GIVEN, where `row.x` is `row.given`
+    seen, first, second : the scaler's state, as in `rank_rows`; else (1,), (1, d) and (1, d)
+    """
 
     row: Row
     method: int
@@ -122,59 +121,32 @@ class Scaled(NamedTuple):
     second: Floats
 
 
-class Ranked(NamedTuple):
-    """A view by ranks; the state is as in `rank_rows`."""
-
-    row: Row
-    seen: Labels
-    recent: Floats
-    ordered: Floats
-
-
-@Option
-def enter(view: Any) -> None:
-    """Scale a row, which is then known. As it is given, by default."""
-
-
-@Option
-def glance(view: Any) -> None:
-    """The same as if the row came next; nothing changes."""
-
-
 @Verb
-def small(view: Any) -> bool:
-    """Whether the scaled row's squared norm is below its limit; it is then known."""
-    view.row.norm[0] = dense_norms(view.row.x)[0]
-    return view.row.norm[0] < view.row.limit
+def sight(view: Any, learns: bool) -> bool:
+    """Scale the row, from which the scaler learns or does not.
+
+    Returns whether the squared norm is below its limit; `row.norm` has it then.
+    """
+    row, method = view.row, view.method
+    if method == RANKS and learns:
+        rank_rows(row.given, view.seen, view.first, view.second, row.x)
+    elif method == RANKS:
+        rank_each(row.given, view.seen, view.first, view.second, row.x)
+    elif method != AS_GIVEN and learns:
+        scale_rows(method, row.given, view.seen, view.first[0], view.second[0], row.x)
+    elif method != AS_GIVEN:
+        scale_each(method, row.given, view.seen, view.first[0], view.second[0], row.x)
+    row.norm[0] = dense_norms(row.x)[0]
+    return row.norm[0] < row.limit
 
 
-family(enter, glance, small)
+family(sight)
 
 
 @njit(cache=True)
 def link_view(view, link):
     """Fill in the link to a view."""
-    fill_in(enter, view, link)
-
-
-@enter.of(Scaled)
-def _enter(view):
-    scale_rows(view.method, view.row.given, view.seen, view.first, view.second, view.row.x)
-
-
-@glance.of(Scaled)
-def _glance(view):
-    scale_each(view.method, view.row.given, view.seen, view.first, view.second, view.row.x)
-
-
-@enter.of(Ranked)
-def _enter_ranked(view):
-    rank_rows(view.row.given, view.seen, view.recent, view.ordered, view.row.x)
-
-
-@glance.of(Ranked)
-def _glance_ranked(view):
-    rank_each(view.row.given, view.seen, view.recent, view.ordered, view.row.x)
+    fill_in(sight, view, link)
 
 
 # -- what stores do ------------------------------------------------------------------------------
@@ -392,8 +364,7 @@ def learn(whole, label, weight):
     row, board, counters, stores = whole.row, whole.board, whole.progress.counters, whole.stores
     fits = True
     for k in range(len(whole.views)):
-        through(enter, whole.views[k])
-        fits &= through(small, whole.views[k])
+        fits &= through(sight, whole.views[k], True)
     if not fits:
         return TOO_LARGE
     if row.tells_apart:
@@ -450,8 +421,7 @@ def _look(whole, x):
     if not given(whole.row, x):
         return NOT_HERE
     for k in range(len(whole.views)):
-        through(glance, whole.views[k])
-        if not through(small, whole.views[k]):
+        if not through(sight, whole.views[k], False):
             return TOO_LARGE
     return DONE
 

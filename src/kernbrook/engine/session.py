@@ -21,6 +21,7 @@ from kernbrook.engine.model import COMBINED, Model, check_rounds
 from kernbrook.engine.progress import MOST_ROUNDS, Due, Progress, empty_board
 from kernbrook.engine.rounds import Met, link_store, scratch_of
 from kernbrook.engine.row import (
+    AS_GIVEN,
     COPY,
     DONE,
     NOT_COMBINED,
@@ -28,12 +29,10 @@ from kernbrook.engine.row import (
     OVERFLOWED,
     RAISED,
     TOO_LARGE,
-    AsGiven,
     InRows,
     Journal,
-    Ranked,
     Row,
-    Scaled,
+    View,
     Whole,
     decide_rows,
     in_rows,
@@ -47,7 +46,7 @@ from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they 
 from kernbrook.engine.verbs import parts_of
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import RANGES, Floats, Labels, range_of
-from kernbrook.numerics.scaling import METHODS, RANKS
+from kernbrook.numerics.scaling import METHODS
 
 JOURNAL = 256  # rows between two copies of all that was learned
 MOST_DUE = 256  # rows that the calibration learns from later
@@ -285,18 +284,17 @@ class RowSession:
 
 def views(
     methods: Sequence[str | None], rows: Sequence[Row], arrays: Sequence[NDArray[Any]]
-) -> list[Any]:
+) -> list[View]:
     """The compiled form of each view; arrays : three of each one that is scaled."""
-    found: list[Any] = []
+    found = []
     for method, row in zip(methods, rows, strict=True):
         if method is None:
-            found.append(AsGiven(row))
+            nothing = np.empty((0, 0))
+            found.append(View(row, AS_GIVEN, np.empty(0, dtype=np.int64), nothing, nothing))
             continue
         (seen, first, second), arrays = arrays[:3], arrays[3:]
-        code = METHODS[method]
-        ranked = code == RANKS
-        state = seen, first, second
-        found.append(Ranked(row, *state) if ranked else Scaled(row, code, *state))
+        state = seen, np.atleast_2d(first), np.atleast_2d(second)
+        found.append(View(row, METHODS[method], *state))
     return found
 
 
