@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import their_parts as theirs
+from sklearn.linear_model import SGDClassifier
 
 import kernbrook as kb
 from kernbrook.engine import session as sessions
@@ -509,3 +511,28 @@ def test_rows_one_by_one_are_begun_where_short_chunks_come_again(monkeypatch):
     assert other._run.session is None
     with pytest.raises(ValueError, match="3 features"):
         model.predict(X[:2, :3])
+
+
+WHY = {
+    None: ([kb.Gaussian(sigma=1)], kb.BPAS(5)),
+    "kernels that are called": ([kb.Gaussian(sigma=1), lambda A, B: A @ B.T], kb.BPAS(5)),
+    "merged support vectors": ([kb.Gaussian(sigma=1)], kb.Pegasos(5, upkeep="merge")),
+    "support vectors without a bound": ([kb.Gaussian(sigma=1)], kb.Perceptron()),
+    "a window of support vectors": (
+        [kb.Gaussian(sigma=1)], kb.GradientDescent(features=None, budget=5),
+    ),
+    "experts from outside": ("auto", kb.External(SGDClassifier())),
+    "verbs that run as Python": ([kb.Gaussian(sigma=1)], theirs.PlainForgetful(5)),
+    "rows in CSR": ([kb.Gaussian(sigma=1)], kb.BPAS(5)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("why", WHY)
+def test_what_is_not_quick_says_why(why):
+    kernels, learner = WHY[why]
+    rows = sp.csr_matrix(X[:30]) if why == "rows in CSR" else X[:30]
+    model = kb.OnlineMKClassifier(kernels, learner, scaling=None).fit(rows, TWO[:30])
+    assert model.why_not_quick_ == why
+    assert kb.OnlineMKClassifier(combiner=kb.GroupNorm()).fit(X, TWO).why_not_quick_ == (
+        "support vectors that kernels share"
+    )

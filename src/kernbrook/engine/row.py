@@ -229,9 +229,9 @@ class InRows:
 
 
 @singledispatch
-def in_rows(store: Store) -> type[InRows] | None:
-    """How a store meets rows one by one; None where it does not. Stores register theirs."""
-    return None
+def in_rows(store: Store) -> type[InRows] | str:
+    """How a store meets rows one by one, or what it has that does not. Stores register theirs."""
+    return f"a {type(store).__name__.lower()} of experts"
 
 
 # -- the whole -----------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ class RowSession:
             for way in methods
         ]  # fmt: skip
         stores: list[InRows] = [
-            in_rows(store)(store, state, rows[store.view])  # type: ignore[misc]
+            in_rows(store)(store, state, rows[store.view])  # type: ignore[operator]
             for store, state in zip(model.stores, model.states, strict=True)
         ]
         self.stores, self.reads = stores, all(own.reads for own in stores)
@@ -131,10 +131,18 @@ class RowSession:
             return None
         quick: RowSession | None = model.session
         if quick is None or quick.stamp != stamp():
-            if not model.compiled or not all(in_rows(store) for store in model.stores):
+            if RowSession.hindrance(model) is not None:
                 return None
             model.session = quick = RowSession(model)
         return quick
+
+    @staticmethod
+    def hindrance(model: Model) -> str | None:
+        """What a model has that cannot take rows one by one; None where nothing has."""
+        if not model.compiled:
+            return "verbs that run as Python"
+        found = [in_rows(store) for store in model.stores]
+        return next((one for one in found if isinstance(one, str)), None)
 
     @staticmethod
     def for_few(model: Model, X: Any) -> RowSession | None:

@@ -112,6 +112,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     n_rounds_ : examples met so far
     n_rows_skipped_ : rows left out, with `on_bad_rows="skip"`
     memory_bytes_ : bytes held by what was learned
+    why_not_quick_ : what keeps `learn_one` and `predict_one` from being much quicker than a chunk
+        of one row, in words; None where nothing does
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References

@@ -545,6 +545,10 @@ class OnlineMachine(Snapshots, BaseEstimator):
     def memory_bytes_(self) -> int:
         return self._run.nbytes
 
+    @property
+    def why_not_quick_(self) -> str | None:
+        return RowSession.hindrance(self._run)
+
     # -- inside -----------------------------------------------------------------------------
 
     def _forget(self) -> None:
