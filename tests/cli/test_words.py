@@ -150,7 +150,7 @@ def test_a_page_has_the_name_of_a_page(kernbrook, tmp_path):
 
 
 def test_warnings_are_messages(kernbrook, monkeypatch):
-    monkeypatch.setattr("kernbrook.engine.model.LARGE", 90)
+    monkeypatch.setattr("kernbrook.engine.blocks.LARGE", 90)
     code, _, err = kernbrook("train", "wdbc", "--model", "m", "--recipe", "omkc-dd")
     told, wrote = err.splitlines()
     assert (code, wrote) == (0, "wrote m")

@@ -17,7 +17,7 @@ from naive import kernels as naive_kernels
 from naive import multiclass as naive
 
 import kernbrook as kb
-from kernbrook.engine.model import part_of, slices
+from kernbrook.engine.blocks import part_of, slices
 from kernbrook.engine.stores.base import Setting
 from kernbrook.estimators.making import make_model, pool_of
 from kernbrook.gram.points import DenseRows

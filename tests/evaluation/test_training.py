@@ -378,7 +378,7 @@ def test_two_trainings_never_write_over_each_other(tmp_path, first):
 
 @pytest.mark.parametrize("recipe", ["omkc-dd", "om2", "pegasos", "bpas"])
 def test_a_model_without_a_bound_says_so_once_it_is_large(recipe, tmp_path, monkeypatch):
-    monkeypatch.setattr("kernbrook.engine.model.LARGE", 90)
+    monkeypatch.setattr("kernbrook.engine.blocks.LARGE", 90)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         state = train(dense(), kb.recipes.make(recipe, random_state=0), tmp_path / "m")

@@ -6,7 +6,6 @@ one score, positive for class 1; more have one each; numbers have one.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -15,15 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.links import ROOM
+from kernbrook.engine.blocks import (
+    COMBINED,
+    Views,
+    as_targets,
+    check_combined,
+    check_rounds,
+    clock_of,
+    part_of,
+    slices,
+    warn_of_growth,
+)
 from kernbrook.engine.committee import relative_weights
 from kernbrook.engine.passes import COMPILED, PLAIN, Passes
 from kernbrook.engine.progress import (
     ASKED,
     CHOSEN,
     FLAWS,
-    MOST_ROUNDS,
     ROUND,
-    SEED,
     WEIGHED,
     Board,
     Choices,
@@ -35,17 +43,13 @@ from kernbrook.engine.progress import (
 )
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.same import same
-from kernbrook.engine.stores.base import Pass, Setting, Store, copied, most_of, spread_of
-from kernbrook.engine.uniting import Apart, Weighing, weigh_together
+from kernbrook.engine.stores.base import Pass, Setting, Store, copied, most_of
 from kernbrook.engine.verbs import Clock, expect, parts_of
-from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
-from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array, within
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.gram.points import Flags, Floats, Labels, check_array, within
 from kernbrook.gram.sums import share
 from kernbrook.kernels import Kernel
 from kernbrook.snapshots import in_memory
-
-LARGE = 50_000  # examples kept
-Views = tuple[Rows, ...]  # the same rows, each view scaled in its own way
 
 Follow = Callable[[Board, Flags], dict[str, Any]]
 
@@ -419,67 +423,6 @@ class Model:
             arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
         return arrays
 
-    def take_over(self, old: Model, positions: Labels) -> None:
-        """Go on from what a model of the same choices with fewer classes has learned.
-
-        positions : of its classes among this one's. InputError where that cannot be done.
-        """
-        spread = spread_of(old.setting.scores, positions, self.setting.scores)
-        arrays = {f"progress.{name}": array for name, array in old.progress._asdict().items()}
-        trio = zip(self.stores, old.stores, old.states, strict=True)
-        for i, (store, before, state) in enumerate(trio):
-            own = store.goes_on(before, state, spread)
-            arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
-        self.restore(arrays)
-        self.scaler = old.scaler
-        self.calibration = old.calibration.grown(positions, self.setting.scores)
-        self.calibration.rounds = self.rounds
-
-    def unite(self, models: Sequence[Model], before: Model) -> None:
-        """Go on from what models of the same choices have learned apart; this one is new.
-
-        before : what they had in common; a new model where that is nothing. InputError where the
-        models cannot be brought together.
-        """
-        labels = np.array([one.asked - before.asked for one in models], dtype=float)
-        shares = labels / labels.sum() if labels.any() else np.full(len(models), 1 / len(models))
-        apart = Apart(models, before, shares)
-        progress = apart.of("progress")
-        chosen = {one.chosen for one in models}
-        if len(chosen) > 1:
-            raise InputError("merge: the models have chosen different experts for good")
-        counters = models[-1].progress.counters.copy()
-        added = progress.of("counters").added()
-        each = [ROUND, ASKED, WEIGHED]
-        counters[each] = added[each]
-        counters[SEED] = self.setting.seed
-        weighing = progress.over(lambda one: Weighing(one.log_weights, one.state))
-        log_weights, state = weigh_together(self.choices.combiner, weighing)
-        self.states = tuple(
-            store.united(apart.over(lambda one, i=i: one.states[i]))  # type: ignore[misc]
-            for i, store in enumerate(self.stores)
-        )
-        self.progress = Progress(
-            log_weights, progress.of("losses").added(), models[0].progress.used.copy(), state,
-            counters, progress.of("asking").averaged(),
-        )  # fmt: skip
-        self.scaler.unite(apart.of("scaler"))
-        self.calibration.unite(apart.of("calibration"))
-        self.calibration.rounds = self.rounds
-
-    def widen(self, old: Model) -> None:
-        """Go on from what a model of the same choices has learned on rows of fewer features.
-
-        They were 0 in all rows so far. What cannot go on begins anew.
-        """
-        trio = zip(self.stores, old.stores, old.states, strict=True)
-        self.states = tuple(store.widened(before, state) for store, before, state in trio)
-        self.progress = old.progress
-        arrays = old.scaler.arrays()
-        for name, array in self.scaler.arrays().items():
-            array[tuple(map(slice, arrays[name].shape))] = arrays[name]
-        self.calibration = old.calibration
-
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` of a model of the same choices gave.
 
@@ -530,56 +473,3 @@ class Model:
         if hasattr(self.combiner, "check_state"):
             with np.errstate(all="ignore"):
                 self.combiner.check_state(progress.state, self.n_experts)
-
-
-COMBINED = (
-    "the experts' scores or losses overflowed as they were combined; scale the features, or the "
-    "weights of the rows"
-)
-
-
-def check_combined(decisions: Floats, leanings: Floats) -> None:
-    """Raise NonFiniteError where a combination of scores has overflowed."""
-    if not (np.isfinite(decisions).all() and np.isfinite(leanings).all()):
-        raise NonFiniteError(COMBINED)
-
-
-def check_rounds(rounds: int) -> None:
-    """Raise InputError where a model cannot count so many rows."""
-    if rounds > MOST_ROUNDS:
-        raise InputError(f"a model counts {MOST_ROUNDS:,} rows, and no more")
-
-
-def clock_of(progress: Progress) -> Clock:
-    """The clock before the next example, with the labels so far that were learned from."""
-    counters = progress.counters
-    return Clock(int(counters[SEED]), int(counters[ROUND]), int(counters[WEIGHED]))
-
-
-def part_of(views: Views, where: slice) -> Views:
-    """Some of the rows, in each view."""
-    return tuple(rows.part(where.start, where.stop) for rows in views)
-
-
-def slices(rows: int, size: int) -> Iterator[slice]:
-    """0 .. rows in blocks of a size."""
-    for start in range(0, rows, size):
-        yield slice(start, min(start + size, rows))
-
-
-def as_targets(labels: NDArray[Any]) -> Floats:
-    """Labels as compiled code takes them: floats, NaN where one cannot be had."""
-    targets = np.array(labels, dtype=np.float64)
-    return np.where(labels < 0, np.nan, targets) if labels.dtype.kind == "i" else targets
-
-
-def warn_of_growth(before: int, now: int) -> None:
-    """Say once that what is kept has become large, of a model without a bound."""
-    if before <= LARGE < now:
-        warnings.warn(
-            f"{now:,} examples are kept, and their number has no bound: each row takes longer "
-            "than the one before. A learner with a budget, such as BPAS() (--recipe bpas), keeps "
-            "a fixed number",
-            KernbrookWarning,
-            stacklevel=2,
-        )

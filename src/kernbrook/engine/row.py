@@ -8,14 +8,11 @@ rows up to these, which are learned again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernbrook.compiler.compiling import Option, Verb, njit
+from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import Vector, family, fill_in, through
 from kernbrook.engine.committee import decide
 from kernbrook.engine.progress import (
@@ -30,7 +27,8 @@ from kernbrook.engine.progress import (
     flaw,
 )
 from kernbrook.engine.rounds import EVERY, Scratch, check_some, learn_some, rounds, score_some
-from kernbrook.engine.stores.base import Store, bounded, most_of
+from kernbrook.engine.stores.base import bounded, most_of
+from kernbrook.engine.stores.in_rows import Row, keep, meet, read, settle
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.keys import dense_keys
@@ -43,22 +41,6 @@ from kernbrook.numerics.zero import finite
 DONE, NOT_HERE, TOO_LARGE, RAISED, NOT_COMBINED, OVERFLOWED = range(6)
 AS_GIVEN = -1  # instead of a method of scaling
 COPY = -1  # instead of a number of rows since the last copy: there is one before the next row
-
-
-class Row(NamedTuple):
-    """A row as it is given, (1, d), and scaled; the squared norm, and the key, (1,) each.
-
-    tells_apart : whether a row that is stored is known again, by its key
-    most, limit : below which the squared norm must be, as it is given and scaled
-    """
-
-    given: Floats
-    x: Floats
-    norm: Floats
-    key: Labels
-    tells_apart: bool
-    most: float
-    limit: float
 
 
 class Journal(NamedTuple):
@@ -147,91 +129,6 @@ family(sight)
 def link_view(view, link):
     """Fill in the link to a view."""
     fill_in(sight, view, link)
-
-
-# -- what stores do ------------------------------------------------------------------------------
-
-
-@Option
-def meet(store: Any) -> None:
-    """Look at a row, before any expert scores it; nothing by default."""
-
-
-@Option
-def settle(store: Any, chosen: int) -> None:
-    """After the row: keep what is to be kept; nothing by default.
-
-    chosen : the expert that the row has made the only one; -1: none
-    """
-
-
-@Verb
-def read(store: Any, board: Board) -> None:
-    """Fill in the board as for rows that are scored only."""
-    raise NotImplementedError
-
-
-@Option
-def keep(store: Any, back: bool) -> None:
-    """Copy what lies outside the memory of all, or copy it back; nothing by default."""
-
-
-family(meet, settle, read, keep)
-
-
-@njit(cache=True)
-def link_own(store, link):
-    """Fill in the link to what a store does with one row."""
-    fill_in(meet, store, link)
-
-
-class InRows:
-    """A store that meets rows one by one, and changes its state in place.
-
-    Parameters
-    ----------
-    state : as it is now: arrays in use have the shapes of those in it
-    row : where rows come, as the store sees them
-
-    Attributes
-    ----------
-    state : the state in use
-    compiled : whether `meet` is all that comes before the scores; else `fill` is called, too
-    reads : whether `read` is there
-    """
-
-    state: Any
-    compiled = True
-    reads = True
-
-    def __init__(self, store: Any, state: Any, row: Row):
-        raise NotImplementedError
-
-    def changing(self, state: Any) -> Sequence[NDArray[Any]]:
-        """The arrays of a state that rows change."""
-        raise NotImplementedError
-
-    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[Any, Any]:
-        """Compiled forms on arrays like those of `changing`: for the rounds; for `meet` and so on.
-
-        They are the arrays of `state` from now on.
-        """
-        raise NotImplementedError
-
-    def load(self, state: Any) -> None:
-        """Copy a state into the one in use."""
-        pairs = zip(self.changing(self.state), self.changing(state), strict=True)
-        for own, other in pairs:
-            np.copyto(own, other)
-
-    def fill(self) -> None:
-        """Look at a row, in Python; without a trace but in what the compiled forms read."""
-
-
-@singledispatch
-def in_rows(store: Store) -> type[InRows] | str:
-    """How a store meets rows one by one, or what it has that does not. Stores register theirs."""
-    return f"a {type(store).__name__.lower()} of experts"
 
 
 # -- the whole -----------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import stamp
 from kernbrook.compiler.links import LINK, naming, new_link
-from kernbrook.engine.model import COMBINED, Model, check_rounds
+from kernbrook.engine.blocks import COMBINED, check_rounds
+from kernbrook.engine.model import Model
 from kernbrook.engine.progress import MOST_ROUNDS, Due, Progress, empty_board
 from kernbrook.engine.rounds import Met, link_store, scratch_of
 from kernbrook.engine.row import (
@@ -29,20 +30,17 @@ from kernbrook.engine.row import (
     OVERFLOWED,
     RAISED,
     TOO_LARGE,
-    InRows,
     Journal,
-    Row,
     View,
     Whole,
     decide_rows,
-    in_rows,
     learn_rows,
-    link_own,
     link_view,
     link_whole,
     look_at_row,
 )
 from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they register)
+from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, link_own
 from kernbrook.engine.verbs import parts_of
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import RANGES, Floats, Labels, range_of

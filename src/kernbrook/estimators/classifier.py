@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernbrook.checks import Or, Other, placed, row_of_chunk
+from kernbrook.engine.going_on import take_over
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.calibration import Calibration
@@ -415,7 +416,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         trial.classes_, old = found, self._run
         checked(self.threshold, len(found))
         run: Model = trial._new_run(old.setting.width, old.sparse, old.setting.seed)
-        run.take_over(old, class_numbers(found, self.classes_))
+        take_over(run, old, class_numbers(found, self.classes_))
         return run
 
     def _grown(self, y: NDArray[Any], unseen: Labels) -> tuple[NDArray[Any], Model]:

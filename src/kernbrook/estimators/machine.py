@@ -32,7 +32,9 @@ from kernbrook.checks import (
     row_of_chunk,
     shown,
 )
-from kernbrook.engine.model import Follow, Model, Views, as_targets, slices
+from kernbrook.engine.blocks import Views, as_targets, slices
+from kernbrook.engine.going_on import widen
+from kernbrook.engine.model import Follow, Model
 from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.progress import Board
 from kernbrook.engine.same import same
@@ -659,7 +661,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         old = self._run
         run = self._new_run(width, old.sparse, old.setting.seed)
         if same(self._pool(old.setting.width), self._pool(width)):
-            run.widen(old)
+            widen(run, old)
         self.__dict__.update(_run=run, n_features_in_=width)
 
     def _pool(self, width: int) -> Pool:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from kernbrook.checks import counted
+from kernbrook.engine.going_on import unite
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, distinct
@@ -39,7 +40,7 @@ def united(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
         before, before_skipped = runs.pop(), skipped.pop()
     if any(one.rounds < before.rounds or one.asked < before.asked for one in runs):
         raise InputError("merge: since has learned more than a model that went on from it")
-    made.unite(runs, before)
+    unite(made, runs, before)
     with within("merge: "):
         made.verify()
     attributes: dict[str, Any] = {"_run": made}

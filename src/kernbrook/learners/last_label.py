@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.row import InRows, Row, in_rows, read
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
+from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, read
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import learn, score
 from kernbrook.errors import InputError, NonFiniteError

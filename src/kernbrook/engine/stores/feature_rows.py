@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.links import LINK, new_link, through
 from kernbrook.engine import verbs
-from kernbrook.engine.row import InRows, Row, in_rows, meet, read
+from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet, read
 from kernbrook.engine.stores.linear import Learned, Linear, OnFeatures
 from kernbrook.engine.verbs import parts_of
 from kernbrook.features.base import link_features, write_row

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import LINK, ROOM, through
-from kernbrook.engine.row import InRows, Row, in_rows, keep, meet, read, settle
 from kernbrook.engine.stores.ahead import ahead_of
 from kernbrook.engine.stores.expansion import Expansion
+from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, settle
 from kernbrook.engine.stores.outside import Forecasts, OutsideModel
 from kernbrook.engine.stores.shared import SharedExpansion
 from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, own_diagonals, shelf_of

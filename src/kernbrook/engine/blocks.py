@@ -1,0 +1,70 @@
+"""Blocks of rows: how rows are cut into them, and what is refused after one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.engine.progress import MOST_ROUNDS, ROUND, SEED, WEIGHED, Progress
+from kernbrook.engine.verbs import Clock
+from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
+from kernbrook.gram.points import Floats, Rows
+
+LARGE = 50_000  # examples kept
+Views = tuple[Rows, ...]  # the same rows, each view scaled in its own way
+
+COMBINED = (
+    "the experts' scores or losses overflowed as they were combined; scale the features, or the "
+    "weights of the rows"
+)
+
+
+def check_combined(decisions: Floats, leanings: Floats) -> None:
+    """Raise NonFiniteError where a combination of scores has overflowed."""
+    if not (np.isfinite(decisions).all() and np.isfinite(leanings).all()):
+        raise NonFiniteError(COMBINED)
+
+
+def check_rounds(rounds: int) -> None:
+    """Raise InputError where a model cannot count so many rows."""
+    if rounds > MOST_ROUNDS:
+        raise InputError(f"a model counts {MOST_ROUNDS:,} rows, and no more")
+
+
+def clock_of(progress: Progress) -> Clock:
+    """The clock before the next example, with the labels so far that were learned from."""
+    counters = progress.counters
+    return Clock(int(counters[SEED]), int(counters[ROUND]), int(counters[WEIGHED]))
+
+
+def part_of(views: Views, where: slice) -> Views:
+    """Some of the rows, in each view."""
+    return tuple(rows.part(where.start, where.stop) for rows in views)
+
+
+def slices(rows: int, size: int) -> Iterator[slice]:
+    """0 .. rows in blocks of a size."""
+    for start in range(0, rows, size):
+        yield slice(start, min(start + size, rows))
+
+
+def as_targets(labels: NDArray[Any]) -> Floats:
+    """Labels as compiled code takes them: floats, NaN where one cannot be had."""
+    targets = np.array(labels, dtype=np.float64)
+    return np.where(labels < 0, np.nan, targets) if labels.dtype.kind == "i" else targets
+
+
+def warn_of_growth(before: int, now: int) -> None:
+    """Say once that what is kept has become large, of a model without a bound."""
+    if before <= LARGE < now:
+        warnings.warn(
+            f"{now:,} examples are kept, and their number has no bound: each row takes longer "
+            "than the one before. A learner with a budget, such as BPAS() (--recipe bpas), keeps "
+            "a fixed number",
+            KernbrookWarning,
+            stacklevel=2,
+        )

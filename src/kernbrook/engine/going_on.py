@@ -1,0 +1,78 @@
+"""Models that go on from what others have learned: of fewer classes or features, or apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kernbrook.engine.model import Model
+from kernbrook.engine.progress import ASKED, ROUND, SEED, WEIGHED, Progress
+from kernbrook.engine.stores.base import spread_of
+from kernbrook.engine.uniting import Apart, Weighing, weigh_together
+from kernbrook.errors import InputError
+from kernbrook.gram.points import Labels
+
+
+def take_over(model: Model, old: Model, positions: Labels) -> None:
+    """Go on from what a model of the same choices with fewer classes has learned.
+
+    positions : of its classes among this one's. InputError where that cannot be done.
+    """
+    spread = spread_of(old.setting.scores, positions, model.setting.scores)
+    arrays = {f"progress.{name}": array for name, array in old.progress._asdict().items()}
+    trio = zip(model.stores, old.stores, old.states, strict=True)
+    for i, (store, before, state) in enumerate(trio):
+        own = store.goes_on(before, state, spread)
+        arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
+    model.restore(arrays)
+    model.scaler = old.scaler
+    model.calibration = old.calibration.grown(positions, model.setting.scores)
+    model.calibration.rounds = model.rounds
+
+
+def unite(model: Model, models: Sequence[Model], before: Model) -> None:
+    """Go on from what models of the same choices have learned apart; this one is new.
+
+    before : what they had in common; a new model where that is nothing. InputError where the
+    models cannot be brought together.
+    """
+    labels = np.array([one.asked - before.asked for one in models], dtype=float)
+    shares = labels / labels.sum() if labels.any() else np.full(len(models), 1 / len(models))
+    apart = Apart(models, before, shares)
+    progress = apart.of("progress")
+    chosen = {one.chosen for one in models}
+    if len(chosen) > 1:
+        raise InputError("merge: the models have chosen different experts for good")
+    counters = models[-1].progress.counters.copy()
+    added = progress.of("counters").added()
+    each = [ROUND, ASKED, WEIGHED]
+    counters[each] = added[each]
+    counters[SEED] = model.setting.seed
+    weighing = progress.over(lambda one: Weighing(one.log_weights, one.state))
+    log_weights, state = weigh_together(model.choices.combiner, weighing)
+    model.states = tuple(
+        store.united(apart.over(lambda one, i=i: one.states[i]))  # type: ignore[misc]
+        for i, store in enumerate(model.stores)
+    )
+    model.progress = Progress(
+        log_weights, progress.of("losses").added(), models[0].progress.used.copy(), state,
+        counters, progress.of("asking").averaged(),
+    )  # fmt: skip
+    model.scaler.unite(apart.of("scaler"))
+    model.calibration.unite(apart.of("calibration"))
+    model.calibration.rounds = model.rounds
+
+
+def widen(model: Model, old: Model) -> None:
+    """Go on from what a model of the same choices has learned on rows of fewer features.
+
+    They were 0 in all rows so far. What cannot go on begins anew.
+    """
+    trio = zip(model.stores, old.stores, old.states, strict=True)
+    model.states = tuple(store.widened(before, state) for store, before, state in trio)
+    model.progress = old.progress
+    arrays = old.scaler.arrays()
+    for name, array in model.scaler.arrays().items():
+        array[tuple(map(slice, arrays[name].shape))] = arrays[name]
+    model.calibration = old.calibration
