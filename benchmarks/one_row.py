@@ -2,7 +2,9 @@
 
     python benchmarks/one_row.py [--repeats N]
 
-The least of the repeats, of 500 rows each; ours after 1,000 rows, so that budgets are full.
+The least of the repeats, of 500 rows each; ours after 1,000 rows, so that budgets are full. Then
+microseconds of partial_fit and predict for chunks of few rows, beside what scikit-learn takes to
+look at such chunks (validate_data).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any
 
 import machine
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 import kernbrook as kb
 
@@ -46,6 +49,32 @@ def ours(model: Any, X: Any, y: list[Any], repeats: int) -> tuple[float, float]:
     model.predict_one(X[0])
     learning = least(lambda i: model.learn_one(X[i], y[i]), 1000, repeats)
     return learning, least(lambda i: model.predict_one(X[i]), 1000, 1)
+
+
+def chunks(model: Any, X: Any, y: list[Any], n: int, repeats: int) -> tuple[float, float, float]:
+    """Microseconds for chunks of n rows: of learning, of predicting, and of looking at both."""
+    labels, times = np.array(y), []
+    starts = range(1000, 1000 + max(TOGETHER, 8 * n), n)
+    model.partial_fit(X[:1000], labels[:1000])
+
+    def looked(rows: slice) -> None:
+        validate_data(model, X[rows], labels[rows], reset=False, dtype=np.float64, order="C")
+        validate_data(model, X[rows], reset=False, dtype=np.float64, order="C")
+
+    calls: list[Callable[[slice], Any]] = [
+        lambda rows: model.partial_fit(X[rows], labels[rows]),
+        lambda rows: model.predict(X[rows]),
+        looked,
+    ]
+    for call in calls:
+        each = []
+        for _ in range(repeats + 1):  # the first compiles
+            begin = time.perf_counter()
+            for start in starts:
+                call(slice(start, start + n))
+            each.append((time.perf_counter() - begin) / len(starts))
+        times.append(1e6 * min(each[1:]))
+    return times[0], times[1], times[2]
 
 
 def theirs(model: Any, X: Any, y: list[Any], repeats: int) -> tuple[float, float]:
@@ -97,6 +126,16 @@ def main() -> None:
     print(f"{'':28s} {'learn us':>9s} {'predict us':>11s}")
     for name, learning, predicting in found:
         print(f"{name:28s} {learning:9.1f} {predicting:11.1f}")
+    print(f"\n{'chunks':28s} {'rows':>5s} {'partial_fit':>12s} {'predict':>9s} {'looked at':>10s}")
+    makers: dict[str, Callable[[], Any]] = {
+        "1 kernel, BPAS(50)": lambda: kb.OnlineMKClassifier(one, budget),
+        "16 kernels, BPAS(50)": lambda: kb.OnlineMKClassifier("omkc16", budget),
+        "OnlineMKClassifier()": kb.OnlineMKClassifier,
+    }
+    for name, make in makers.items():
+        for n in (1, 8, 64):
+            took = chunks(make(), X, classes, n, min(repeats, 3))
+            print(f"{name:28s} {n:5d} {took[0]:12.0f} {took[1]:9.0f} {took[2]:10.0f}")
 
 
 if __name__ == "__main__":

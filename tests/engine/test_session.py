@@ -55,6 +55,7 @@ WAYS = [
 def _chunks_are_blocks(monkeypatch):
     """Few rows, too, but where a test says otherwise: else rows would be compared with rows."""
     monkeypatch.setattr(sessions, "FEW", 0)
+    monkeypatch.setattr(sessions, "MOST_FEW", 0)
 
 
 def decision(model, x):
@@ -408,6 +409,7 @@ def few(rows):
     """Chunks of so many rows are taken row by row, from the first on."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sessions, "FEW", rows)
+        patch.setattr(sessions, "MOST_FEW", rows)
         patch.setattr(sessions, "SOME", 1)
         yield
 

@@ -48,7 +48,8 @@ from kernbrook.numerics.scaling import METHODS
 
 JOURNAL = 256  # rows between two copies of all that was learned
 MOST_DUE = 256  # rows that the calibration learns from later
-FEW = 12  # rows of a chunk that are quicker one by one
+FEW, MOST_FEW = 12, 64  # rows of a chunk that are quicker one by one, of large and small models
+SMALL = 1 << 19  # numbers in all rows' way, by which a model counts as small
 SOME = 8  # chunks of few rows before they are taken so
 
 _decide_rows = naming(decide_rows)
@@ -114,6 +115,7 @@ class RowSession:
             live, np.empty_like(live), self.journal, model.interferes,
         )  # fmt: skip
         self.link = self._linked(link_whole, [whole])[0]
+        self.few = min(max(FEW, SMALL // max(len(live), 1)), MOST_FEW)
         self._take_over()
 
     def _linked(self, maker: Any, forms: Sequence[Any]) -> Labels:
@@ -149,7 +151,8 @@ class RowSession:
         What takes rows one by one is compiled, or loaded, by itself: for a short chunk or two, at
         the end of a file, that would not be worth while.
         """
-        if sp.issparse(X) or not 0 < len(X) <= FEW:
+        most = FEW if model.session is None else model.session.few
+        if sp.issparse(X) or not 0 < len(X) <= most:
             return None
         if model.session is None:
             model.met_few += 1
