@@ -491,13 +491,36 @@ def test_few_rows_are_learned_all_or_none(journal, at, monkeypatch):
             assert_equal(*models)
 
 
-def test_a_leap_of_a_feature_is_said_of_few_rows_too():
+LEAP = "row 2 of the chunk: feature 1 is 1e[+]12, more than a million deviations"
+
+
+@pytest.mark.parametrize("most", [0, 8])
+def test_a_row_that_makes_a_deviation_leap_is_named(most):
+    """The same row in blocks and in few rows, wherever they end; the next ones say nothing."""
+    models = [both(kb.BPAS(8), TWO, scaling="moments")[0] for _ in "abc"]
+    wrong = X[10:18].copy()
+    wrong[3, 1] = 1e12
+    for model, chunks in zip(models, ([1, 7], [1, 3, 4], [8]), strict=True):
+        at = 0
+        with few(most):
+            for n in chunks:
+                rows = slice(at, at + n)
+                if at <= 3 < at + n:
+                    place = LEAP.replace("row 2", f"row {3 - at}")
+                    with pytest.warns(kb.errors.KernbrookWarning, match=place):
+                        model.learn(wrong[rows], TWO[rows])
+                else:
+                    model.learn(wrong[rows], TWO[rows])
+                at += n
+        assert (model._run.session is not None) == (most > 0)
+
+
+def test_a_leap_is_said_of_one_row_too():
     model, _ = both(kb.BPAS(8), TWO, scaling="moments")
-    wrong = X[10:14].copy()
-    wrong[2, 1] = 1e12
-    with few(8), pytest.warns(kb.errors.KernbrookWarning, match="row 2 of the chunk: feature 1 is"):
-        model.partial_fit(wrong, TWO[10:14])
-    assert model._run.session is not None
+    model.learn_one(X[10], TWO[10])
+    with pytest.warns(kb.errors.KernbrookWarning, match=LEAP.replace("row 2", "row 0")):
+        model.learn_one([0.0, 1e12, 0.0, 0.0], TWO[11])
+    model.learn_one(X[12], TWO[12])
 
 
 def test_rows_one_by_one_are_begun_where_short_chunks_come_again(monkeypatch):

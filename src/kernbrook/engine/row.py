@@ -33,7 +33,7 @@ from kernbrook.engine.verbs import Clock
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.keys import dense_keys
 from kernbrook.numerics.pairs import dense_norms
-from kernbrook.numerics.scaling import RANKS, rank_each, rank_rows, scale_each, scale_rows
+from kernbrook.numerics.scaling import NO_LEAP, RANKS, rank_each, rank_rows, scale_each, scale_rows
 from kernbrook.numerics.zero import finite
 
 # How a row can end.
@@ -115,7 +115,9 @@ def sight(view: Any, learns: bool) -> bool:
     elif method == RANKS:
         rank_each(row.given, view.seen, view.first, view.second, row.x)
     elif method != AS_GIVEN and learns:
-        scale_rows(method, row.given, view.seen, view.first[0], view.second[0], row.x)
+        leap = scale_rows(method, row.given, view.seen, view.first[0], view.second[0], row.x)
+        if row.leap[0] == NO_LEAP:
+            row.leap[0] = leap
     elif method != AS_GIVEN:
         scale_each(method, row.given, view.seen, view.first[0], view.second[0], row.x)
     row.norm[0] = dense_norms(row.x)[0]
@@ -260,8 +262,11 @@ def learn(whole, label, weight):
     """Learn the row that is given. Returns how it ends."""
     row, board, counters, stores = whole.row, whole.board, whole.progress.counters, whole.stores
     fits = True
+    before = row.leap[0]
     for k in range(len(whole.views)):
         fits &= through(sight, whole.views[k], True)
+    if row.leap[0] != before:
+        row.leap[1] = counters[ROUND]
     if not fits:
         return TOO_LARGE
     if row.tells_apart:

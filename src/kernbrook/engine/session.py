@@ -44,7 +44,7 @@ from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, link_own
 from kernbrook.engine.verbs import parts_of
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import RANGES, Floats, Labels, range_of
-from kernbrook.numerics.scaling import METHODS
+from kernbrook.numerics.scaling import METHODS, NO_LEAP
 
 JOURNAL = 256  # rows between two copies of all that was learned
 MOST_DUE = 256  # rows that the calibration learns from later
@@ -71,10 +71,11 @@ class RowSession:
         given, key, tells = np.empty((1, d)), np.zeros(1, dtype=np.int64), not setting.judges_stored
         methods, limit = model.scaler.methods, RANGES[setting.dtype].norms
         most = range_of(methods, setting.dtype).norms
+        self._leap = np.full(2, NO_LEAP)
         rows = [
             Row(
                 given, given if way is None else np.empty((1, d)), np.empty(1), key, tells, most,
-                limit,
+                limit, self._leap,
             )
             for way in methods
         ]  # fmt: skip
@@ -196,6 +197,7 @@ class RowSession:
 
     def _expect(self, n: int, labels: Any, weights: Any) -> None:
         """The calibration will learn from the next rows later, with their weights as given."""
+        self._leap[0] = NO_LEAP
         at, calibration = self.model.rounds, self.model.__dict__["calibration"]
         if at + n > MOST_ROUNDS:
             check_rounds(at + n)
@@ -227,6 +229,13 @@ class RowSession:
         out, leanings = self._room(len(X))
         end = _decide_rows(self.link, np.require(X, requirements="W"), out, leanings)
         return (out, leanings) if end == DONE else None
+
+    def leap(self, n: int) -> int:
+        """Which value of the n rows of the last call has leapt, as `scale_rows` counts."""
+        feature, at = self._leap
+        if feature == NO_LEAP:
+            return NO_LEAP
+        return int((at - self.model.rounds + n) * self.width + feature)
 
     def leanings(self, n: int) -> Floats:
         """(n, ...) what the experts leant to before the labels of the last few rows."""

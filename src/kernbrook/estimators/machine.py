@@ -69,7 +69,7 @@ from kernbrook.gram.points import (
 )
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
 from kernbrook.numerics.pairs import NEAR
-from kernbrook.numerics.scaling import METHODS
+from kernbrook.numerics.scaling import METHODS, NO_LEAP
 from kernbrook.snapshots import Snapshots
 from kernbrook.streams.scaling import LARGEST_FILLED, Scalers
 from kernbrook.turns import changes, held, in_turn
@@ -247,10 +247,9 @@ class OnlineMachine(Snapshots, BaseEstimator):
         parts = []
         told = y if labels is None else labels
         for where in slices(X.shape[0], 1 if alone else run.together):
-            before = self._run.scaler
             try:
                 parts.append(self._learn_block(X, rows, told, importance, given, where))
-                warn_of_leaps(X, where, self._run.scaler.leaps(before))
+                warn_of_leap(X[where], self._run.scaler.leap, where.start)
             except NonFiniteError as error:
                 refused = self._refused(X, rows, told, importance, given, where)
                 raise NonFiniteError(f"{refused}: {error}") from error
@@ -261,12 +260,12 @@ class OnlineMachine(Snapshots, BaseEstimator):
         quick = RowSession.for_few(self._run, X)
         if quick is None:
             return None
-        before, targets = self._run.scaler.copy(), as_targets(labels)
+        targets = as_targets(labels)
         weights = self._weighed(labels, importance)
         decisions = quick.learn_few(X, targets, weights, importance)
         if decisions is None:
             return None
-        warn_of_leaps(X, slice(0, len(X)), self._run.scaler.leaps(before))
+        warn_of_leap(X, quick.leap(len(X)), 0)
         chances = None if given else self._chances(decisions, quick.leanings(len(X)))
         return Learned(self._met(decisions), ~np.isnan(targets), decisions, chances)
 
@@ -384,6 +383,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
                     own = float(self._weighed(np.array([label]), np.array([weight]))[0])
                 decision = quick.learn(row, label, own, weight)
                 if decision is not None:
+                    warn_of_leap(row[None], quick.leap(1), 0)
                     return self._prediction(decision)
         with self._nothing_half_done():
             X, labels = self._checked(np.atleast_2d(row), [y])
@@ -750,15 +750,17 @@ class OnlineMachine(Snapshots, BaseEstimator):
         return tags
 
 
-def warn_of_leaps(X: Any, where: slice, features: NDArray[np.int64]) -> None:
-    """Say which row of a block has made the deviation of a feature a million times what it was."""
-    if len(features):
-        values = np.abs(X[where][:, [features[0]]])
-        row = row_of_chunk(where.start + values.argmax())
+def warn_of_leap(X: Any, leap: int, first: int) -> None:
+    """Say which row has made the deviation of a feature a million times what it was.
+
+    leap : number of the value, as `scale_rows` counts; first : place of the first row in the chunk
+    """
+    if leap != NO_LEAP:
+        row, feature = divmod(leap, X.shape[1])
         warnings.warn(
-            f"{row}: feature {features[0]} is {values.max():g}, more than a "
-            "million deviations from its mean so far. With scaling='moments' all its other values "
-            "are almost 0 from now on: leave such rows out, or take scaling='ranks'",
+            f"{row_of_chunk(first + row)}: feature {feature} is {abs(X[row, feature]):g}, more "
+            "than a million deviations from its mean so far. With scaling='moments' all its other "
+            "values are almost 0 from now on: leave such rows out, or take scaling='ranks'",
             KernbrookWarning,
             stacklevel=2,
         )

@@ -11,11 +11,18 @@ METHODS = {"maximum": MAXIMUM, "moments": MOMENTS, "ranks": RANKS}
 WINDOW = 1000  # rows that a rank is among
 GREAT = 2.0**200  # a unit of features whose squares overflow; dividing by it is exact
 MOST_SQUARE = 1e300  # sums of squares from here on are in units
+LEAP = 1e6  # of a deviation, of which something is said
+SETTLED = 10  # rows before a deviation can leap
+NO_LEAP = -1
 
 
 @njit(cache=True, nogil=True)
 def scale_rows(method, X, seen, first, second, out):
     """Bring the state up to date with each row, and scale the row by it.
+
+    Returns the number of the first value, counted row by row, that has made the deviation of its
+    feature `LEAP` times what it was: all others of the feature are almost 0 from then on. NO_LEAP
+    where none has.
 
     Parameters
     ----------
@@ -25,6 +32,7 @@ def scale_rows(method, X, seen, first, second, out):
         means, and the sums of squared deviations from them (Welford, 1962). A sum below 0 is in
         units of GREAT squared, and its mean in units of GREAT: squares would overflow.
     """
+    leap = NO_LEAP
     for t in range(X.shape[0]):
         seen[0] += 1
         n = seen[0]
@@ -34,20 +42,25 @@ def scale_rows(method, X, seen, first, second, out):
                 first[j] = max(first[j], abs(value))
                 out[t, j] = value / first[j] if first[j] > 0.0 else 0.0
                 continue
-            in_units = second[j] < 0.0
+            in_units, square_before = second[j] < 0.0, abs(second[j])
+            varied = square_before > 0.0
             if in_units:
                 value /= GREAT
-            mean, square, after = moved(value, first[j], abs(second[j]), n)
+            mean, square, after = moved(value, first[j], square_before, n)
             if not (in_units or square < MOST_SQUARE):
                 in_units = True
                 value /= GREAT
-                small_square = second[j] / GREAT / GREAT
-                mean, square, after = moved(value, first[j] / GREAT, small_square, n)
+                square_before = square_before / GREAT / GREAT
+                mean, square, after = moved(value, first[j] / GREAT, square_before, n)
+            leaps = square / LEAP / LEAP * (n - 1) > square_before * n
+            if leaps and varied and leap == NO_LEAP and n > SETTLED:
+                leap = t * X.shape[1] + j
             first[j], second[j] = mean, -square if in_units else square
             # A deviation of the size of rounding is none.
             small = 1e-12 * max(abs(value), abs(mean))
             deviation = math.sqrt(square / n)
             out[t, j] = after / deviation if deviation > small else 0.0
+    return leap
 
 
 @njit(cache=True, nogil=True, forceinline=True)

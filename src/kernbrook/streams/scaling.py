@@ -18,7 +18,6 @@ from kernbrook.numerics.scaling import METHODS
 from kernbrook.streams.base import Piece, Stream
 
 LARGEST_FILLED = 4096  # features of a sparse row that is filled in
-LEAP = 1e6  # of a deviation, of which something is said
 LARGEST = 1.4e154  # size of a feature: its square is finite
 LARGEST_RANKED = 512  # features of a row that is ranked: each keeps its last values
 
@@ -74,6 +73,7 @@ class OnlineScaler:
         of_ranks = method == "ranks"
         self._first = np.zeros((scaling.WINDOW, width) if of_ranks else width)
         self._second = np.zeros((width, scaling.WINDOW) if of_ranks else width)
+        self.leap = scaling.NO_LEAP
 
     def learn(self, X: Any) -> Any:
         """(n, d) the rows scaled, each by those before it and itself, which are then known."""
@@ -84,7 +84,7 @@ class OnlineScaler:
         if self.method == "ranks":
             scaling.rank_rows(np.array(X), *state, out)
         else:
-            scaling.scale_rows(self._code, np.array(X), *state, out)
+            self.leap = scaling.scale_rows(self._code, np.array(X), *state, out)
         return out
 
     def transform(self, X: Any) -> Any:
@@ -118,20 +118,6 @@ class OnlineScaler:
         scaling.scale_sparse(X.data, indices, indptr, largest, out)
         return type(X)((out, X.indices, X.indptr), shape=X.shape)
 
-    def leaps(self, before: OnlineScaler) -> NDArray[np.int64]:
-        """Features whose deviation is a million times what it was before, after ten rows or more.
-
-        All their other values are almost 0 from then on.
-        """
-        if self.method != "moments" or before._seen[0] < 10:
-            return np.empty(0, dtype=np.int64)
-        was, now = before._deviations(), self._deviations()
-        return np.flatnonzero((was > 0) & (now / LEAP > was))
-
-    def _deviations(self) -> NDArray[np.float64]:
-        units = np.where(self._second < 0, scaling.GREAT, 1.0)
-        return np.asarray(np.sqrt(np.abs(self._second) / self._seen[0]) * units)
-
     def unite(self, apart: Apart) -> None:
         """Know what several together know: exactly, but of ranks the last rows of all in turn."""
         if self.method == "ranks":
@@ -163,6 +149,7 @@ class OnlineScaler:
         other = OnlineScaler.__new__(OnlineScaler)
         other.method, other._code, other._seen = self.method, self._code, self._seen.copy()
         other._first, other._second = self._first.copy(), self._second.copy()
+        other.leap = scaling.NO_LEAP
         return other
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -218,11 +205,11 @@ class Scalers:
         """The same of each row as if it came next; nothing changes."""
         return [None if one is None else one.transform(X) for one in self._each]
 
-    def leaps(self, before: Scalers) -> NDArray[np.int64]:
-        """See `OnlineScaler.leaps`; of all views."""
-        pairs = zip(self._each, before._each, strict=True)
-        found = [one.leaps(old) for one, old in pairs if one is not None and old is not None]
-        return np.concatenate(found or [np.empty(0, dtype=np.int64)])
+    @property
+    def leap(self) -> int:
+        """What `scale_rows` gave for the last rows, in the first view where a value leapt."""
+        found = [one.leap for one in self._each if one is not None]
+        return next((leap for leap in found if leap != scaling.NO_LEAP), scaling.NO_LEAP)
 
     def copy(self) -> Scalers:
         """Others that go on from here by themselves."""
