@@ -21,8 +21,8 @@ class Row(NamedTuple):
 
     tells_apart : whether a row that is stored is known again, by its key
     most, limit : below which the squared norm must be, as it is given and scaled
-    leap : (2,) out, the first feature of these rows whose deviation has leapt, see `scale_rows`, and
-        the round; NO_LEAP where none has
+    leap : (2,) out, the first feature of these rows whose deviation has leapt, and the round; see
+        `scale_rows`; NO_LEAP where none has
     """
 
     given: Floats
