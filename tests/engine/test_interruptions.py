@@ -201,7 +201,7 @@ def test_before_any_line_of_one_row(features):
         assert learned(model) in (done, done + 1)
         done = learned(model)
     assert model._run.session is not None
-    assert finished > 3
+    assert finished > 2
     assert interrupted > 60
     assert_equal(everything(model, X), everything(whole, X))
 
