@@ -47,6 +47,7 @@ def test_a_forked_process_has_threads_of_its_own():
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_interrupted_at_any_moment():
     """An error in a callback of the garbage collector, such as hypothesis has, goes nowhere."""
+
     def interrupt(*_):
         raise KeyboardInterrupt
 

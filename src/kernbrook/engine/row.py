@@ -38,7 +38,8 @@ from kernbrook.numerics.zero import finite
 
 # How a row can end.
 # From OVERFLOWED + 1 on: a store's number.
-DONE, NOT_HERE, TOO_LARGE, RAISED, NOT_COMBINED, OVERFLOWED = range(6)
+# LEAPT: as DONE, and it has made the deviation of a feature leap.
+DONE, LEAPT, NOT_HERE, TOO_LARGE, RAISED, NOT_COMBINED, OVERFLOWED = range(7)
 AS_GIVEN = -1  # instead of a method of scaling
 COPY = -1  # instead of a number of rows since the last copy: there is one before the next row
 
@@ -142,7 +143,7 @@ def take(whole: Any, x: Vector, label: float, weight: float, rows: int, out: Vec
 
     rows : how many from this one on are learned all or none; 0: it is not the first of these
 
-    Where it does not end in DONE, `undo` has to follow.
+    Where it ends neither in DONE nor in LEAPT, `undo` has to follow.
     """
     raise NotImplementedError
 
@@ -179,13 +180,23 @@ def link_whole(whole, link):
 
 @njit(cache=True)
 def learn_rows(link, X, labels, weights, out):
-    """Learn some rows, all or none; out : (n, c) out. Returns how the last one ends."""
-    n, end = X.shape[0], DONE
+    """Learn some rows, all or none; out : (n, c) out. Returns how they end."""
+    n, ends = X.shape[0], DONE
     for i in range(n):
         end = taken(link, X[i], labels[i], weights[i], n if i == 0 else 0, out[i])
-        if end != DONE:
+        if end > LEAPT:
             through(undo, link, i)
-            break
+            return end
+        ends = max(ends, end)
+    return ends
+
+
+@njit(cache=True)
+def learn_row(link, x, label, weight, out):
+    """The same of one row, (d,); out : (c,) out."""
+    end = taken(link, x, label, weight, 1, out)
+    if end > LEAPT:
+        through(undo, link, 0)
     return end
 
 
@@ -219,8 +230,10 @@ def decide_rows(link, X, out, leanings):
 @take.of(Whole)
 def _take(whole, x, label, weight, rows, out):
     journal = whole.journal
-    if rows > 0 and journal.n[0] + rows > journal.X.shape[0]:
-        journal.n[0] = COPY
+    if rows > 0:
+        whole.row.leap[0] = NO_LEAP
+        if journal.n[0] + rows > journal.X.shape[0]:
+            journal.n[0] = COPY
     if not given(whole.row, x):
         return NOT_HERE
     if journal.n[0] == COPY:
@@ -229,7 +242,7 @@ def _take(whole, x, label, weight, rows, out):
             through(keep, whole.own[k], False)
         journal.n[0] = 0
     end = learn(whole, label, weight)
-    if end == DONE:
+    if end <= LEAPT:
         due, board = whole.due, whole.board
         at = (whole.progress.counters[ROUND] - 1) % due.labels.shape[0]
         copy(board.leanings[0], due.leanings[at])
@@ -262,11 +275,11 @@ def learn(whole, label, weight):
     """Learn the row that is given. Returns how it ends."""
     row, board, counters, stores = whole.row, whole.board, whole.progress.counters, whole.stores
     fits = True
-    before = row.leap[0]
+    before, end = row.leap[0], DONE
     for k in range(len(whole.views)):
         fits &= through(sight, whole.views[k], True)
     if row.leap[0] != before:
-        row.leap[1] = counters[ROUND]
+        row.leap[1], end = counters[ROUND], LEAPT
     if not fits:
         return TOO_LARGE
     if row.tells_apart:
@@ -295,7 +308,7 @@ def learn(whole, label, weight):
     chosen = counters[CHOSEN] if alone < 0 else -1
     for k in range(len(whole.own)):
         through(settle, whole.own[k], chosen)
-    return DONE
+    return end
 
 
 @njit(cache=True)

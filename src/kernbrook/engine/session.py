@@ -19,12 +19,13 @@ from kernbrook.compiler.compiling import stamp
 from kernbrook.compiler.links import LINK, naming, new_link
 from kernbrook.engine.blocks import COMBINED, check_rounds
 from kernbrook.engine.model import Model
-from kernbrook.engine.progress import MOST_ROUNDS, Due, Progress, empty_board
+from kernbrook.engine.progress import MOST_ROUNDS, ROUND, Due, Progress, empty_board
 from kernbrook.engine.rounds import Met, link_store, scratch_of
 from kernbrook.engine.row import (
     AS_GIVEN,
     COPY,
     DONE,
+    LEAPT,
     NOT_COMBINED,
     NOT_HERE,
     OVERFLOWED,
@@ -34,6 +35,7 @@ from kernbrook.engine.row import (
     View,
     Whole,
     decide_rows,
+    learn_row,
     learn_rows,
     link_view,
     link_whole,
@@ -48,7 +50,7 @@ from kernbrook.numerics.scaling import METHODS, NO_LEAP
 
 JOURNAL = 256  # rows between two copies of all that was learned
 MOST_DUE = 256  # rows that the calibration learns from later
-FEW, MOST_FEW = 12, 64  # rows of a chunk that are quicker one by one, of large and small models
+FEW, MOST_FEW = 12, 32  # rows of a chunk that are quicker one by one, of large and small models
 SMALL = 1 << 19  # numbers in all rows' way, by which a model counts as small
 SOME = 8  # chunks of few rows before they are taken so
 
@@ -103,7 +105,8 @@ class RowSession:
             np.empty(MOST_DUE),
             np.zeros(MOST_DUE, dtype=bool),
         )
-        self.one = np.empty(1), np.empty(1)  # label and weight of a row
+        self.leanings_of_one = np.empty((1, model.inputs * c))
+        self.leapt = False  # of the last rows, whether one made a deviation leap
         self.kept: list[Any] = []  # what is behind the addresses in links
         parts = np.array([parts_of(member) for member, _ in forms])
         whole = Whole(
@@ -177,13 +180,16 @@ class RowSession:
         if x.shape != (self.width,):
             return None
         self._look()
-        out = np.empty((1, self.scores))
-        end = self._fill(x)
+        out = np.empty(self.scores)
+        end = self._fill(x) if self.by_parts else DONE
         if end == DONE:
             self._expect(1, label, given)
-            self.one[0][0], self.one[1][0] = label, weight
-            end = learn_rows(self.link, x[None], *self.one, out)
-        return self._answer(end, out)
+            end = learn_row(self.link, x, label, weight, out)
+            self.leapt = end == LEAPT
+        if end <= LEAPT:
+            return out
+        self._refused(end)
+        return None
 
     def learn_few(self, X: Floats, labels: Floats, weights: Floats, given: Floats) -> Floats | None:
         """(n, c) as `learn` for few rows, all or none; None where there is one to be refused."""
@@ -193,14 +199,15 @@ class RowSession:
         self._expect(len(X), labels, given)
         out = np.empty((len(X), self.scores))
         end = learn_rows(self.link, np.require(X, requirements="W"), labels, weights, out)
-        return out if end == DONE else None
+        self.leapt = end == LEAPT
+        return out if end <= LEAPT else None
 
     def _expect(self, n: int, labels: Any, weights: Any) -> None:
         """The calibration will learn from the next rows later, with their weights as given."""
-        self._leap[0] = NO_LEAP
-        at, calibration = self.model.rounds, self.model.__dict__["calibration"]
+        at, held = int(self.progress.counters[ROUND]), self._model().__dict__
         if at + n > MOST_ROUNDS:
             check_rounds(at + n)
+        calibration = held["calibration"]
         if calibration is not None and at + n - calibration.rounds > MOST_DUE:
             _ = self.model.calibration  # it learns what is due
         several = isinstance(labels, np.ndarray)
@@ -215,26 +222,30 @@ class RowSession:
         if x.shape != (self.width,) or not self.reads:
             return None
         self._look()
-        end = self._fill(x)
-        out, leanings = self._room(1)
+        end = self._fill(x) if self.by_parts else DONE
+        out = np.empty((1, self.scores))
         if end == DONE:
-            end = _decide_rows(self.link, x[None], out, leanings)
-        return None if self._answer(end, out) is None else (out, leanings)
+            end = _decide_rows(self.link, x[None], out, self.leanings_of_one)
+        if end == DONE:
+            return out, self.leanings_of_one
+        self._refused(end)
+        return None
 
     def decide_few(self, X: Floats) -> tuple[Floats, Floats] | None:
         """As `decide` for few rows; None where there is one to be refused."""
         if self.by_parts or X.shape[1] != self.width or not self.reads:
             return None
         self._look()
-        out, leanings = self._room(len(X))
+        n = len(X)
+        out, leanings = np.empty((n, self.scores)), np.empty((n, self.due.leanings.shape[1]))
         end = _decide_rows(self.link, np.require(X, requirements="W"), out, leanings)
         return (out, leanings) if end == DONE else None
 
     def leap(self, n: int) -> int:
         """Which value of the n rows of the last call has leapt, as `scale_rows` counts."""
-        feature, at = self._leap
-        if feature == NO_LEAP:
+        if not self.leapt:
             return NO_LEAP
+        feature, at = self._leap
         return int((at - self.model.rounds + n) * self.width + feature)
 
     def leanings(self, n: int) -> Floats:
@@ -242,22 +253,16 @@ class RowSession:
         rounds = self.model.rounds
         return self.due.leanings[np.arange(rounds - n, rounds) % MOST_DUE]
 
-    def _room(self, n: int) -> tuple[Floats, Floats]:
-        return np.empty((n, self.scores)), np.empty((n, self.due.leanings.shape[1]))
-
     def _fill(self, x: Floats) -> int:
         """What is not compiled looks at a row. Returns how that ends."""
-        end = DONE
-        if self.by_parts and (end := look_at_row(self.link, x)) == DONE:
+        end: int = look_at_row(self.link, x)
+        if end == DONE:
             for store in self.by_parts:
                 store.fill()
         return end
 
-    def _answer(self, end: int, out: Floats) -> Floats | None:
-        """(c,) the decision, once a row has ended somehow; raises what says how."""
-        if end == DONE:
-            own: Floats = out[0]
-            return own
+    def _refused(self, end: int) -> None:
+        """Raise what says how a row has ended; None where a block says so."""
         if end in (NOT_HERE, RAISED):  # a block says what the error was
             return None
         if end == TOO_LARGE:
@@ -273,7 +278,7 @@ class RowSession:
 
     def _look(self) -> None:
         """Take over what the model holds, if others have replaced it."""
-        model = self.model
+        model: Any = self._model()
         if not (
             model.states is self.states
             and model.progress is self.progress

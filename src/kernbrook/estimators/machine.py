@@ -383,7 +383,8 @@ class OnlineMachine(Snapshots, BaseEstimator):
                     own = float(self._weighed(np.array([label]), np.array([weight]))[0])
                 decision = quick.learn(row, label, own, weight)
                 if decision is not None:
-                    warn_of_leap(row[None], quick.leap(1), 0)
+                    if quick.leapt:
+                        warn_of_leap(row[None], quick.leap(1), 0)
                     return self._prediction(decision)
         with self._nothing_half_done():
             X, labels = self._checked(np.atleast_2d(row), [y])
