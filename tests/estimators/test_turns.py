@@ -4,13 +4,16 @@ import copy
 import pickle
 import sys
 import threading
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import SGDClassifier
 
 import kernbrook as kb
 from kernbrook.errors import InputError
+from kernbrook.estimators.outside import online
 from kernbrook.gram.sums import share
 from kernbrook.turns import turn_of
 
@@ -397,3 +400,24 @@ def test_copies_and_pickles_have_a_turn_of_their_own():
     for other in copies:
         at_once(lambda other=other: other.partial_fit(X[:5], y[:5]))
         assert other.n_rounds_ == 65
+
+
+class OneAtATime(SGDClassifier):
+    """A model of another library that sees whether two threads teach it at once."""
+
+    busy = False
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        assert not self.busy
+        self.busy = True
+        time.sleep(1e-4)  # another thread goes on
+        self.busy = False
+        return super().partial_fit(X, y, classes, sample_weight)
+
+
+def test_a_model_of_another_library_learns_from_one_thread_at_a_time():
+    model = online(OneAtATime(random_state=0))
+    model.learn(X[:4], y[:4], classes=[0, 1])
+    parts = [slice(4 + 30 * i, 34 + 30 * i) for i in range(4)]
+    at_once(*(lambda part=part: model.learn(X[part], y[part]) for part in parts))
+    assert model.n_rounds_ == model.labels_asked_ == 124

@@ -27,6 +27,7 @@ from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import Flags, sound
 from kernbrook.learners import External
 from kernbrook.learners.external import kind_of
+from kernbrook.turns import changes
 
 
 def online(model: Any) -> Any:
@@ -101,11 +102,17 @@ class OutsideMachine(BaseEstimator):
     def __init__(self, external: External):
         self.external = external
 
+    @changes
     def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], Flags]:
         """Test, then train; None and NaN are labels that cannot be had."""
-        return self._learn_scored(X, y, classes)[:2]
+        return self._learn_rows(X, y, classes)[:2]
 
+    @changes
     def _learn_scored(self, X: Any, y: Any, classes: Any = None) -> Learned:
+        """`learn`, with what was said and probabilities before the labels."""
+        return self._learn_rows(X, y, classes)
+
+    def _learn_rows(self, X: Any, y: Any, classes: Any) -> Learned:
         with in_words(X):
             X = sound(X) if sp.issparse(X) else np.asarray(sound(X), dtype=np.float64)
         y = as_labels(y)
