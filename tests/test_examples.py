@@ -279,6 +279,21 @@ def test_the_page_on_adding_a_combiner(run):
     assert float(said) == kb.prequential(hedge, names["X"], names["y"]).error  # 1 - 0.2 * 0 or 1
 
 
+def test_the_page_on_adding_a_map(run):
+    said, _ = run("docs/adding_a_map.md")
+    assert float(said) < 0.13
+
+
+def test_the_page_on_adding_a_store(run):
+    said, names = run("docs/adding_a_store.md")
+    error, weight = map(float, said.split())
+    assert error < names["y"].var() / 2
+    assert 0 <= weight < 0.5
+    alone = kb.OnlineMKRegressor(learner=names["MeanLabel"](), center=False)
+    told = alone.learn(names["X"][:5], names["y"][:5])[0]
+    np.testing.assert_allclose(told[1:], [names["y"][:i].mean() for i in range(1, 5)])
+
+
 def test_the_page_on_adding_a_policy(run):
     said, names = run("docs/adding_a_policy.md")
     asked, wrong = names["record"].labels_asked, names["record"].error

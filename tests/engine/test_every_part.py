@@ -49,6 +49,73 @@ def test_properties_of_policies(name):
     kb.testing.check_policy(POLICIES[name][0])
 
 
+MAPS = {
+    "waves": (kb.RandomFeatures(20), kb.Gaussian(sigma=1)),
+    "orthogonal waves": (kb.RandomFeatures(20, "orthogonal"), kb.Gaussian(sigma=1)),
+    "monomials": (kb.Monomials(), kb.Polynomial(2)),
+    "sketch": (kb.TensorSketch(64), kb.Polynomial(2)),
+    "landmarks": (kb.Nystroem(landmarks=np.random.default_rng(0).normal(size=(60, 3))), None),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_properties_of_maps(name):
+    kb.testing.check_features(*MAPS[name])
+
+
+class Wrong(kb.RandomFeatures):
+    """Random features with a fault."""
+
+    def __init__(self, n_components=20, frequencies="random", normalize=True, fault=None):
+        super().__init__(n_components, frequencies, normalize)
+        self.fault = fault
+
+    @property
+    def map(self):
+        fault = self.fault
+
+        class Faulty(kb.RandomFeatures.map):
+            panel = None
+
+            def fill(self, rows, out):
+                super().fill(rows, out)
+                if fault == "neighbours":
+                    out += 1e-9 * out.mean()
+                elif fault == "forms" and type(rows).__name__ == "SparseRows":
+                    out *= 1.0 + 1e-12
+                elif fault == "values":
+                    out *= 1.2
+                elif fault == "large":
+                    out[np.abs(rows.dense()).max(axis=1) > 100] = np.nan
+
+        return Faulty
+
+    def draw(self, kernel, width, generator):
+        arrays = super().draw(kernel, width, generator)
+        if self.fault == "chance":
+            arrays["frequencies"] = np.random.default_rng().normal(size=arrays["frequencies"].shape)
+        return arrays
+
+    def shapes(self, kernel, width):
+        return {} if self.fault == "shapes" else super().shapes(kernel, width)
+
+
+FAULTS = {
+    "neighbours": "rows 1 at a time have other features",
+    "forms": "rows in CSR have other features",
+    "values": "inner products are not those of",
+    "large": "features of rows of size 1e3 are not finite",
+    "chance": "equal generators give other numbers",
+    "shapes": "`shapes` names other arrays than `draw` gives",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_map_with_a_fault_is_found(fault):
+    with pytest.raises(AssertionError, match=FAULTS[fault]):
+        kb.testing.check_features(Wrong(fault=fault))
+
+
 def stream(C, n=90):
     X, y = hard_streams.gaussian_clouds(n, 4)
     if C is None:

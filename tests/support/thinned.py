@@ -66,6 +66,7 @@ THINNED = {
     """,
     "engine/test_session.py": """
         test_a_prediction_is_that_of_a_chunk test_a_row_is_a_chunk_of_one
+        test_few_rows_are_a_block
     """,
     "engine/test_single_precision.py": """
         test_chunks_of_any_size test_decisions_are_equal_but_where_the_margin_is_rounding
