@@ -7,8 +7,9 @@ from numba import njit
 
 from kernbrook.compiler.inner import Compiled
 from kernbrook.engine.progress import begun
+from kernbrook.engine.rules import typed
 from kernbrook.engine.stores import expansion, linear, shared, slots
-from kernbrook.engine.verbs import Told, typed, update
+from kernbrook.engine.verbs import Told, update
 
 # Of each array of slots that has them, how many of its last axes are slots; 0: the first one is.
 SLOTS = {

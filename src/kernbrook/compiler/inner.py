@@ -125,7 +125,10 @@ class Compiled(CPUDispatcher):
         return entry
 
     def inner(self, arguments: Any, gives: Any = None) -> Inner:
-        """For compiled code, by the types of what it takes and gives; None: what it finds."""
+        """The form that compiled code calls, for these types of arguments.
+
+        gives : the type that it returns; None: the type that numba infers
+        """
         with global_compiler_lock:
             arguments = tuple(map(types.unliteral, arguments))
             key = arguments, gives, self.version(arguments)

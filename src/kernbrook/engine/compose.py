@@ -14,13 +14,13 @@ from kernbrook.engine.model import Model
 from kernbrook.engine.needs import check_rule
 from kernbrook.engine.pool import Member, Part, kernels_of, parts_of_pool, views_of
 from kernbrook.engine.progress import Choices, Terms
+from kernbrook.engine.rules import typed
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.engine.stores.expansion import Expansion
 from kernbrook.engine.stores.linear import Linear
 from kernbrook.engine.stores.shared import SharedExpansion
 from kernbrook.engine.stores.slots import SlotStore
-from kernbrook.engine.verbs import typed
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel
 

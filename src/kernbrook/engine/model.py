@@ -124,7 +124,10 @@ class Model:
 
     @property
     def passes(self) -> Passes:
-        """What it calls; not held, or who walks through a model comes to all of the compiler."""
+        """The functions that a model calls: compiled ones, or the same as Python.
+
+        A property and no attribute: else pickling a model would meet the compiler.
+        """
         return COMPILED if self.compiled else PLAIN
 
     @property
@@ -169,7 +172,8 @@ class Model:
         labels : (n,) numbers of the classes, or targets; negative or NaN: not to be had
         given : every label that is there is looked at, whatever the policy
         raw : the rows as they were given, before they were scaled, for experts from outside
-        follow : what learns from the board and from who was asked; gives more of the others
+        follow : called with the board and (n,) bool, whose label was looked at, once all rows are
+            decided; the dict that it returns is added to `others`
         others : attributes that change with it
 
         Returns

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from kernbrook.checks import shown
 from kernbrook.compiler.checking import check_verbs
 from kernbrook.engine import verbs
-from kernbrook.engine.verbs import typed
+from kernbrook.engine.rules import typed
 from kernbrook.errors import InputError
 
 # store -> what its learners must have beside `rule`, and the verbs without which they are none

@@ -175,7 +175,8 @@ def rounds(committee, terms, progress, stores, board, decisions, asked, scratch)
             counters[SKIPPED] += 1
             counters[ROUND] += 1
             continue
-        # What a store knows, once experts are dropped, depends on when they are.
+        # A store forgets points of experts that are dropped when its block ends, so which rows are
+        # known depends on blocks from then on: the combiner learns from all rows instead.
         board.judged[t] = counters[CHOSEN] >= 0 or not board.known[t].any()
         if board.importance[t] > 0.0:
             lose(terms, progress, board, t, decision, losses, counted)

@@ -7,19 +7,25 @@ and the verbs of its store implemented for that rule, all in one file; nothing e
 
 Verbs that numba cannot compile work too, as Python: their learner, combiner, selection or label
 policy says so, `compiled = False`, and all verbs of a model with it run as Python, far slower.
+
+A round calls them in this order: `weigh_all`, `lead_on`, `expect`, `select`, the store's `score`
+(with `predict` for experts on features), `correct`, `wants`, `note_round`; then, for a label that is
+looked at and has a weight, the store's `learn` (with `fit_in` and `keep_within`, or `expand`, or
+`descend`), `update`, `note_error`, `choose_next`. A prediction calls `weigh_all`, `lead_on`,
+`expect`, `score`, `correct`, and nothing that changes what was learned.
+
+Arrays that a verb is given belong to the engine: they hold other numbers after the call, so a verb
+that wants to keep numbers copies them into its own state. A verb changes what its docstring says,
+and nothing else: neighbours and other threads read the rest.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from kernbrook.checks import is_number, is_whole, shown
 from kernbrook.compiler.compiling import Option, Verb, njit
 from kernbrook.compiler.links import (
-    ROOM,
     Marks,
     Matrix,
     Numbers,
@@ -28,53 +34,8 @@ from kernbrook.compiler.links import (
     family,
     fill_in,
     fills,
-    words_of,
 )
 from kernbrook.engine.progress import Progress
-from kernbrook.errors import InputError
-
-
-def typed(rule: Any) -> Any:
-    """The rule with numbers of the types that its class names: another type is compiled anew.
-
-    Raises
-    ------
-    InputError
-        It is no NamedTuple of numbers, and of such tuples, or a number is not of its type.
-    """
-    kind = type(rule)
-    if not hasattr(rule, "_replace"):
-        raise InputError(
-            "rule() must give a NamedTuple class of its own, such as MyRule(NamedTuple), got "
-            f"{shown(rule)}"
-        )
-    names = get_type_hints(kind)
-    for name in rule._fields:
-        if name not in names:
-            raise InputError(f"{kind.__name__}: {name} has no type; write `{name}: float`")
-    said = {name: _typed(kind, name, names[name], getattr(rule, name)) for name in rule._fields}
-    if words_of(rule) > ROOM:
-        raise InputError(f"{kind.__name__}: no room for {words_of(rule):,} numbers in a rule")
-    return rule._replace(**said)
-
-
-def _typed(kind: type, name: str, wanted: Any, value: Any) -> Any:
-    """The value of a field, by its type."""
-    if isinstance(value, tuple) and wanted not in PLAIN:
-        return typed(value)
-    fits = is_number(value) or isinstance(value, np.bool_)
-    if fits and wanted is bool:
-        fits = value in (0, 1)
-    elif fits and wanted is int:
-        fits = is_whole(value) or isinstance(value, np.bool_) or float(value).is_integer()
-    if wanted not in PLAIN or not fits:
-        such = PLAIN.get(wanted, "a number, or a NamedTuple of numbers")
-        raise InputError(f"{kind.__name__}: {name} must be {such}, got {shown(value)}")
-    return wanted(value)
-
-
-PLAIN = {int: "an integer", float: "a number", bool: "True or False"}  # the types of numbers
-
 
 # -- what is said ------------------------------------------------------------------------------
 
@@ -225,20 +186,28 @@ class Opinions(NamedTuple):
 
 @Verb
 def expand(rule: Any, seen: Seen, scores: Vector, sizes: Vector, change: Vector) -> float:
-    """Of kernel expansions: fill in `change`, (c,), with which the example is added; zeros before.
+    """Learn from an example, for an expert that is a kernel expansion.
 
-    scores, sizes : (c,) of the expert
-    Returns the factor by which all coefficients shrink before.
+    Called once for each expert that may learn, after the label is known.
+
+    scores, sizes : (c,) of the expert on the example; only read
+    change : (c,) out, the coefficients with which the example joins the expansion. Zeros on entry;
+        where they stay zeros, the example is not added
+    Returns the factor, in (0, 1], by which all older coefficients shrink before.
     """
     raise NotImplementedError
 
 
 @Verb
 def fit_in(rule: Any, slots: Pinned[Slots], seen: Seen, rows: Matrix) -> Change:
-    """Under a budget: the `Change` that an example makes; the slots may change already.
+    """Decide which slot an example takes, for an expert that holds a fixed number of examples.
 
-    slots : `Slots` of the expert
-    rows : (n, B) kernel values of the slots with this example and those to come
+    Called once for each expert that may learn, after the label is known. The engine then makes the
+    `Change` that the verb returns.
+
+    slots : of the expert. The verb may change coefficients, `scale`, `factor`, `order` and `memory`
+        before it returns; a slot beyond `filled` is free
+    rows : (n, B) kernel values of the slots with this example, and with the n - 1 after it
     """
     raise NotImplementedError
 
@@ -247,18 +216,29 @@ def fit_in(rule: Any, slots: Pinned[Slots], seen: Seen, rows: Matrix) -> Change:
 def keep_within(
     rule: Any, slots: Pinned[Slots], seen: Seen, rows: Matrix, points: Points, t: int
 ) -> None:
-    """Under a budget: upkeep after an example has joined; nothing by default.
+    """Bring an expert back within its budget. Nothing by default.
 
-    rows : (n, B) as for `fit_in`, of the examples to come alone
-    points, t : `Points`, the block's features, and the example's number in it
+    Called after an example has joined, and at no other time.
+
+    slots : of the expert, with the example; the verb may change everything in them, and lowers
+        `filled` where it gives up a slot
+    rows : (n, B) as for `fit_in`, of the examples to come alone; the verb changes the columns of
+        slots that hold something else afterwards
+    points, t : the block's features, where points are merged, and the example's number in the block
     """
 
 
 @Verb
 def predict(rule: Any, held: Pinned[Coefficients], z: Pinned[Matrix], t: int, out: Vector) -> float:
-    """On features: fill in `out`, (c,), with the scores of z[t]. Returns the variance, or 0.
+    """Score an example, for an expert on features.
 
-    held : `Coefficients` of the expert; z : (b, d) features
+    Called for each expert before the label is known, and for predictions. Nothing but `out` and
+    `held.gains` changes.
+
+    held : what the expert has learned
+    z : (b, d) features of the block; row t is the example
+    out : (c,) out, the scores
+    Returns the variance of the score, or 0 where the learner has none.
     """
     raise NotImplementedError
 
@@ -273,13 +253,25 @@ def descend(
     scores: Vector,
     variance: float,
 ) -> None:
-    """On features: learn from z[t], whose scores, (c,), and variance `predict` has given."""
+    """Learn from an example, for an expert on features.
+
+    Called once for each expert that may learn, after the label is known.
+
+    held : changed in place; `held.gains` has what `predict` has left there for this example
+    z, t : as for `predict`
+    scores, variance : what `predict` has given for this example; only read
+    """
     raise NotImplementedError
 
 
 @Option
 def after_label(rule: Any, held: Pinned[Coefficients], number: int) -> None:
-    """On features: a label has passed, whether the expert learned or not; nothing by default."""
+    """Count a label, for an expert on features. Nothing by default.
+
+    Called after each label that has a weight, whether the expert has learned from the label or not.
+
+    held : changed in place; number : of the label, from 1
+    """
 
 
 # -- the committee ---------------------------------------------------------------------------------
@@ -287,14 +279,26 @@ def after_label(rule: Any, held: Pinned[Coefficients], number: int) -> None:
 
 @Verb
 def weigh_all(combiner: Any, progress: Pinned[Progress], weights: Vector) -> None:
-    """Weights of the experts, (e,) out, the greatest 1 by default."""
+    """Give the weights of the experts.
+
+    Called before each round, and for predictions. Nothing but `weights` changes.
+
+    weights : (e,) out, finite and from 0, of any sum. By default exp(progress.log_weights)
+    """
     for e in range(weights.shape[0]):
         weights[e] = math.exp(progress.log_weights[e])
 
 
 @Verb
 def update(combiner: Any, told: Told, progress: Pinned[Progress]) -> None:
-    """Learn from one round: `progress.log_weights` and `progress.state`."""
+    """Learn the weights from one round.
+
+    Called after each label that has a weight, once the experts have learned; not for rows that an
+    expert holds already, unless the model was told to judge those too.
+
+    told : only read, but for `told.losses`, which may serve as scratch
+    progress : the verb changes `log_weights`, whose greatest is 0 afterwards, and `state`
+    """
     raise NotImplementedError
 
 
@@ -302,9 +306,13 @@ def update(combiner: Any, told: Told, progress: Pinned[Progress]) -> None:
 def correct(
     combiner: Any, progress: Pinned[Progress], loss: int, scores: Matrix, decision: Vector
 ) -> None:
-    """Change the vote on an example, `decision`, (c,), by the experts' scores, (e, c).
+    """Change the vote on an example. Nothing by default.
 
-    By default nothing changes. loss : what the combiner looks at
+    Called after the vote, for rounds and for predictions. Nothing but `decision` changes.
+
+    loss : what the combiner looks at
+    scores : (e, c) of the experts
+    decision : (c,) the vote on entry, and what is said in its place on return
     """
 
 
@@ -312,48 +320,77 @@ def correct(
 def select(
     selection: Any, progress: Pinned[Progress], weights: Vector, votes: Vector, updates: Marks
 ) -> None:
-    """The experts of a round: `progress.used`, and what follows.
+    """Choose who votes and who learns in a round.
 
-    weights : (e,) of the combiner
-    votes : (e,) out, weight of each expert in the vote, if it is used
-    updates : (e,) bool out, whether the expert may be updated
+    Called before the experts score. Draws depend on `progress.counters` alone.
+
+    progress : the verb writes `used`, (e,) bool, who is in use; the rest is only read
+    weights : (e,) of the combiner, the greatest 1 where nothing leads on; only read
+    votes : (e,) out, the weight of each expert in the vote, where the expert is in use
+    updates : (e,) bool out, whether the expert may learn
     """
     raise NotImplementedError
 
 
 @Verb
 def expect(selection: Any, progress: Pinned[Progress], weights: Vector, votes: Vector) -> bool:
-    """votes : (e,) out, weight of each expert in the vote, in expectation over the draws.
+    """Say who would vote in a round, in expectation over the draws.
 
-    Returns whether one votes alone.
+    Called before `select`, and for predictions. Nothing but `votes` changes.
+
+    votes : (e,) out, the weight of each expert in the vote
+    Returns whether one expert votes alone.
     """
     raise NotImplementedError
 
 
 @Option
 def lead_on(selection: Any, progress: Pinned[Progress], weights: Vector) -> None:
-    """weights : (e,) changed to what counts of them; nothing by default."""
+    """Change the weights by which a selection chooses. Nothing by default.
+
+    Called after `weigh_all`, wherever weights are asked for. Nothing but `weights` changes.
+    """
 
 
 @Option
 def choose_next(selection: Any, progress: Pinned[Progress]) -> None:
-    """After a label: choose experts for the rounds to come; nothing by default."""
+    """Choose experts for the rounds to come. Nothing by default.
+
+    Called at the end of a round with a label that has a weight.
+
+    progress : the verb changes `used`, and in `counters` the expert that is chosen for good
+    """
 
 
 @Verb
 def wants(policy: Any, progress: Pinned[Progress], opinions: Opinions) -> tuple[bool, float]:
-    """(is the label asked for, variance of the opinions). From what is known; nothing changes."""
+    """Say whether the label is asked for, and how far the experts' opinions vary.
+
+    Called after the vote, and by `should_ask`. Nothing changes; draws depend on
+    `progress.counters` alone.
+    """
     raise NotImplementedError
 
 
 @Option
 def note_round(policy: Any, progress: Pinned[Progress], variance: float) -> None:
-    """A round begins, whether its label will be seen or not; nothing by default."""
+    """Count a round. Nothing by default.
+
+    Called after `wants` in every round, whether its label will be looked at or not.
+
+    progress : the verb changes `asking`; variance : as `wants` has given it
+    """
 
 
 @Option
 def note_error(policy: Any, progress: Pinned[Progress], error: float) -> None:
-    """The combination's squared error on a label, for classes 1 or 0; nothing by default."""
+    """Take note of an error. Nothing by default.
+
+    Called after each label that has a weight.
+
+    progress : the verb changes `asking`
+    error : the squared error of the decision; for classes 1 or 0
+    """
 
 
 # -- links: what passes call verbs through ---------------------------------------------------------
@@ -413,41 +450,65 @@ def link_policy(rule, link):
 
 @Verb
 def parts_of(member):
-    """In how many parts, which learn apart from each other, the experts of a store fall."""
+    """Into how many parts the experts of a store fall; each part learns apart from the others.
+
+    Called before a block: threads share the parts. By default 1.
+    """
     return 1
 
 
 @Verb
 def part(member, i, board):
-    """One of them."""
+    """Part i of a store, as `score` and `learn` take it; by default the store's whole form.
+
+    Called for each example, so it makes views and no copies.
+    """
     return member
 
 
 @Verb
 def stretch(member):
-    """Examples that one part of a store may meet before the others; by default any number."""
+    """How many examples one part of a store may meet before the others do; by default any number.
+
+    Called before a block.
+    """
     return 1 << 30
 
 
 @Verb
 def arrive(member, first, last, t):
-    """Parts first..last-1 of a store come to example t, one after the other from 0 on; nothing by
-    default."""
+    """Prepare parts first..last-1 of a store for example t and those after it. Nothing by default.
+
+    Called before these parts score example t; examples come one after the other, from 0 on.
+    """
 
 
 @Verb
 def score(part, t, board):
-    """Fill in the board's row t for the experts of the part."""
+    """Score example t.
+
+    Called before the label is known, and for predictions. Nothing changes but the board's row t,
+    for the part's own experts: `scores`, `sizes`, and where there are some `variances` and `known`.
+    """
     raise NotImplementedError
 
 
 @Verb
 def learn(part, t, updates, clock, board):
-    """Learn from the label of example t; updates : (e,) bool, which experts may."""
+    """Learn from the label of example t, which `score` has met before.
+
+    Called for each label that is looked at. Only what the part holds changes.
+
+    updates : (e,) bool, which experts may learn
+    board : only read; `importance[t]` is the weight of the example, and 0 teaches nothing
+    """
     raise NotImplementedError
 
 
 @Verb
 def sound(member, i):
-    """Whether what part i of a store has learned is finite; where a store says nothing, it is."""
+    """Whether what part i of a store has learned is finite; by default it is.
+
+    Called after a row that is learned by itself: else the row is undone.
+    """
     return True

@@ -107,7 +107,7 @@ class Calibration:
         return other
 
     def grown(self, positions: Labels, classes: int) -> Calibration:
-        """One of more classes: the old ones keep their odds, a new one has those of one label.
+        """A calibration of more classes: old ones keep their odds, a new one has those of one label.
 
         What is known of mean errors, of two classes alone, is left behind.
 

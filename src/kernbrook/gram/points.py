@@ -409,7 +409,10 @@ class SupportVectors:
         return new
 
     def kept(self, which: NDArray[np.int64]) -> SupportVectors:
-        """Of these the points that are given by their rising numbers; these stay as they are."""
+        """New support vectors: some of the points of this object, which does not change.
+
+        The numbers of the points rise.
+        """
         if len(which) == self.n:
             return self
         n, new = len(which), copy(self)

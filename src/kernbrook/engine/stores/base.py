@@ -111,11 +111,15 @@ class Store:
     looks_outside = False
 
     def begin(self) -> Any:
-        """The state before the first example."""
+        """The state before the first example. Called once for a model, and where experts begin anew."""
         raise NotImplementedError
 
     def prepare(self, state: Any, rows: Rows, progress: Progress, raw: Any) -> Pass:
-        """Before a block is learned from; the state is not changed.
+        """What a block of rows is learned with. Called before each block.
+
+        The pass works on copies of the state's arrays, and its `finish` gives the next state: the
+        state given never changes, so that a block is learned as a whole or not at all. Arrays of the
+        pass that no verb changes may be shared with the state.
 
         progress : of the run, a copy that the pass changes
         raw : the rows as they were given, before they were scaled
@@ -123,22 +127,37 @@ class Store:
         raise NotImplementedError
 
     def reading(self, state: Any, rows: Rows, raw: Any) -> Pass:
-        """Before rows are scored only."""
+        """What rows are scored with. Called before rows are predicted; nothing is learned.
+
+        The pass may share all arrays with the state.
+        """
         raise NotImplementedError
 
     def arrays(self, state: Any) -> dict[str, NDArray[Any]]:
-        """Every array of the state, by name."""
+        """Every array of the state, by name: what a file holds. Called by `save` and by merging.
+
+        The arrays may be the state's own; the caller does not change them.
+        """
         raise NotImplementedError
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Any:
-        """The state with these arrays; InputError where it can be none of this store."""
+        """The state with these arrays, which belong to the state from now on. Called by `load`.
+
+        InputError where an array is missing, or has a shape or type that no state of the store has.
+        """
         raise NotImplementedError
 
     def check(self, state: Any, progress: Progress) -> None:
-        """Raise InputError where learning cannot have led to a state; compiled code trusts it."""
+        """Raise InputError where learning cannot have led to a state.
+
+        Called by `save`, `load` and merging: compiled code trusts what passes, and looks no more.
+        """
 
     def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
-        """`arrays` of the same store with fewer scores, as this one's; InputError if it cannot."""
+        """`arrays` of the same store with fewer scores, as this one's. Called for a new class.
+
+        InputError where the experts cannot learn of a class that appears later.
+        """
         raise InputError("not every part of this model can learn of a class that appears later")
 
     def goes_on(self, before: Store, state: Any, spread: Spread) -> dict[str, NDArray[Any]]:

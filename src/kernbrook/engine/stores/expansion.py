@@ -12,9 +12,10 @@ from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import linked, through
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.rules import typed
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look, met, summed
 from kernbrook.engine.uniting import Apart, union
-from kernbrook.engine.verbs import expand, learn, link_expander, score, typed
+from kernbrook.engine.verbs import expand, learn, link_expander, score
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
 from kernbrook.gram.sums import BLOCK, KernelSums
@@ -47,8 +48,9 @@ class Sums(NamedTuple):
         the experts sum over
     diagonal : (m, b) k(x, x), where a rule looks at it
     coefficients : (n + b, m c), of the block zeros on entry: what each example was added with
-    scale, shifts : (m,) the factors; how often they grew by 1 / SMALL, and the coefficients of the
-        points that are not here have still to shrink by SMALL
+    scale : (m,) the common factor of each expert's coefficients
+    shifts : (m,) how often that factor was multiplied by 1 / SMALL during the block. The
+        coefficients of points stored before have still to be multiplied by SMALL as often
     values, change : (2, b) and (c,) scratch
     """
 

@@ -56,7 +56,10 @@ def read(store: Any, board: Board) -> None:
 
 @Option
 def keep(store: Any, back: bool) -> None:
-    """Copy what lies outside the memory of all, or copy it back; nothing by default."""
+    """Copy what a store keeps outside the flat memory of a session, or copy it back.
+
+    Nothing by default. back : the copy replaces what the store keeps
+    """
 
 
 family(meet, settle, read, keep)

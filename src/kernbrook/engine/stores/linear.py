@@ -13,6 +13,7 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import ROOM, linked, pin, through
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Progress
+from kernbrook.engine.rules import typed
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look
 from kernbrook.engine.uniting import Apart, descend_together
@@ -27,7 +28,6 @@ from kernbrook.engine.verbs import (
     predict,
     score,
     sound,
-    typed,
 )
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.features import Monomials, RandomFeatures

@@ -14,6 +14,7 @@ from kernbrook.checks import ask_for, shown
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import ROOM, linked, new_link
 from kernbrook.engine.progress import ROUND, Board, Progress
+from kernbrook.engine.rules import typed
 from kernbrook.engine.stores.ahead import Helper, Paying, ahead_of
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, met, summed
 from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, shelf_of
@@ -27,7 +28,7 @@ from kernbrook.engine.stores.windows import (
     meeting_of,
 )
 from kernbrook.engine.uniting import Apart
-from kernbrook.engine.verbs import Slots, link_budgeted, typed
+from kernbrook.engine.verbs import Slots, link_budgeted
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import (
     DenseRows,
