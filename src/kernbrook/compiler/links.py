@@ -70,8 +70,8 @@ def numba_type(hint: Any) -> types.Type:
 
 @cache
 def types_of(verb: Any) -> tuple[list[types.Type], types.BaseTuple, types.Type]:
-    """By a verb's annotations: the types of its arguments after the rule, as the verb knows them and
-    as a call hands them over; and the type that the verb returns."""
+    """By a verb's annotations: the types of its arguments after the rule, as the verb knows them
+    and as a call hands them over; and the type that the verb returns."""
     hints = get_type_hints(verb.default, include_extras=True)
     gives = numba_type(hints.pop("return"))
     takes, comes = [], []

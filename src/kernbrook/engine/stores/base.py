@@ -111,7 +111,7 @@ class Store:
     looks_outside = False
 
     def begin(self) -> Any:
-        """The state before the first example. Called once for a model, and where experts begin anew."""
+        """The state before the first example. Called for a new model, or where experts begin anew."""
         raise NotImplementedError
 
     def prepare(self, state: Any, rows: Rows, progress: Progress, raw: Any) -> Pass:
