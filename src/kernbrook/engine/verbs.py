@@ -9,8 +9,8 @@ Verbs that numba cannot compile work too, as Python: their learner, combiner, se
 policy says so, `compiled = False`, and all verbs of a model with it run as Python, far slower.
 
 A round calls them in this order: `weigh_all`, `lead_on`, `expect`, `select`, the store's `score`
-(with `predict` for experts on features), `correct`, `wants`, `note_round`; then, for a label that is
-looked at and has a weight, the store's `learn` (with `fit_in` and `keep_within`, or `expand`, or
+(with `predict` for experts on features), `correct`, `wants`, `note_round`; then, for a label that
+is looked at and has a weight, the store's `learn` (with `fit_in` and `keep_within`, or `expand`, or
 `descend`), `update`, `note_error`, `choose_next`. A prediction calls `weigh_all`, `lead_on`,
 `expect`, `score`, `correct`, and nothing that changes what was learned.
 

@@ -107,7 +107,7 @@ class Calibration:
         return other
 
     def grown(self, positions: Labels, classes: int) -> Calibration:
-        """A calibration of more classes: old ones keep their odds, a new one has those of one label.
+        """A calibration of more classes: old ones keep their odds, a new one has one label's.
 
         What is known of mean errors, of two classes alone, is left behind.
 

@@ -111,15 +111,15 @@ class Store:
     looks_outside = False
 
     def begin(self) -> Any:
-        """The state before the first example. Called for a new model, or where experts begin anew."""
+        """The state before the first example. Called for a new model, and to begin experts anew."""
         raise NotImplementedError
 
     def prepare(self, state: Any, rows: Rows, progress: Progress, raw: Any) -> Pass:
         """What a block of rows is learned with. Called before each block.
 
         The pass works on copies of the state's arrays, and its `finish` gives the next state: the
-        state given never changes, so that a block is learned as a whole or not at all. Arrays of the
-        pass that no verb changes may be shared with the state.
+        state given never changes, so that a block is learned as a whole or not at all. Arrays that
+        no verb changes may be shared.
 
         progress : of the run, a copy that the pass changes
         raw : the rows as they were given, before they were scaled
