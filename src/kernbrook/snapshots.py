@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,6 @@ class Snapshots:
     What is pickled is a copy: by then, another thread may change the object again.
     """
 
-    _not_copied: ClassVar[tuple[str, ...]] = ("_turn",)  # what a copy makes for itself
-
     def __getstate__(self) -> dict[str, Any]:
         return self._snapshot({})
 
@@ -29,7 +27,7 @@ class Snapshots:
 
     @in_turn
     def _snapshot(self, memo: dict[int, Any]) -> dict[str, Any]:
-        held = {name: value for name, value in vars(self).items() if name not in self._not_copied}
+        held = {name: value for name, value in vars(self).items() if name != "_turn"}  # its own
         return deepcopy(held, memo)
 
 

@@ -51,7 +51,7 @@ from kernbrook.numerics.scaling import METHODS, NO_LEAP
 JOURNAL = 256  # rows between two copies of all that was learned
 MOST_DUE = 256  # rows that the calibration learns from later
 FEW, MOST_FEW = 12, 32  # rows of a chunk that are quicker one by one, of large and small models
-SMALL = 1 << 19  # numbers in all rows' way, by which a model counts as small
+SMALL = 1 << 19  # rows times numbers that a row may change, up to which rows go one by one
 SOME = 8  # chunks of few rows before they are taken so
 
 _decide_rows = naming(decide_rows)
@@ -130,7 +130,7 @@ class RowSession:
 
     @staticmethod
     def of(model: Model | None) -> RowSession | None:
-        """That of a model, begun where there is none; None where it cannot learn so."""
+        """The session of a model, begun where there is none; None where there can be none."""
         if model is None:
             return None
         quick: RowSession | None = model.session
@@ -150,7 +150,7 @@ class RowSession:
 
     @staticmethod
     def for_few(model: Model, X: Any) -> RowSession | None:
-        """The same for rows of a chunk, (n, d), where they are few enough; and not at first.
+        """The session for a chunk of rows, (n, d), where they are few enough; None at first.
 
         What takes rows one by one is compiled, or loaded, by itself: for a short chunk or two, at
         the end of a file, that would not be worth while.
