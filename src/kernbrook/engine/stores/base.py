@@ -99,6 +99,7 @@ class Store:
     grows : whether nothing bounds what it holds
     stands_alone : whether its experts learn whatever the committee does
     looks_outside : whether its experts are not compiled, and look at the rows as they were given
+    by_block : what its experts have that takes no rows one by one, in words; see `in_rows`
     """
 
     setting: Setting
@@ -109,6 +110,7 @@ class Store:
     grows = False
     stands_alone = True
     looks_outside = False
+    by_block = ""
 
     def begin(self) -> Any:
         """The state before the first example. Called for a new model, and to begin experts anew."""

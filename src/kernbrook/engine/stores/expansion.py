@@ -245,6 +245,8 @@ class Expansion(Store):
         self.setting = setting
         self.budget = budget
         self.grows = budget is None
+        bounded = "a window of support vectors"
+        self.by_block = "support vectors without a bound" if self.grows else bounded
         self.together = BLOCK if budget is None else WINDOW_BLOCK
         self.rules = tuple(typed(part.learner.rule()) for part in parts)
         kernels = parts[0].kernels * len(parts)

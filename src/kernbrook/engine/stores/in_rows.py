@@ -117,4 +117,4 @@ class InRows:
 @singledispatch
 def in_rows(store: Store) -> type[InRows] | str:
     """How a store meets rows one by one, or what it has that does not. Stores register theirs."""
-    return f"the store {type(store).__name__}"
+    return store.by_block or f"the store {type(store).__name__}"

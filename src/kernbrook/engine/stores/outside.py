@@ -58,6 +58,7 @@ class OutsideModel(Store):
     watch: Callable[[Any, Any], None] | None = None
 
     looks_outside = True
+    by_block = "experts from outside"
 
     def __init__(self, model: Any, every: int, window: int | None, first: int, setting: Setting):
         self.model, self.every, self.window, self.setting = model, every, window, setting
@@ -303,6 +304,7 @@ class Forecasts(Store):
     """
 
     looks_outside = True
+    by_block = "experts from outside"
 
     def __init__(self, columns: NDArray[np.int64], first: int, setting: Setting):
         self.columns, self.setting, self.together = columns, setting, OUTSIDE_BLOCK

@@ -113,6 +113,7 @@ class SharedExpansion(Store):
 
     grows = True
     stands_alone = False
+    by_block = "support vectors that kernels share"
 
     def __init__(self, kernels: tuple[Kernel, ...], combiner: Any, setting: Setting):
         self.setting, self.combiner, self.together = setting, combiner, BLOCK

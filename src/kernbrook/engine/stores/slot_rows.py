@@ -12,10 +12,7 @@ from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import LINK, ROOM, through
 from kernbrook.engine.stores.ahead import ahead_of
-from kernbrook.engine.stores.expansion import Expansion
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, settle
-from kernbrook.engine.stores.outside import Forecasts, OutsideModel
-from kernbrook.engine.stores.shared import SharedExpansion
 from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, own_diagonals, shelf_of
 from kernbrook.engine.stores.slots import Kept, SlotStore
 from kernbrook.engine.verbs import Slots
@@ -117,22 +114,6 @@ def _slots_in_rows(store: SlotStore) -> type[InRows] | str:
     if store.owns or store.grows:
         return "merged support vectors" if store.owns else "support vectors without a bound"
     return "rows in CSR" if store.setting.sparse else SlotsInRows
-
-
-@in_rows.register(Expansion)
-def _sums_in_rows(store: Expansion) -> str:
-    return "support vectors without a bound" if store.grows else "a window of support vectors"
-
-
-@in_rows.register(SharedExpansion)
-def _shared_in_rows(store: SharedExpansion) -> str:
-    return "support vectors that kernels share"
-
-
-@in_rows.register(OutsideModel)
-@in_rows.register(Forecasts)
-def _outside_in_rows(store: OutsideModel | Forecasts) -> str:
-    return "experts from outside"
 
 
 @meet.of(RowOfSlots)
