@@ -27,8 +27,8 @@ class Snapshots:
 
     @in_turn
     def _snapshot(self, memo: dict[int, Any]) -> dict[str, Any]:
-        held = {name: value for name, value in vars(self).items() if name != "_turn"}  # its own
-        return deepcopy(held, memo)
+        held = {name: value for name, value in vars(self).items() if name != "_turn"}
+        return deepcopy(held, memo)  # which makes a turn of its own
 
 
 PACKAGE = __name__.partition(".")[0]

@@ -8,14 +8,20 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from kernbrook.estimators.classifier import OnlineMKClassifier
-from kernbrook.estimators.regressor import OnlineMKRegressor
-from kernbrook.gram.points import DenseRows, Rows, SparseRows
+from kernbrook.features.pools import draw
+from kernbrook.gram.points import DenseRows, SparseRows
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners import Ridge
-from kernbrook.testing.properties import Subject, Task, check_model, check_object, expect, tasks
+from kernbrook.testing.properties import (
+    Subject,
+    Task,
+    check_model,
+    check_object,
+    expect,
+    model_of,
+    tasks,
+)
 
 Floats = NDArray[np.float64]
 
@@ -62,20 +68,11 @@ def check_features(recipe: Any, kernel: Kernel | None = None) -> None:
 
 
 def _model(task: Task, recipe: Any, kernel: Kernel) -> Any:
-    ridge = Ridge(features=clone(recipe))
-    if task.classes is None:
-        return OnlineMKRegressor([kernel], ridge, random_state=0, scaling=None, center=False)
-    return OnlineMKClassifier([kernel], ridge, random_state=0, scaling=None)
-
-
-def _drawn(recipe: Any, kernel: Kernel, width: int, seed: int) -> Any:
-    """One map."""
-    arrays = recipe.draw(kernel, width, np.random.default_rng(seed))
-    return recipe.map(kernel, recipe, width, arrays)
+    return model_of(task, kernels=[kernel], learner=Ridge(features=recipe))
 
 
 def _check_maps(recipe: Any, kernel: Kernel, X: Floats) -> None:
-    one, again = (_drawn(recipe, kernel, X.shape[1], 0) for _ in "ab")
+    one, again = (draw(kernel, recipe, X.shape[1], 0) for _ in "ab")
     arrays, shapes = one.arrays(), recipe.shapes(kernel, X.shape[1])
     expect(arrays.keys() == shapes.keys(), recipe, "`shapes` names other arrays than `draw` gives")
     for name, (shape, kind) in shapes.items():
@@ -84,32 +81,22 @@ def _check_maps(recipe: Any, kernel: Kernel, X: Floats) -> None:
         same = np.array_equal(arrays[name], again.arrays()[name])
         expect(same, recipe, f"{name}: equal generators give other numbers")
     recipe.check(arrays)
-    dense, sparse = _features(one, DenseRows.of(X)), _features(one, SparseRows.of(sp.csr_matrix(X)))
+    dense = one.transform(DenseRows.of(X))
+    sparse = one.transform(SparseRows.of(sp.csr_matrix(X)))
     expect(dense.shape == (len(X), one.dim), recipe, "`dim` is not the number of features")
     expect(np.array_equal(dense, sparse), recipe, "rows in CSR have other features")
     for size in (1, 7):
-        parts = [_features(one, DenseRows.of(X[a : a + size])) for a in range(0, len(X), size)]
+        parts = [one.transform(DenseRows.of(X[a : a + size])) for a in range(0, len(X), size)]
         told = f"rows {size} at a time have other features"
         expect(np.array_equal(np.concatenate(parts), dense), recipe, told)
-    large = _features(one, DenseRows.of(1e3 * X))
+    large = one.transform(DenseRows.of(1e3 * X))
     expect(np.isfinite(large).all(), recipe, "features of rows of size 1e3 are not finite")
 
 
-def _features(one: Any, rows: Rows) -> Floats:
-    """By pieces, as models ask for them."""
-    found: Floats = one.transform(rows)
-    return found
-
-
 def _check_values(recipe: Any, kernel: Kernel, X: Floats) -> None:
-    values = kernel(X, X)
-    found = np.array(
-        [
-            features @ features.T
-            for seed in range(DRAWS)
-            for features in [_features(_drawn(recipe, kernel, X.shape[1], seed), DenseRows.of(X))]
-        ]
-    )
+    values, rows = kernel(X, X), DenseRows.of(X)
+    maps = (draw(kernel, recipe, X.shape[1], seed) for seed in range(DRAWS))
+    found = np.array([features @ features.T for features in (one.transform(rows) for one in maps)])
     chance = 5 * found.std(axis=0) / np.sqrt(DRAWS)
     far = np.abs(found.mean(axis=0) - values) > chance + 0.05 * np.abs(values).max()
     expect(not far.any(), recipe, f"inner products are not those of {kernel}, on average")

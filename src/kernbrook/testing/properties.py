@@ -49,12 +49,12 @@ def tasks() -> Iterator[Task]:
 
 
 def model_of(task: Task, **choices: Any) -> Any:
-    """An unfitted model of two Gaussians with some choices, for a task."""
+    """An unfitted model with some choices, for a task; of two Gaussians where they name none."""
     kernels = [Gaussian(sigma=1), Gaussian(sigma=3)]
-    given = {"random_state": 0, "scaling": None, **choices}
+    given = {"kernels": kernels, "random_state": 0, "scaling": None, **choices}
     if task.classes is None:
-        return OnlineMKRegressor(kernels, center=False, **given)
-    return OnlineMKClassifier(kernels, **given)
+        return OnlineMKRegressor(center=False, **given)
+    return OnlineMKClassifier(**given)
 
 
 def expect(condition: Any, owner: Any, message: str) -> None:
