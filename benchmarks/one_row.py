@@ -56,6 +56,7 @@ def chunks(model: Any, X: Any, y: list[Any], n: int, repeats: int) -> tuple[floa
     labels, times = np.array(y), []
     starts = range(1000, 1000 + max(TOGETHER, 8 * n), n)
     model.partial_fit(X[:1000], labels[:1000])
+    model.learn_one(X[0], y[0])  # from here on few rows go one by one
 
     def looked(rows: slice) -> None:
         validate_data(model, X[rows], labels[rows], reset=False, dtype=np.float64, order="C")

@@ -526,6 +526,7 @@ def test_a_leap_is_said_of_one_row_too():
 def test_rows_one_by_one_are_begun_where_short_chunks_come_again(monkeypatch):
     model, _ = both(kb.BPAS(8), TWO)
     monkeypatch.setattr(sessions, "FEW", 16)
+    monkeypatch.setattr(sessions, "SOME", 8)
     before = set(vars(model))
     for i in range(20, 40):
         assert (model._run.session is not None) == (i >= 20 + sessions.SOME)

@@ -52,7 +52,7 @@ JOURNAL = 256  # rows between two copies of all that was learned
 MOST_DUE = 256  # rows that the calibration learns from later
 FEW, MOST_FEW = 12, 32  # rows of a chunk that are quicker one by one, of large and small models
 SMALL = 1 << 19  # rows times numbers that a row may change, up to which rows go one by one
-SOME = 8  # chunks of few rows before they are taken so
+SOME = 256  # chunks of few rows before they are taken so
 
 _decide_rows = naming(decide_rows)
 
@@ -152,8 +152,8 @@ class RowSession:
     def for_few(model: Model, X: Any) -> RowSession | None:
         """The session for a chunk of rows, (n, d), where they are few enough; None at first.
 
-        What takes rows one by one is compiled, or loaded, by itself: for a short chunk or two, at
-        the end of a file, that would not be worth while.
+        A chunk is quicker by a millisecond or less. What takes rows one by one is loaded, which
+        takes some two hundred of these, or compiled: only a long run of short chunks is worth it.
         """
         most = FEW if model.session is None else model.session.few
         if sp.issparse(X) or not 0 < len(X) <= most:
