@@ -84,6 +84,7 @@ class Stack(BaseEstimator):
     """
 
     choice = "combiner"
+    by_horizon = True  # the default: it judges experts by how far ahead they are asked, too
     needs: ClassVar = frozenset({"all experts"})
     parameter_ranges: ClassVar = {
         "base": or_none(Part("combiner", "a combiner of losses such as FixedShare()")),

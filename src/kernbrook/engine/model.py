@@ -7,10 +7,12 @@ one score, positive for class 1; more have one each; numbers have one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.compiler.links import ROOM
@@ -26,6 +28,7 @@ from kernbrook.engine.blocks import (
     warn_of_growth,
 )
 from kernbrook.engine.committee import relative_weights
+from kernbrook.engine.horizons import Horizons
 from kernbrook.engine.passes import COMPILED, PLAIN, Passes
 from kernbrook.engine.progress import (
     ASKED,
@@ -46,12 +49,35 @@ from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Pass, Setting, Store, copied, most_of
 from kernbrook.engine.verbs import Clock, expect, parts_of
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import Flags, Floats, Labels, check_array, within
+from kernbrook.gram.points import (
+    RANGES,
+    DenseRows,
+    Flags,
+    Floats,
+    Labels,
+    Rows,
+    SparseRows,
+    check_array,
+    check_range,
+    within,
+)
 from kernbrook.gram.sums import share
 from kernbrook.kernels import Kernel
 from kernbrook.snapshots import in_memory
 
 Follow = Callable[[Board, Flags], dict[str, Any]]
+
+
+class Leant(NamedTuple):
+    """What a model says of n rows.
+
+    decisions : (n, scores); leanings : (n, inputs * scores), what the experts lean to
+    kinds : (n,) numbers of the committees that said so, see `horizons`; None: the next row's all
+    """
+
+    decisions: Floats
+    leanings: Floats
+    kinds: NDArray[np.int8] | None = None
 
 
 class Model:
@@ -75,6 +101,7 @@ class Model:
     progress : what else was learned
     scaler : of the rows, in each view
     calibration : what was learned of the decisions' errors, or None
+    horizons : of predictions far from the last label, or None
     session, met_few : in which it takes rows one by one; chunks of few rows before; see `session`
     together : examples of one block
     inputs : of the calibration, for each score: what the experts lean to; then their vote, where
@@ -111,6 +138,7 @@ class Model:
         self.inputs = 2 if getattr(combiner, "corrects_votes", False) else 1
         self.scaler: Any = None
         self.calibration = None
+        self.horizons: Horizons | None = None
         self.due: Due | None = None
         self.session: Any = None
         self.met_few = 0
@@ -261,14 +289,28 @@ class Model:
 
     # -- deciding ---------------------------------------------------------------------------
 
-    def _read(self, views: Views, raw: Any, where: slice) -> Board:
-        """What the experts say of some of the rows."""
+    def rows_of(self, X: Any) -> Rows:
+        """X in the form that rows are kept in."""
+        if self.sparse:
+            return SparseRows.of(X if sp.issparse(X) else sp.csr_matrix(X))
+        return DenseRows.of(np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X)
+
+    def views_of(self, scaled: Sequence[Any], rows: Rows) -> Views:
+        """The rows in each view, None where they are not scaled."""
+        views = (rows if X is None else replace(self.rows_of(X), keys=rows.keys) for X in scaled)
+        found: Views = tuple(views)
+        for view in found:
+            check_range(view.norms, RANGES[self.setting.dtype])
+        return found
+
+    def read(self, views: Views, raw: Any, where: slice, states: Any = None) -> Board:
+        """What the experts say of some of the rows; states : of the model as it was once."""
         views, raw = part_of(views, where), None if raw is None else raw[where]
         nothing = np.full(len(views[0]), np.nan)  # no labels: nothing is learned
         board = self._board(len(nothing), nothing, nothing)
         passes = [
             store.reading(state, views[store.view], raw)
-            for store, state in zip(self.stores, self.states, strict=True)
+            for store, state in zip(self.stores, states or self.states, strict=True)
         ]
         for own in passes:
             if own.look is not None:
@@ -277,22 +319,52 @@ class Model:
         self.check(board)
         return board
 
-    def lean(self, views: Views, raw: Any = None) -> tuple[Floats, Floats]:
-        """Decisions on rows, (n, scores), and what the experts lean to, (n, inputs * scores).
+    def lean(self, views: Views, raw: Any = None, places: Labels | None = None) -> Leant:
+        """Decisions on rows, and what the experts lean to. Nothing is learned, no draw is used up.
 
-        Nothing is learned, and no draw is used up.
+        places : (n,) of the rows after the last label, from 1; None: each is the next one
         """
-        decisions = self._answers(len(views[0]))[0]
+        horizons, n = self.horizons, len(views[0])
+        kinds = None if places is None or horizons is None else horizons.kinds(places)
+        decisions = self._answers(n)[0]
         leanings = np.zeros((len(decisions), self.inputs * self.setting.scores))
         progress, room = self.progress, np.empty(ROOM, dtype=np.int64)
         committee = self.passes.committee(self.choices)
-        for where in slices(len(views[0]), self.together):
-            board = self._read(views, raw, where)
+        for where in slices(n, self.together):
+            board = self.read(views, raw, where)
             said = decisions[where]
             self.passes.decide(committee, self.choices.terms, progress, board, said, room)
             leanings[where] = board.leanings
+            if horizons is not None and kinds is not None:
+                own = leanings[where]
+                horizons.decide(self, board, raw[where], kinds[where], said, own)
         check_combined(decisions, leanings)
-        return decisions, leanings
+        return Leant(decisions, leanings, kinds)
+
+    def calibrations(self) -> list[Any]:
+        """Of the committee for the next row, and of those for rows farther ahead."""
+        far = [] if self.horizons is None else [self.horizons.soon, self.horizons.late]
+        return [self.calibration, *(one.calibration for one in far)]
+
+    # -- laps, see `horizons` ---------------------------------------------------------------
+
+    def pieces(self, n: int) -> Iterator[slice]:
+        """Rows 0 .. n - 1 that are learned next, in blocks, none of which goes on beyond a lap."""
+        at, left = 0, n
+        if self.horizons is not None and n:
+            left = self.horizons.end - self.rounds
+        while at < n:
+            end = min(at + min(self.together, left), n)
+            yield slice(at, end)
+            left -= end - at
+            at = end
+            if left <= 0 and self.horizons is not None:
+                left = self.horizons.end - self.rounds
+
+    def settle(self) -> None:
+        """Learn from a lap that is over. Called before and after rows are learned."""
+        while self.horizons is not None and self.rounds >= self.horizons.end:
+            self.horizons = self.horizons.closed(self)
 
     def would_ask(self, views: Views, raw: Any = None) -> Flags:
         """(n,) bool: is the label of each row wanted, if it came next?"""
@@ -302,7 +374,7 @@ class Model:
             room = np.empty(ROOM, dtype=np.int64)
             committee = self.passes.committee(self.choices)
             for where in slices(len(views[0]), self.together):
-                board = self._read(views, raw, where)
+                board = self.read(views, raw, where)
                 self.passes.would_ask(committee, terms, progress, board, asked[where], room)
         return asked
 
@@ -379,7 +451,8 @@ class Model:
         """Bytes that what was learned takes."""
         pairs = zip(self.stores, self.states, strict=True)
         others = (*self.progress, *self.scaler.arrays().values())
-        return sum(store.nbytes(state) for store, state in pairs) + sum(a.nbytes for a in others)
+        far = 0 if self.horizons is None else self.horizons.nbytes(self)
+        return sum(store.nbytes(state) for store, state in pairs) + sum(a.nbytes for a in others) + far
 
     @property
     def chosen(self) -> int:
@@ -420,11 +493,14 @@ class Model:
     # -- as arrays --------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that was learned, but for the scaler's and the calibration's, by name."""
+        """Everything that was learned, but for the scaler's and the calibration's own, by name."""
         arrays = {f"progress.{name}": array for name, array in self.progress._asdict().items()}
         for i, (store, state) in enumerate(zip(self.stores, self.states, strict=True)):
             own = store.arrays(state)
             arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
+        if self.horizons is not None:
+            own = self.horizons.arrays(self)
+            arrays.update({f"horizons.{name}": array for name, array in own.items()})
         return arrays
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:

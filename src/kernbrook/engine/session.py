@@ -183,9 +183,11 @@ class RowSession:
         out = np.empty(self.scores)
         end = self._fill(x) if self.by_parts else DONE
         if end == DONE:
-            self._expect(1, label, given)
+            last = self._expect(x[None], label, weight, given)
             end = learn_row(self.link, x, label, weight, out)
             self.leapt = end == LEAPT
+            if last:
+                self.model.settle()
         if end <= LEAPT:
             return out
         self._refused(end)
@@ -195,16 +197,25 @@ class RowSession:
         """(n, c) as `learn` for few rows, all or none; None where there is one to be refused."""
         if len(X) > len(self.journal.X) or X.shape[1] != self.width:
             return None
+        horizons = self.model.horizons
+        if horizons is not None and self.model.rounds + len(X) > horizons.end:
+            return None  # a lap ends among them
         self._look()
-        self._expect(len(X), labels, given)
+        last = self._expect(X, labels, weights, given)
         out = np.empty((len(X), self.scores))
         end = learn_rows(self.link, np.require(X, requirements="W"), labels, weights, out)
         self.leapt = end == LEAPT
+        if last:
+            self.model.settle()
         return out if end <= LEAPT else None
 
-    def _expect(self, n: int, labels: Any, weights: Any) -> None:
-        """The calibration will learn from the next rows later, with their weights as given."""
-        at, held = int(self.progress.counters[ROUND]), self._model().__dict__
+    def _expect(self, X: Floats, labels: Any, weights: Any, given: Any) -> bool:
+        """The calibration and the lap will learn from the next rows later.
+
+        weights, given : of the rows, as they are learned with, and as they were given
+        Returns whether a lap ends with them.
+        """
+        n, at, held = len(X), int(self.progress.counters[ROUND]), self._model().__dict__
         if at + n > MOST_ROUNDS:
             check_rounds(at + n)
         calibration = held["calibration"]
@@ -212,7 +223,12 @@ class RowSession:
             _ = self.model.calibration  # it learns what is due
         several = isinstance(labels, np.ndarray)
         where = np.arange(at, at + n) % MOST_DUE if several else at % MOST_DUE
-        self.due.labels[where], self.due.weights[where] = labels, weights
+        self.due.labels[where], self.due.weights[where] = labels, given
+        horizons = held["horizons"]
+        if horizons is None:
+            return False
+        horizons.note(at, X, labels, weights, given)
+        return bool(at + n == horizons.end)
 
     def decide(self, x: Floats) -> tuple[Floats, Floats] | None:
         """(1, c) the decision on a row, (d,), without learning, and what the experts lean to.

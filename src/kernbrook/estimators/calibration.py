@@ -106,6 +106,8 @@ class Calibration:
         other.rounds = self.rounds
         return other
 
+    begun_far = copy  # rows farther from the last label: it goes on from what is known of the next
+
     def grown(self, positions: Labels, classes: int) -> Calibration:
         """A calibration of more classes: old ones keep their odds, a new one has one label's.
 

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kernbrook.checks import Or, Other, placed, row_of_chunk
 from kernbrook.engine.going_on import take_over
-from kernbrook.engine.model import Model
+from kernbrook.engine.model import Leant, Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.calibration import Calibration
 from kernbrook.estimators.labelled import (
@@ -157,10 +157,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         missing_label: Any = None,
         on_bad_rows: str = "raise",
         dtype: str = "float64",
+        delay: float | None = None,
     ):
         super().__init__(
             kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored,
-            missing_label, on_bad_rows, dtype,
+            missing_label, on_bad_rows, dtype, delay,
         )  # fmt: skip
         self.class_weight = class_weight
         self.threshold = threshold
@@ -319,8 +320,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         """
         if self.threshold is None:
             return self._predictions(self._decide(X))
-        probabilities = self.predict_proba(X)
-        return self._called(probabilities, np.full(len(probabilities), self._run.calibration.cut))
+        leant = self._lean(X)
+        cuts = np.full(len(leant.decisions), self._run.calibration.cut)
+        for own, calibration in self._by_horizon(leant):
+            cuts[own] = calibration.cut
+        return self._called(self._probable(leant), cuts)
 
     def predict_one(self, x: Any) -> Any:
         """The label of one row, given as (d,) numbers; see `learn_one`."""
@@ -343,16 +347,19 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         -------
         (n, c) in the order of `classes_`, each row summing to 1
         """
-        return self._probable(*self._lean(X))
+        return self._probable(self._lean(X))
 
     @in_turn
     def predict_proba_one(self, x: Any) -> Floats:
         """(c,) the probabilities for one row, given as (d,) numbers; see `learn_one`."""
-        return self._probable(*self._lean_one(x))[0]
+        return self._probable(self._lean_one(x))[0]
 
-    def _probable(self, decisions: Floats, leanings: Floats) -> Floats:
-        """(n, c) probabilities, of decisions and of what the experts lean to."""
-        return self._agreed(self._run.calibration.probabilities(leanings), decisions, leanings)
+    def _probable(self, leant: Leant) -> Floats:
+        """(n, c) probabilities, of what the experts say."""
+        found = self._run.calibration.probabilities(leant.leanings)
+        for own, calibration in self._by_horizon(leant):
+            found[own] = calibration.probabilities(leant.leanings[own])
+        return self._agreed(found, leant.decisions, leant.leanings)
 
     def _agreed(self, probabilities: Floats, decisions: Floats, leanings: Floats) -> Floats:
         """The same, with the class that `predict` gives as the most probable."""

@@ -76,6 +76,10 @@ class Residuals:
         other.rounds = self.rounds
         return other
 
+    def begun_far(self) -> Residuals:
+        """Those of rows farther from the last label, whose errors are others."""
+        return Residuals()
+
     def unite(self, apart: Apart) -> None:
         """Keep the last errors of several in turn."""
         errors = apart.over(lambda one: one._in_order()).newest(WINDOW)

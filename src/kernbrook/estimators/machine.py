@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from kernbrook.checks import (
     Or,
     Other,
     Seed,
+    Whole,
     ask_for,
     check,
     counted,
@@ -34,9 +36,9 @@ from kernbrook.checks import (
 )
 from kernbrook.engine.blocks import Views, as_targets, slices
 from kernbrook.engine.going_on import widen
-from kernbrook.engine.model import Follow, Model
+from kernbrook.engine.model import Follow, Leant, Model
 from kernbrook.engine.pool import Expert, experts_of
-from kernbrook.engine.progress import Board
+from kernbrook.engine.progress import MOST_ROUNDS, Board
 from kernbrook.engine.same import same
 from kernbrook.engine.session import RowSession
 from kernbrook.engine.stores.base import Setting
@@ -54,13 +56,11 @@ from kernbrook.estimators.merging import united
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import (
-    RANGES,
-    DenseRows,
     Flags,
     Floats,
+    Labels,
     Range,
     Rows,
-    SparseRows,
     canonical,
     check_range,
     keys_of,
@@ -98,6 +98,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         "dtype": OneOf(tuple(NEAR)),
         "missing_label": Other("None, a number or text", check_missing),
         "on_bad_rows": OneOf(("raise", "skip")),
+        "delay": Or((None, math.inf), Whole(0)),
     }
     _run: Model
     _of_numbers: bool
@@ -118,7 +119,9 @@ class OnlineMachine(Snapshots, BaseEstimator):
         missing_label: Any = None,
         on_bad_rows: str = "raise",
         dtype: str = "float64",
+        delay: float | None = None,
     ):
+        self.delay = delay
         self.kernels = kernels
         self.learner = learner
         self.combiner = combiner
@@ -235,6 +238,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         if not hasattr(self, "_run"):
             self._start(X)
         run = self._run
+        run.settle()
         alone = labels is None or (run.asks and not given and self._by_what_was_asked)
         if not alone and (given or not run.asks):
             learned = self._learn_few(X, labels, importance, given)
@@ -246,7 +250,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
             rows = replace(rows, keys=keys_of(X))  # as they are given: they are scaled anew
         parts = []
         told = y if labels is None else labels
-        for where in slices(X.shape[0], 1 if alone else run.together):
+        for where in slices(X.shape[0], 1) if alone else run.pieces(X.shape[0]):
             try:
                 parts.append(self._learn_block(X, rows, told, importance, given, where))
                 warn_of_leap(X[where], self._run.scaler.leap, where.start)
@@ -281,11 +285,13 @@ class OnlineMachine(Snapshots, BaseEstimator):
             run = self._run  # an answer may be of a new class
         else:
             told = y[where]
-        weights, leant = importance[where], list[Floats]()
+        given_weights, leant = importance[where], list[Floats]()
+        weights = self._weighed(told, given_weights)
         decisions, asked = run.learn_block(
-            views, told, self._weighed(told, weights), given or oracle, X[where],
-            self._follow(weights, leant), scaler=scaler,
+            views, told, weights, given or oracle, X[where],
+            self._follow(X[where], weights, given_weights, leant), scaler=scaler,
         )  # fmt: skip
+        run.settle()
         chances = None if given else self._chances(decisions, leant[0])
         return Learned(self._met(decisions), asked, decisions, chances)
 
@@ -316,19 +322,23 @@ class OnlineMachine(Snapshots, BaseEstimator):
         width = X.shape[-1] if hasattr(X, "shape") else len(X[0])
         return range_of(self._pool(width).scalings, self.dtype)
 
-    def _follow(self, weights: Floats, leant: list[Floats]) -> Follow:
+    def _follow(self, X: Any, weights: Floats, given: Floats, leant: list[Floats]) -> Follow:
         """What learns from a block's decisions, once its labels are known.
 
+        X : the rows; weights, given : theirs, as they are learned with, and as they were given
         leant : out, one more: what the experts lean to
         """
 
         def follow(board: Board, asked: Flags) -> dict[str, Any]:
-            calibration = self._run.calibration.copy()
+            run = self._run
+            calibration = run.calibration.copy()
             labels = np.where(asked, board.labels, np.nan)
             calibration.said = calibration.learn(
-                board.leanings, labels, weights, board.judged, **self._calibrating()
+                board.leanings, labels, given, board.judged, **self._calibrating()
             )
             leant.append(board.leanings)
+            if run.horizons is not None:
+                run.horizons.note(run.rounds, X, labels, weights, given)
             calibration.rounds = self._run.rounds + len(labels)
             return {"calibration": calibration}
 
@@ -337,15 +347,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
     def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Views, Scalers]:
         """Some of the rows as the run takes them next, and the scaler once it has met them."""
         part, scaler = rows.part(where.start, where.stop), self._run.scaler.copy()
-        return self._views(scaler.learn(X[where]), part), scaler
-
-    def _views(self, scaled: Sequence[Any], rows: Rows) -> Views:
-        """The rows in each view, None where they are not scaled."""
-        views = (rows if X is None else replace(self._rows(X), keys=rows.keys) for X in scaled)
-        found: Views = tuple(views)
-        for view in found:
-            check_range(view.norms, RANGES[self._run.setting.dtype])
-        return found
+        return self._run.views_of(scaler.learn(X[where]), part), scaler
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the run takes it."""
@@ -396,14 +398,15 @@ class OnlineMachine(Snapshots, BaseEstimator):
         """The prediction for one row, given as (d,) numbers; see `learn_one`."""
         return self._prediction(self._lean_one(x)[0][0])
 
-    def _lean_one(self, x: Any) -> tuple[Floats, Floats]:
+    def _lean_one(self, x: Any) -> Leant:
         """As `_lean` for one row, given as (d,) numbers."""
-        row, quick = row_of(x), RowSession.of(vars(self).get("_run"))
+        row, run = row_of(x), vars(self).get("_run")
+        quick = RowSession.of(run) if run is not None and self._next_alone(1) else None
         said = None if quick is None else quick.decide(row)
         if said is None:
             check_is_fitted(self)
-            said = self._run.lean(*self._seen(self._features(np.atleast_2d(row))))
-        return said
+            return self._leant(self._features(np.atleast_2d(row)))
+        return Leant(*said)
 
     @in_turn
     def state(self) -> dict[str, NDArray[Any]]:
@@ -470,20 +473,44 @@ class OnlineMachine(Snapshots, BaseEstimator):
         return self._run.would_ask(*self._seen(X))
 
     def _decide(self, X: Any) -> Floats:
-        return self._lean(X)[0]
+        return self._lean(X).decisions
 
-    def _lean(self, X: Any) -> tuple[Floats, Floats]:
-        """Decisions on rows, (n, c), and what the experts lean to."""
+    def _lean(self, X: Any) -> Leant:
+        """What the experts say of rows, by how far each is from the last label."""
         X = self._given(X)
-        quick = RowSession.for_few(self._run, X)
+        quick = RowSession.for_few(self._run, X) if self._next_alone(X.shape[0]) else None
         few = None if quick is None else quick.decide_few(X)
-        return self._run.lean(*self._seen(X)) if few is None else few
+        return self._leant(X) if few is None else Leant(*few)
+
+    def _leant(self, X: Any) -> Leant:
+        return self._run.lean(*self._seen(X), self._places(X.shape[0]))
+
+    def _places(self, n: int) -> Labels | None:
+        """(n,) how far each of n rows is from the last label, from 1; None: all are the next."""
+        if self._run.horizons is None:
+            return None
+        ahead = self.__dict__.get("_ahead", 0)  # rows that wait for their labels
+        if self.delay is not None:
+            return np.full(n, int(min(self.delay, MOST_ROUNDS)) + 1)
+        return ahead + np.arange(1, n + 1)
+
+    def _by_horizon(self, leant: Leant) -> Iterator[tuple[Flags, Any]]:
+        """Which rows are far from the last label, by horizon, and the calibration of these."""
+        if leant.kinds is not None:
+            calibrations = self._run.calibrations()
+            for kind in np.unique(leant.kinds[leant.kinds > 0]):
+                yield leant.kinds == kind, calibrations[kind]
+
+    def _next_alone(self, n: int) -> bool:
+        """Whether the committee for the next row decides on all of n rows."""
+        places = self._places(n)
+        return places is None or bool((self._run.horizons.kinds(places) == 0).all())
 
     def _seen(self, X: Any) -> tuple[Views, Any]:
         """Rows as they would be seen if they came next, and as they are given."""
         rows = self._rows(X)
         check_range(rows.norms, self._allowed(X))
-        return self._views(self._run.scaler.transform(X), rows), X
+        return self._run.views_of(self._run.scaler.transform(X), rows), X
 
     def _given(self, X: Any) -> Any:
         """Rows to predict, checked, of a model that has learned."""
@@ -680,7 +707,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         ask_for(2 * scaled * width, f"scaling of {width:,} features")  # there is a copy
         scaler = Scalers(pool.scalings, width)
         setting = self._setting(width, sparse and not scaler.fills, seed)
-        run = make_model(pool, self.combiner, self.selection, self.labels, setting)
+        run = make_model(pool, self.combiner, self.selection, self.labels, setting, self.delay)
         run.scaler, run.calibration = scaler, self._new_calibration(run.inputs)
         return run
 
@@ -740,10 +767,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         return without(as_labels(y, warn), self.missing_label)
 
     def _rows(self, X: Any) -> Rows:
-        """X in the form that the run keeps rows in."""
-        if self._run.sparse:
-            return SparseRows.of(X if sp.issparse(X) else sp.csr_matrix(X))
-        return DenseRows.of(np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X)
+        return self._run.rows_of(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from kernbrook.checks import check, shown
 from kernbrook.combiners import Stack
 from kernbrook.engine.compose import compose
+from kernbrook.engine.horizons import Horizons
 from kernbrook.engine.model import Model
 from kernbrook.engine.needs import check_part, check_together, gives
 from kernbrook.engine.pool import Member, views_of
@@ -85,9 +86,11 @@ def make_model(
     selection: Any,
     labels: Any,
     setting: Setting,
+    delay: float | None = 0,
 ) -> Model:
     """The model that the choices ask for; None is the default of each.
 
+    delay : rows that wait for their labels when one is predicted; None: any number of them
     Raises
     ------
     InputError
@@ -116,7 +119,17 @@ def make_model(
     if needed is not None and len(learners) != needed:
         told = "1 learner" if needed == 1 else f"{needed} learners"
         raise InputError(f"combiner: {combiner!r} needs {told}, got {_shown(learners)}")
-    return compose(pool.kernels, pool.members, combiner, selection, policy, setting)
+    model = compose(pool.kernels, pool.members, combiner, selection, policy, setting)
+    able = "all experts" in gives(selection) and not learns_itself(combiner)
+    if delay and not able:
+        raise InputError(
+            f"delay: needs all experts in each vote, which {selection!r} with {combiner!r} does "
+            "not give; leave delay=None"
+        )
+    several = model.n_experts > 1 and getattr(combiner, "by_horizon", False)
+    if delay != 0 and able and (delay is not None or several):
+        model.horizons = Horizons(model)
+    return model
 
 
 def members_of(

@@ -110,10 +110,11 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         missing_label: Any = None,
         on_bad_rows: str = "raise",
         dtype: str = "float64",
+        delay: float | None = None,
     ):
         super().__init__(
             kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored,
-            missing_label, on_bad_rows, dtype,
+            missing_label, on_bad_rows, dtype, delay,
         )  # fmt: skip
         self.center = center
 
@@ -207,10 +208,14 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         deviations : (n,) of the errors of late, before each label was learned from; only with
             `return_std`. The same for all rows; infinite before the first label.
         """
-        predictions = self._predictions(self._decide(X)) + self._offset()
+        leant = self._lean(X)
+        predictions = self._predictions(leant.decisions) + self._offset()
         if not return_std:
             return predictions
-        return predictions, np.full(len(predictions), self._run.calibration.deviation())
+        deviations = np.full(len(predictions), self._run.calibration.deviation())
+        for own, calibration in self._by_horizon(leant):
+            deviations[own] = calibration.deviation()
+        return predictions, deviations
 
     @in_turn
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
@@ -245,8 +250,11 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         """
         if not (is_number(coverage) and 0 < coverage < 1):
             raise InputError(f"coverage: expected a number in (0, 1), got {shown(coverage)}")
-        centre = self._predictions(self._decide(X)) + self._offset()
-        half = self._run.calibration.half_width(float(coverage))
+        leant = self._lean(X)
+        centre = self._predictions(leant.decisions) + self._offset()
+        half = np.full(len(centre), self._run.calibration.half_width(float(coverage)))
+        for own, calibration in self._by_horizon(leant):
+            half[own] = calibration.half_width(float(coverage))
         return np.column_stack([centre - half, centre + half])
 
     @property

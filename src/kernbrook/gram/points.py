@@ -480,7 +480,7 @@ class SupportVectors:
             if not np.isfinite(arrays[name]).all():
                 raise InputError(f"{name}: NaN or infinity")
         if self.sparse:
-            _check_csr(arrays["indices"], arrays["indptr"], self.width)
+            check_csr(arrays["indices"], arrays["indptr"], self.width)
             found = compiled.sparse_norms(_writeable(arrays["data"]), arrays["indptr"])
             check_norms(arrays["norms"], found)
         else:
@@ -518,7 +518,7 @@ def check_norms(norms: Floats, found: Floats) -> None:
         raise InputError("norms: not the squared norms of the points")
 
 
-def _check_csr(indices: NDArray[np.int64], indptr: NDArray[np.int64], width: int) -> None:
+def check_csr(indices: NDArray[np.int64], indptr: NDArray[np.int64], width: int) -> None:
     """Raise InputError unless these are those of a CSR matrix with rising indices in each row."""
     falls = indptr[1:] < indptr[:-1]  # compared, not subtracted: no overflow
     if indptr[0] != 0 or indptr[-1] != len(indices) or falls.any():

@@ -1,0 +1,530 @@
+"""Predictions far from the last label: committees judged by what experts said so far ahead.
+
+The committee of a model judges its experts by what they said of the row that was next. The best
+expert for the next row may be the worst a hundred rows later: one that follows the last label. So
+there are three committees, by horizon: the place of a row after the last label that was learned.
+
+    next : 1, the model's own
+    soon : 2 to 128
+    late : more
+
+Rows come in laps, of numbers of rows that are fixed beforehand, whatever the chunks. At the start
+of each lap the model is kept as it is, and at the start of every fourth one once more. When a lap
+is over, some of its rows are scored by the model as it was at its start, some by the one before:
+that is what `predict` would have said of them, so far ahead. Two committees learn from that, in
+the same rounds as the model's own, of the rows up to 128 places ahead and of all; so do their
+calibrations.
+
+They have four experts more: what the model's own committee says, which begins with almost all of
+the weight; the mean of the labels; and two regressions, see `lines`. Of each of the two holds what
+holds of the combiner on the rows judged: its loss is that of the best expert so far ahead, and so
+of the model's own committee and of the mean, but for its regret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from kernbrook.compiler.links import ROOM
+from kernbrook.engine import lines
+from kernbrook.engine.blocks import slices
+from kernbrook.engine.lines import N_LINES, Lines
+from kernbrook.engine.progress import FLAWS, Board, Progress, begun, empty_board, flaw
+from kernbrook.engine.rounds import scratch_of
+from kernbrook.engine.stores.base import copied, most_of
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.gram.points import Floats, Labels, check_array, check_csr, within
+
+if TYPE_CHECKING:
+    from kernbrook.engine.model import Model
+
+NEXT, SOON, LATE = 0, 1, 2  # the committees
+NAMES = "next", "soon", "late"
+FAR = 128  # the last place of `soon`
+SHORTEST = 128  # rows of a lap
+SHORT_LAPS = 32  # before laps are four times as long
+LAPS_LATE = 4  # from one model kept for `late` to the next
+N_MORE = 1 + N_LINES  # experts beside the model's own
+TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the others
+LEAST = 10  # rows judged before a committee counts
+SOON_PLACES = np.array([2, 4, 8, 12, 16, *range(25, FAR + 1, 16)])
+LATE_PLACES = 16  # rows judged of each lap for `late`
+
+
+class Distant(NamedTuple):
+    """A committee for one class of horizons.
+
+    progress : of the model's experts and four more
+    calibration : of its decisions; None before the first row
+    rows : (1,) int, judged so far
+    """
+
+    progress: Progress
+    calibration: Any
+    rows: Labels
+
+
+class Kept(NamedTuple):
+    """A model as it was.
+
+    round : (1,) int, rows that it had met
+    """
+
+    round: Labels
+    states: tuple[Any, ...]
+    scaler: Any
+    progress: Progress
+    lines: Lines
+
+
+class Lap:
+    """Rows since the last lap ended, filled in place; what lies behind the last row is nothing.
+
+    X : (n, d) as they were given; CSR rows apart where the model keeps such
+    labels : (n,) NaN where none was seen
+    weights, given : (n,) of the rows, as they are learned with, and as they were given
+    """
+
+    def __init__(self, rows: int, width: int, sparse: bool):
+        self.width = width
+        self.X: Any = [None] * rows if sparse else np.zeros((rows, width))
+        self.labels = np.full(rows, np.nan)
+        self.weights, self.given = np.ones(rows), np.ones(rows)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def put(self, at: int, X: Any, labels: Any, weights: Any, given: Any) -> None:
+        """Rows from a place on."""
+        n = X.shape[0]
+        if isinstance(self.X, list):
+            self.X[at : at + n] = [sp.csr_matrix(X[i : i + 1]) for i in range(n)]
+        else:
+            self.X[at : at + n] = X.toarray() if sp.issparse(X) else X
+        where = slice(at, at + n)
+        self.labels[where], self.weights[where], self.given[where] = labels, weights, given
+
+    def arrays(self, n: int, width: int) -> dict[str, NDArray[Any]]:
+        """The first n rows."""
+        own = {name: getattr(self, name)[:n] for name in ("labels", "weights", "given")}
+        if not isinstance(self.X, list):
+            return {"X": self.X[:n], **own}
+        empty = sp.csr_matrix((1, width))
+        rows = [empty if row is None else row for row in self.X[:n]]
+        X = sp.vstack(rows, format="csr") if rows else sp.csr_matrix((0, width))
+        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
+        return {**{k: v.astype(np.int64) if k != "data" else v for k, v in parts.items()}, **own}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], n: int) -> None:
+        """The first n rows from these arrays; InputError where there can be none such."""
+        for name in ("labels", "weights", "given"):
+            array = check_array(name, arrays.get(name), (n,), np.float64)
+            if np.isinf(array).any() or (name != "labels" and not (array >= 0).all()):
+                raise InputError(f"{name}: expected finite numbers, and no weight below 0")
+            getattr(self, name)[:n] = array
+        if not isinstance(self.X, list):
+            self.X[:n] = check_array("X", arrays.get("X"), (n, self.X.shape[1]), np.float64)
+            if not np.isfinite(self.X[:n]).all():
+                raise InputError("X: NaN or infinity")
+            return
+        filled = len(arrays.get("data", ()))
+        data = check_array("data", arrays.get("data"), (filled,), np.float64)
+        indices = check_array("indices", arrays.get("indices"), (filled,), np.int64)
+        indptr = check_array("indptr", arrays.get("indptr"), (n + 1,), np.int64)
+        check_csr(indices, indptr, self.width)
+        if not np.isfinite(data).all():
+            raise InputError("data: NaN or infinity")
+        X = sp.csr_matrix((data, indices, indptr), shape=(n, self.width))
+        self.X[:n] = [X[i] for i in range(n)]
+
+    def rows(self, which: Labels) -> Any:
+        """Some of the rows, of which a label was seen."""
+        if isinstance(self.X, list):
+            return sp.vstack([self.X[i] for i in which], format="csr")
+        return self.X[which]
+
+
+class Scored(NamedTuple):
+    """What all experts say of rows, with their numbers in the lap."""
+
+    which: Labels
+    scores: Floats
+    sizes: Floats
+
+
+class Horizons:
+    """What a model knows of predictions far from the last label; see the module.
+
+    Parameters
+    ----------
+    model : of which these are
+
+    Attributes
+    ----------
+    shortest : rows of a lap at first
+    start : rows that the model had met when this lap began
+    lap : rows since then
+    lines : regressions on all rows of the laps before
+    soon, late : the committees
+    now, old : the model at the start of this lap, and of this or one of the last three; or None
+    """
+
+    now: Kept | None = None
+    old: Kept | None = None
+
+    def __init__(self, model: Model):
+        setting = model.setting
+        self.shortest, self.start = max(SHORTEST, model.together // 2), 0
+        self.lap = self._new_lap(model, 0)
+        self.lines = lines.begun(setting.width, setting.scores)
+        self.soon, self.late = (first(model) for _ in range(2))
+
+    def length(self, start: int) -> int:
+        """Rows of the lap that begins there."""
+        return self.shortest * (1 if start < SHORT_LAPS * self.shortest else LAPS_LATE)
+
+    @property
+    def end(self) -> int:
+        """Rows that the model has met when this lap ends."""
+        return self.start + len(self.lap)
+
+    def _new_lap(self, model: Model, start: int) -> Lap:
+        return Lap(self.length(start), model.setting.width, model.sparse)
+
+    def begin_at(self, model: Model) -> None:
+        """Begin in the middle of a lap, of whose rows so far nothing is known."""
+        rounds = model.rounds
+        self.start = rounds - rounds % self.length(rounds)
+        self.lap, self.now, self.old = self._new_lap(model, self.start), None, None
+
+    def note(self, rounds: int, X: Any, labels: Any, weights: Any, given: Any) -> None:
+        """Rows that are learned next, after so many. They count once they have been learned."""
+        self.lap.put(rounds - self.start, X, labels, weights, given)
+
+    # -- the end of a lap -------------------------------------------------------------------
+
+    def closed(self, model: Model) -> Horizons:
+        """After this lap, whose last row is the last one that the model has learned."""
+        other = Horizons.__new__(Horizons)
+        other.__dict__.update(vars(self))
+        setting, lap = model.setting, self.lap
+        soon = self._scored(model, self.now, self._places(self.now, SOON_PLACES))
+        late = self._scored(model, self.old, self._places(self.old, self._late_places()))
+        if soon is not None:
+            other.soon = learned(model, self.soon, lap, [soon])
+        if both := [one for one in (soon, late) if one is not None]:
+            other.late = learned(model, self.late, lap, both)
+        X = np.empty((len(lap), 0)) if isinstance(lap.X, list) else lap.X
+        if isinstance(lap.X, list) and self.lines.scale.size:
+            known = np.flatnonzero([row is not None for row in lap.X])
+            X = np.zeros((len(lap), setting.width))
+            X[known] = lap.rows(known).toarray()
+        other.lines = lines.learned(self.lines, X, lap.labels, lap.weights, setting.regression)
+        other.start = self.end
+        other.lap = self._new_lap(model, other.start)
+        other.now = self._kept(model, other)
+        if other.start % (LAPS_LATE * self.length(other.start)) == 0:
+            other.old = other.now
+        return other
+
+    def _late_places(self) -> Labels:
+        """Places after the start of four laps, of which rows are judged for `late`."""
+        step = max(len(self.lap) // LATE_PLACES, 1)
+        return np.arange(FAR + 5, LAPS_LATE * len(self.lap) + 1, step)
+
+    def _places(self, kept: Kept | None, places: Labels) -> Labels:
+        """The rows of this lap, from 0, at such places after a model was kept; some have no label."""
+        if kept is None:
+            return np.empty(0, dtype=np.int64)
+        rows = places - 1 - (self.start - int(kept.round[0]))
+        rows = rows[(rows >= 0) & (rows < len(self.lap))]
+        judged = ~np.isnan(self.lap.labels[rows]) & (self.lap.weights[rows] > 0)
+        return np.asarray(rows[judged])
+
+    def _kept(self, model: Model, after: Horizons) -> Kept:
+        """The model as it is; copied where single rows change its arrays in place."""
+        session = model.session
+        in_place = session is not None and model.states is session.states
+        states = deepcopy(model.states) if in_place else model.states
+        at = np.array([model.rounds])
+        return Kept(at, states, model.scaler.copy(), copied(model.progress), after.lines)
+
+    def _scored(self, model: Model, kept: Kept | None, which: Labels) -> Scored | None:
+        """What a model as it was says of rows of this lap; None where it cannot see them."""
+        if kept is None or not len(which):
+            return None
+        X, found = self.lap.rows(which), []
+        try:
+            views = model.views_of(kept.scaler.transform(X), model.rows_of(X))
+            for where in slices(len(which), model.together):
+                board = model.read(views, X, where, kept.states)
+                found.append(extended(model, board, kept.progress, kept.lines, X[where]))
+        except NonFiniteError:  # `predict` would have refused these rows
+            return None
+        scores, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return Scored(which, scores, sizes)
+
+    # -- deciding ---------------------------------------------------------------------------
+
+    def kinds(self, places: Labels) -> NDArray[np.int8]:
+        """(n,) the committee for each horizon, from 1: the nearest that counts yet."""
+        kinds = np.where(places > 1, SOON, NEXT).astype(np.int8)
+        if self.late.rows[0] >= LEAST:
+            kinds[places > FAR] = LATE
+        if self.soon.rows[0] < LEAST:
+            kinds[kinds == SOON] = NEXT
+        return kinds
+
+    def decide(
+        self, model: Model, board: Board, X: Any, kinds: NDArray[np.int8], decisions: Floats,
+        leanings: Floats,
+    ) -> None:  # fmt: skip
+        """Decisions and leanings on rows that are not next, out; those of the model are there.
+
+        board : of the rows, X, as the model's experts see them
+        """
+        far = np.flatnonzero(kinds != NEXT)
+        if not len(far):
+            return
+        scores, sizes = beside(model, board, decisions, self.lines, X)
+        for kind in (SOON, LATE):
+            own = np.flatnonzero(kinds == kind)
+            if len(own):
+                nothing = np.full(len(own), np.nan)
+                board = _board(model, scores[own], sizes[own], nothing, nothing)
+                decisions[own], leanings[own] = said_by(model, self.of(kind).progress, board)
+
+    def of(self, kind: int) -> Distant:
+        """A committee."""
+        return self.soon if kind == SOON else self.late
+
+    # -- as arrays --------------------------------------------------------------------------
+
+    def nbytes(self, model: Model) -> int:
+        """Bytes of all this, but for arrays that the model has in use."""
+        lap = self.lap.arrays(model.rounds - self.start, self.lap.width)
+        found = sum(array.nbytes for array in (*lap.values(), *self.lines))
+        found += sum(array.nbytes for one in (self.soon, self.late) for array in one.progress)
+        for kept in {id(one): one for one in (self.now, self.old) if one is not None}.values():
+            trio = zip(model.stores, kept.states, model.states, strict=True)
+            found += sum(store.nbytes(was) for store, was, now in trio if was is not now)
+        return found
+
+    def arrays(self, model: Model) -> dict[str, NDArray[Any]]:
+        """Everything that was learned, by name."""
+        rows = model.rounds - self.start
+        tree: dict[str, Any] = {
+            "start": np.array([self.start]),
+            "lap": self.lap.arrays(rows, model.setting.width),
+            "lines": lines.arrays(self.lines),
+        }
+        for kind, one in ((SOON, self.soon), (LATE, self.late)):
+            tree[NAMES[kind]] = {"rows": one.rows, "progress": one.progress._asdict()}
+            if one.calibration is not None:
+                tree[NAMES[kind]]["calibration"] = one.calibration.arrays()
+        for name, kept in (("now", self.now), ("old", self.old)):
+            if kept is not None and not (name == "old" and kept is self.now):
+                tree[name] = {
+                    "round": kept.round,
+                    "progress": kept.progress._asdict(),
+                    "lines": lines.arrays(kept.lines),
+                    **kept.scaler.arrays(),
+                    **_states_apart(model, kept),
+                }
+        return _flat(tree)
+
+    def restore(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from what `arrays` gave; the model has what it has learned already.
+
+        InputError where an array is missing, or learning cannot have led to one.
+        """
+        start, rounds = _count(arrays, "start"), model.rounds
+        if start != rounds - rounds % self.length(rounds) or start != self._boundary(start):
+            raise InputError(f"start: no lap of {rounds} rows begins there")
+        self.start, self.lap = start, self._new_lap(model, start)
+        with within("lap."):
+            self.lap.restore(_under(arrays, "lap"), rounds - start)
+        with within("lines."):
+            self.lines = lines.restored(self.lines, _under(arrays, "lines"))
+        for name in NAMES[1:]:
+            with within(f"{name}."):
+                setattr(self, name, _restored(model, _under(arrays, name)))
+        for name in ("now", "old"):
+            own = _under(arrays, name)
+            with within(f"{name}."):
+                setattr(self, name, _kept_from(model, self.lines, own) if own else None)
+        if self.now is not None and self.now.round[0] != start:
+            raise InputError("now.round: expected the start of the lap")
+        if self.now is not None and self.old is None:
+            self.old = self.now if start % (LAPS_LATE * self.length(start)) == 0 else None
+        if self.old is not None and not 0 <= self.old.round[0] <= start:
+            raise InputError("old.round: expected the start of a lap before")
+
+    def _boundary(self, start: int) -> int:
+        return start - start % self.length(start)
+
+
+def _count(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
+    """A number from 0 that is an array's only one."""
+    array = check_array(name, arrays.get(name), (1,), np.int64)
+    if array[0] < 0:
+        raise InputError(f"{name}: expected a number from 0")
+    return int(array[0])
+
+
+def _under(arrays: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin so, without that."""
+    begin = f"{name}."
+    return {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
+
+
+def _restored(model: Model, arrays: Mapping[str, NDArray[Any]]) -> Distant:
+    """A committee from its arrays."""
+    fresh, rows = first(model), _count(arrays, "rows")
+    progress = _progress_from(model, fresh.progress, _under(arrays, "progress"))
+    if rows > model.rounds:
+        raise InputError(f"rows: expected {model.rounds} at most")
+    if not rows:
+        return fresh
+    calibration = model.calibration.begun_far()
+    with within("calibration."):
+        calibration.restore(_under(arrays, "calibration"))
+        calibration.check(model.rounds + rows)
+    return Distant(progress, calibration, arrays["rows"])
+
+
+def _progress_from(model: Model, fresh: Progress, arrays: Mapping[str, NDArray[Any]]) -> Progress:
+    for name, array in fresh._asdict().items():
+        check_array(f"progress.{name}", arrays.get(name), array.shape, array.dtype)
+    progress = Progress(**{name: arrays[name] for name in Progress._fields})
+    if found := flaw(progress):
+        raise InputError(FLAWS[found])
+    if hasattr(model.combiner, "check_state"):
+        with np.errstate(all="ignore"):
+            model.combiner.check_state(progress.state, len(progress.losses))
+    return progress
+
+
+def _states_apart(model: Model, kept: Kept) -> dict[str, NDArray[Any]]:
+    """The arrays of states that are others than those of the model now."""
+    found = {}
+    trio = zip(model.stores, kept.states, model.states, strict=True)
+    for i, (store, state, now) in enumerate(trio):
+        known = store.arrays(now)
+        for name, array in store.arrays(state).items():
+            if not np.array_equal(array, known[name]):
+                found[f"stores.{i}.{name}"] = array
+    return found
+
+
+def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Kept:
+    """A model as it was, from its arrays."""
+    _count(arrays, "round")
+    progress = _progress_from(model, model.progress, _under(arrays, "progress"))
+    scaler, states = model.scaler.copy(), []
+    scaler.restore(arrays)
+    scaler.check(model.rounds)
+    with within("lines."):
+        own = lines.restored(fresh, _under(arrays, "lines"))
+    for i, (store, now) in enumerate(zip(model.stores, model.states, strict=True)):
+        with within(f"stores.{i}."):
+            state = store.restored({**store.arrays(now), **_under(arrays, f"stores.{i}")})
+            store.check(state, progress)
+        states.append(state)
+    return Kept(arrays["round"], tuple(states), scaler, progress, own)
+
+
+def first(model: Model) -> Distant:
+    """A committee before it has judged a row: it follows the model's own."""
+    experts = model.n_experts + N_MORE
+    progress = begun(experts, model.combiner.state_size(experts), model.setting.seed)
+    progress.log_weights[:] = -TRUST
+    progress.log_weights[model.n_experts] = 0.0
+    return Distant(progress, None, np.zeros(1, dtype=np.int64))
+
+
+def beside(
+    model: Model, board: Board, decisions: Floats, own: Lines, X: Any
+) -> tuple[Floats, Floats]:
+    """(n, e + 4, c) scores and sizes: of the experts, of the model's own committee, of lines."""
+    more = np.concatenate([decisions[:, None], lines.said(own, X, board.numbers)], axis=1)
+    scores = np.concatenate([board.scores, more], axis=1)
+    return scores, np.concatenate([board.sizes, np.abs(more)], axis=1)
+
+
+def extended(
+    model: Model, board: Board, progress: Progress, own: Lines, X: Any
+) -> tuple[Floats, Floats]:
+    """As `beside`, of a model with other progress."""
+    decisions, room = np.zeros((len(board.labels), board.scores.shape[2])), np.empty(ROOM, np.int64)
+    committee = model.passes.committee(model.choices)
+    model.passes.decide(committee, model.choices.terms, progress, board, decisions, room)
+    return beside(model, board, decisions, own, X)
+
+
+def learned(model: Model, one: Distant, lap: Lap, scored: list[Scored]) -> Distant:
+    """A committee after it has judged rows of a lap, in their order."""
+    which = np.concatenate([part.which for part in scored])
+    order = np.argsort(which, kind="stable")
+    which = which[order]
+    scores = np.concatenate([part.scores for part in scored])[order]
+    sizes = np.concatenate([part.sizes for part in scored])[order]
+    n, progress = len(which), copied(one.progress)
+    board = _board(model, scores, sizes, lap.labels[which], lap.weights[which])
+    leanings = said_by(model, one.progress, board)[1]  # as they would have been said: before all
+    decisions, asked = np.zeros((n, scores.shape[2])), np.zeros(n, dtype=bool)
+    links, kept = model.passes.stores((), board, False)
+    model.passes.rounds(
+        model.passes.committee(model.choices), _terms(model), progress, links, board, decisions,
+        asked, scratch_of(scores.shape[1]),
+    )  # fmt: skip
+    del kept
+    if flaw(progress) or not (np.isfinite(leanings).all() and np.isfinite(decisions).all()):
+        return one  # sums of what was said so far ahead overflow: these rows tell nothing
+    known = model.calibration if one.calibration is None else one.calibration
+    calibration = known.copy() if one.calibration is not None else known.begun_far()
+    calibration.learn(leanings, board.labels, lap.given[which], np.ones(n, dtype=bool))
+    return Distant(progress, calibration, one.rows + n)
+
+
+def said_by(model: Model, progress: Progress, board: Board) -> tuple[Floats, Floats]:
+    """Decisions of a committee of more experts than the model's, and what these lean to."""
+    decisions = np.zeros((len(board.labels), board.scores.shape[2]))
+    model.passes.decide(
+        model.passes.committee(model.choices), _terms(model), progress, board, decisions,
+        np.empty(ROOM, dtype=np.int64),
+    )  # fmt: skip
+    return decisions, board.leanings.copy()
+
+
+def _terms(model: Model) -> Any:
+    terms = model.choices.terms
+    strict = np.append(terms.strict, np.zeros(N_MORE, dtype=bool))
+    return terms._replace(strict=strict, given=True)
+
+
+def _board(model: Model, scores: Floats, sizes: Floats, labels: Floats, weights: Floats) -> Board:
+    """What e + 4 experts say of rows; labels and weights are copied."""
+    numbers, (n, experts, c) = model.setting.regression, scores.shape
+    board = empty_board(n, experts, c, labels.copy(), weights.copy(), numbers, model.inputs)
+    most = most_of(numbers)
+    sound = (sizes < most) & (np.abs(scores) < most)
+    board.scores[:], board.sizes[:] = np.where(sound, scores, 0.0), np.where(sound, sizes, 0.0)
+    return board
+
+
+def _flat(tree: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Arrays in mappings in mappings, by names with dots."""
+    found: dict[str, NDArray[Any]] = {}
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            found.update({f"{name}.{own}": array for own, array in _flat(value).items()})
+        else:
+            found[name] = value
+    return found

@@ -1,0 +1,153 @@
+"""Least squares on the rows as they were given, for predictions far from the last label.
+
+The regressions of a pool see each row as it was scaled when it came. Where features drift, their
+first rows were scaled in another way than the last ones, and what was learned from those is wrong
+for these. One label later that is mended; a hundred labels later it is not. Here all rows have one
+scale, of the first lap, so that what was learned stays true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.errors import InputError
+from kernbrook.gram.points import Floats, check_array
+
+MOST_FEATURES = 128  # of a row; of more, the regressions see a constant alone
+KEPT = (1.0, 0.998)  # of what each regression knows, a label's factor
+RIDGE = 0.01  # added to each feature's mean square, of a label: features in units of that
+LARGEST = 1e6  # of a feature in units of the first lap's deviation
+N_LINES = 3  # the mean of the labels, and the regressions
+
+
+class Lines(NamedTuple):
+    """What the regressions know; a new one takes the place of the old one.
+
+    scale : (2, d) mean and deviation of each feature in the first lap
+    squares : (2, k, k) of each regression the sums of products of features; the last is 1
+    products : (2, k, c) the sums of products of features and labels
+    reach : (2,) the least and the greatest label
+    solution : (2, k, c) their coefficients, which follow from the rest
+    """
+
+    scale: Floats
+    squares: Floats
+    products: Floats
+    reach: Floats
+    solution: Floats
+
+
+def begun(width: int, scores: int) -> Lines:
+    """Before the first label."""
+    d = width if width <= MOST_FEATURES else 0
+    n, k = len(KEPT), d + 1
+    return Lines(
+        np.zeros((2, d)), np.zeros((n, k, k)), np.zeros((n, k, scores)), np.array([np.inf, -np.inf]),
+        np.zeros((n, k, scores)),
+    )  # fmt: skip
+
+
+def learned(lines: Lines, X: Floats, labels: Floats, weights: Floats, numbers: bool) -> Lines:
+    """After one more lap of rows.
+
+    X : (n, d); labels : (n,) as the model takes them, NaN where there was none
+    weights : (n,); numbers : whether labels are numbers
+    """
+    scale, reach = lines.scale, lines.reach
+    if not lines.squares.any():
+        with np.errstate(all="ignore"):
+            deviation = X.std(axis=0) if scale.size else np.zeros(0)
+        scale = np.stack([X.mean(axis=0), np.where(deviation > 0, deviation, 1.0)])[:, : scale.shape[1]]
+        scale = np.nan_to_num(scale, posinf=1.0, neginf=1.0)
+    there = ~np.isnan(labels) & (weights > 0)
+    if not there.any():
+        return lines._replace(scale=scale)
+    lines = lines._replace(scale=scale)
+    features, own = _features(lines, X[there]), labels[there]
+    c = lines.products.shape[2]
+    if numbers:
+        targets = own[:, None]
+        reach = np.array([min(reach[0], own.min()), max(reach[1], own.max())])
+    elif c == 1:
+        targets = np.where(own == 1, 1.0, -1.0)[:, None]
+    else:
+        targets = np.where(own[:, None] == np.arange(c), 1.0, -1.0)
+    squares, products = np.empty_like(lines.squares), np.empty_like(lines.products)
+    age = np.cumsum(there[::-1])[::-1][there] - 1  # labels that came later in this lap
+    for i, kept in enumerate(KEPT):
+        weighed = features * (weights[there] * kept**age)[:, None]
+        past = kept ** len(own)
+        squares[i] = past * lines.squares[i] + weighed.T @ features
+        products[i] = past * lines.products[i] + weighed.T @ targets
+    squares = (squares + squares.transpose(0, 2, 1)) / 2
+    return Lines(scale, squares, products, reach, solved(squares, products))
+
+
+def solved(squares: Floats, products: Floats) -> Floats:
+    """The coefficients of each regression."""
+    solution = np.zeros_like(products)
+    for i, (square, product) in enumerate(zip(squares, products, strict=True)):
+        if not square[-1, -1] > 0:
+            continue
+        root = np.sqrt(np.diagonal(square))
+        unit = np.where(root > 0, root, 1.0)
+        matrix = square / unit / unit[:, None]
+        matrix[np.diag_indices_from(matrix)] += RIDGE / max(square[-1, -1], 1.0)
+        solution[i] = np.linalg.solve(matrix, product / unit[:, None]) / unit[:, None]
+    return solution
+
+
+def said(lines: Lines, X: Any, numbers: bool) -> Floats:
+    """(n, 3, c) the mean of the labels so far, and what the regressions say of rows."""
+    out = np.empty((X.shape[0], N_LINES, lines.products.shape[2]))
+    labels = lines.squares[0, -1, -1]
+    out[:, 0] = lines.products[0, -1] / labels if labels > 0 else 0.0
+    features = _features(lines, X)
+    for i, coefficients in enumerate(lines.solution):
+        out[:, 1 + i] = features @ coefficients
+    low, high = lines.reach if numbers else (-1.0, 1.0)
+    return np.clip(out, low, high) if low <= high else np.zeros_like(out)
+
+
+def _features(lines: Lines, X: Any) -> Floats:
+    """(n, k) the rows in the scale of the first lap, and a constant."""
+    d = lines.scale.shape[1]
+    out = np.ones((X.shape[0], d + 1))
+    if d:
+        dense = X.toarray() if hasattr(X, "toarray") else X
+        with np.errstate(all="ignore"):
+            scaled = (dense - lines.scale[0]) / lines.scale[1]
+        out[:, :d] = np.clip(np.nan_to_num(scaled, posinf=LARGEST, neginf=-LARGEST), -LARGEST, LARGEST)
+    return out
+
+
+def arrays(lines: Lines) -> dict[str, NDArray[Any]]:
+    """What a file holds."""
+    return {name: array for name, array in lines._asdict().items() if name != "solution"}
+
+
+def restored(fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Lines:
+    """With these arrays; InputError where labels cannot have led to them."""
+    own = {
+        name: check_array(name, arrays.get(name), array.shape, array.dtype)
+        for name, array in fresh._asdict().items()
+        if name != "solution"
+    }
+    lines = fresh._replace(**own)
+    if not all(np.isfinite(own[name]).all() for name in ("scale", "squares", "products")):
+        raise InputError("scale, squares, products: NaN or infinity")
+    if np.isnan(lines.reach).any() or (lines.scale[1] < 0).any():
+        raise InputError("reach, scale: expected labels that there are, and deviations from 0")
+    diagonal = np.diagonal(lines.squares, axis1=1, axis2=2)
+    most = np.sqrt(np.maximum(diagonal, 0.0))
+    bound = most[:, :, None] * most[:, None, :] * (1 + 1e-6)
+    if (diagonal < 0).any() or (np.abs(lines.squares) > bound).any():
+        raise InputError("squares: not sums of products that rows can have")
+    try:
+        return lines._replace(solution=solved(lines.squares, lines.products))
+    except np.linalg.LinAlgError:
+        raise InputError("squares: not sums of products that rows can have") from None
