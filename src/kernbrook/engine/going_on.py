@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernbrook.engine.model import Model
-from kernbrook.engine.progress import ASKED, ROUND, SEED, WEIGHED, Progress
+from kernbrook.engine.progress import united
 from kernbrook.engine.stores.base import spread_of
-from kernbrook.engine.uniting import Apart, Weighing, weigh_together
+from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Labels
 
@@ -29,6 +29,7 @@ def take_over(model: Model, old: Model, positions: Labels) -> None:
     model.scaler = old.scaler
     model.calibration = old.calibration.grown(positions, model.setting.scores)
     model.calibration.rounds = model.rounds
+    begin_horizons(model)
 
 
 def unite(model: Model, models: Sequence[Model], before: Model) -> None:
@@ -40,28 +41,20 @@ def unite(model: Model, models: Sequence[Model], before: Model) -> None:
     labels = np.array([one.asked - before.asked for one in models], dtype=float)
     shares = labels / labels.sum() if labels.any() else np.full(len(models), 1 / len(models))
     apart = Apart(models, before, shares)
-    progress = apart.of("progress")
     chosen = {one.chosen for one in models}
     if len(chosen) > 1:
         raise InputError("merge: the models have chosen different experts for good")
-    counters = models[-1].progress.counters.copy()
-    added = progress.of("counters").added()
-    each = [ROUND, ASKED, WEIGHED]
-    counters[each] = added[each]
-    counters[SEED] = model.setting.seed
-    weighing = progress.over(lambda one: Weighing(one.log_weights, one.state))
-    log_weights, state = weigh_together(model.choices.combiner, weighing)
     model.states = tuple(
         store.united(apart.over(lambda one, i=i: one.states[i]))  # type: ignore[misc]
         for i, store in enumerate(model.stores)
     )
-    model.progress = Progress(
-        log_weights, progress.of("losses").added(), models[0].progress.used.copy(), state,
-        counters, progress.of("asking").averaged(),
-    )  # fmt: skip
+    model.progress = united(model.choices.combiner, apart.of("progress"), model.setting.seed)
     model.scaler.unite(apart.of("scaler"))
     model.calibration.unite(apart.of("calibration"))
     model.calibration.rounds = model.rounds
+    begin_horizons(model)
+    if model.horizons is not None:
+        model.horizons.unite(model, apart)
 
 
 def widen(model: Model, old: Model) -> None:
@@ -76,3 +69,10 @@ def widen(model: Model, old: Model) -> None:
     for name, array in model.scaler.arrays().items():
         array[tuple(map(slice, arrays[name].shape))] = arrays[name]
     model.calibration = old.calibration
+    begin_horizons(model)
+
+
+def begin_horizons(model: Model) -> None:
+    """What is known of rows far from the last label begins anew, if the model has such."""
+    if model.horizons is not None:
+        model.horizons.begin_at(model)

@@ -34,15 +34,26 @@ from numpy.typing import NDArray
 from kernbrook.compiler.links import ROOM
 from kernbrook.engine import lines
 from kernbrook.engine.blocks import slices
-from kernbrook.engine.lines import N_LINES, Lines
-from kernbrook.engine.progress import FLAWS, Board, Progress, begun, empty_board, flaw
+from kernbrook.engine.lines import MOST_FEATURES, N_LINES, Lines
+from kernbrook.engine.progress import (
+    Board,
+    Progress,
+    begun,
+    check_progress,
+    empty_board,
+    flaw,
+    united,
+)
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.stores.base import copied, most_of
+from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import Floats, Labels, check_array, check_csr, within
+from kernbrook.gram.points import Flags, Floats, Labels, check_array, check_csr, within
 
 if TYPE_CHECKING:
     from kernbrook.engine.model import Model
+
+Arrays = dict[str, NDArray[Any]]
 
 NEXT, SOON, LATE = 0, 1, 2  # the committees
 NAMES = "next", "soon", "late"
@@ -52,6 +63,7 @@ SHORT_LAPS = 32  # before laps are four times as long
 LAPS_LATE = 4  # from one model kept for `late` to the next
 N_MORE = 1 + N_LINES  # experts beside the model's own
 TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the others
+SEED = 0  # nothing is drawn
 LEAST = 10  # rows judged before a committee counts
 SOON_PLACES = np.array([2, 4, 8, 12, 16, *range(25, FAR + 1, 16)])
 LATE_PLACES = 16  # rows judged of each lap for `late`
@@ -86,16 +98,17 @@ class Kept(NamedTuple):
 class Lap:
     """Rows since the last lap ended, filled in place; what lies behind the last row is nothing.
 
-    X : (n, d) as they were given; CSR rows apart where the model keeps such
+    X : (n, d) as they were given; of many features a list, in which rows are that may be judged
     labels : (n,) NaN where none was seen
     weights, given : (n,) of the rows, as they are learned with, and as they were given
     """
 
-    def __init__(self, rows: int, width: int, sparse: bool):
-        self.width = width
-        self.X: Any = [None] * rows if sparse else np.zeros((rows, width))
-        self.labels = np.full(rows, np.nan)
-        self.weights, self.given = np.ones(rows), np.ones(rows)
+    def __init__(self, wanted: Flags, width: int, sparse: bool):
+        n, self.wanted, self.width, self.sparse = len(wanted), wanted, width, sparse
+        self.all = width <= MOST_FEATURES
+        self.X: Any = np.zeros((n, width)) if self.all else [None] * n
+        self.labels = np.full(n, np.nan)
+        self.weights, self.given = np.ones(n), np.ones(n)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -103,23 +116,36 @@ class Lap:
     def put(self, at: int, X: Any, labels: Any, weights: Any, given: Any) -> None:
         """Rows from a place on."""
         n = X.shape[0]
-        if isinstance(self.X, list):
-            self.X[at : at + n] = [sp.csr_matrix(X[i : i + 1]) for i in range(n)]
-        else:
-            self.X[at : at + n] = X.toarray() if sp.issparse(X) else X
         where = slice(at, at + n)
+        if self.all:
+            self.X[where] = X.toarray() if sp.issparse(X) else X
+        else:
+            for i in np.flatnonzero(self.wanted[where]):
+                row = X[i : i + 1]
+                dense = row.toarray() if sp.issparse(row) else row.copy()
+                self.X[at + i] = sp.csr_matrix(row) if self.sparse else dense
         self.labels[where], self.weights[where], self.given[where] = labels, weights, given
 
-    def arrays(self, n: int, width: int) -> dict[str, NDArray[Any]]:
+    def rows(self, which: Labels) -> Any:
+        """Some of the rows that may be judged, as the model keeps rows."""
+        if self.all:
+            return sp.csr_matrix(self.X[which]) if self.sparse else self.X[which]
+        rows = [self.X[i] for i in which]
+        return sp.vstack(rows, format="csr") if self.sparse else np.concatenate(rows)
+
+    def arrays(self, n: int) -> dict[str, NDArray[Any]]:
         """The first n rows."""
         own = {name: getattr(self, name)[:n] for name in ("labels", "weights", "given")}
-        if not isinstance(self.X, list):
+        if self.all:
             return {"X": self.X[:n], **own}
-        empty = sp.csr_matrix((1, width))
-        rows = [empty if row is None else row for row in self.X[:n]]
-        X = sp.vstack(rows, format="csr") if rows else sp.csr_matrix((0, width))
-        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
-        return {**{k: v.astype(np.int64) if k != "data" else v for k, v in parts.items()}, **own}
+        there = np.array([i for i in range(n) if self.X[i] is not None], dtype=np.int64)
+        own["places"] = there
+        if not self.sparse:
+            X = self.rows(there) if len(there) else np.zeros((0, self.width))
+            return {"X": X, **own}
+        X = self.rows(there) if len(there) else sp.csr_matrix((0, self.width))
+        indices, indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        return {"data": X.data, "indices": indices, "indptr": indptr, **own}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], n: int) -> None:
         """The first n rows from these arrays; InputError where there can be none such."""
@@ -128,26 +154,27 @@ class Lap:
             if np.isinf(array).any() or (name != "labels" and not (array >= 0).all()):
                 raise InputError(f"{name}: expected finite numbers, and no weight below 0")
             getattr(self, name)[:n] = array
-        if not isinstance(self.X, list):
-            self.X[:n] = check_array("X", arrays.get("X"), (n, self.X.shape[1]), np.float64)
-            if not np.isfinite(self.X[:n]).all():
-                raise InputError("X: NaN or infinity")
+        m = n if self.all else len(arrays.get("places", ()))
+        if self.all or not self.sparse:
+            X: Any = check_array("X", arrays.get("X"), (m, self.width), np.float64)
+            values = X
+        else:
+            filled = len(arrays.get("data", ()))
+            values = check_array("data", arrays.get("data"), (filled,), np.float64)
+            indices = check_array("indices", arrays.get("indices"), (filled,), np.int64)
+            indptr = check_array("indptr", arrays.get("indptr"), (m + 1,), np.int64)
+            check_csr(indices, indptr, self.width)
+            X = sp.csr_matrix((values, indices, indptr), shape=(m, self.width))
+        if not np.isfinite(values).all():
+            raise InputError("X: NaN or infinity")
+        if self.all:
+            self.X[:n] = X
             return
-        filled = len(arrays.get("data", ()))
-        data = check_array("data", arrays.get("data"), (filled,), np.float64)
-        indices = check_array("indices", arrays.get("indices"), (filled,), np.int64)
-        indptr = check_array("indptr", arrays.get("indptr"), (n + 1,), np.int64)
-        check_csr(indices, indptr, self.width)
-        if not np.isfinite(data).all():
-            raise InputError("data: NaN or infinity")
-        X = sp.csr_matrix((data, indices, indptr), shape=(n, self.width))
-        self.X[:n] = [X[i] for i in range(n)]
-
-    def rows(self, which: Labels) -> Any:
-        """Some of the rows, of which a label was seen."""
-        if isinstance(self.X, list):
-            return sp.vstack([self.X[i] for i in which], format="csr")
-        return self.X[which]
+        places = check_array("places", arrays.get("places"), (m,), np.int64)
+        if ((places < 0) | (places >= n)).any() or not self.wanted[places].all():
+            raise InputError("places: expected rows of the lap that may be judged")
+        for i, place in enumerate(places):
+            self.X[place] = X[i : i + 1]
 
 
 class Scored(NamedTuple):
@@ -181,7 +208,7 @@ class Horizons:
     def __init__(self, model: Model):
         setting = model.setting
         self.shortest, self.start = max(SHORTEST, model.together // 2), 0
-        self.lap = self._new_lap(model, 0)
+        self.lap = self._new_lap(model)
         self.lines = lines.begun(setting.width, setting.scores)
         self.soon, self.late = (first(model) for _ in range(2))
 
@@ -194,14 +221,27 @@ class Horizons:
         """Rows that the model has met when this lap ends."""
         return self.start + len(self.lap)
 
-    def _new_lap(self, model: Model, start: int) -> Lap:
-        return Lap(self.length(start), model.setting.width, model.sparse)
+    def _new_lap(self, model: Model) -> Lap:
+        """The lap that begins at `start`, of which `now` and `old` judge rows."""
+        n = self.length(self.start)
+        wanted = np.zeros(n, dtype=bool)
+        for kept, places in ((self.now, SOON_PLACES), (self.old, late_places(n))):
+            wanted[self._rows_at(kept, places, n)] = True
+        return Lap(wanted, model.setting.width, model.sparse)
+
+    def _rows_at(self, kept: Kept | None, places: Labels, n: int) -> Labels:
+        """The rows of this lap of n, from 0, at such places after a model was kept."""
+        if kept is None:
+            return np.empty(0, dtype=np.int64)
+        rows = places - 1 - (self.start - int(kept.round[0]))
+        return np.asarray(rows[(rows >= 0) & (rows < n)])
 
     def begin_at(self, model: Model) -> None:
         """Begin in the middle of a lap, of whose rows so far nothing is known."""
         rounds = model.rounds
         self.start = rounds - rounds % self.length(rounds)
-        self.lap, self.now, self.old = self._new_lap(model, self.start), None, None
+        self.now = self.old = None
+        self.lap = self._new_lap(model)
 
     def note(self, rounds: int, X: Any, labels: Any, weights: Any, given: Any) -> None:
         """Rows that are learned next, after so many. They count once they have been learned."""
@@ -215,36 +255,26 @@ class Horizons:
         other.__dict__.update(vars(self))
         setting, lap = model.setting, self.lap
         soon = self._scored(model, self.now, self._places(self.now, SOON_PLACES))
-        late = self._scored(model, self.old, self._places(self.old, self._late_places()))
+        late = self._scored(model, self.old, self._places(self.old, late_places(len(lap))))
         if soon is not None:
             other.soon = learned(model, self.soon, lap, [soon])
         if both := [one for one in (soon, late) if one is not None]:
             other.late = learned(model, self.late, lap, both)
-        X = np.empty((len(lap), 0)) if isinstance(lap.X, list) else lap.X
-        if isinstance(lap.X, list) and self.lines.scale.size:
-            known = np.flatnonzero([row is not None for row in lap.X])
-            X = np.zeros((len(lap), setting.width))
-            X[known] = lap.rows(known).toarray()
+        X = lap.X if lap.all else np.empty((len(lap), 0))
         other.lines = lines.learned(self.lines, X, lap.labels, lap.weights, setting.regression)
         other.start = self.end
-        other.lap = self._new_lap(model, other.start)
         other.now = self._kept(model, other)
         if other.start % (LAPS_LATE * self.length(other.start)) == 0:
             other.old = other.now
+        other.lap = other._new_lap(model)
         return other
 
-    def _late_places(self) -> Labels:
-        """Places after the start of four laps, of which rows are judged for `late`."""
-        step = max(len(self.lap) // LATE_PLACES, 1)
-        return np.arange(FAR + 5, LAPS_LATE * len(self.lap) + 1, step)
-
     def _places(self, kept: Kept | None, places: Labels) -> Labels:
-        """The rows of this lap, from 0, at such places after a model was kept; some have no label."""
-        if kept is None:
-            return np.empty(0, dtype=np.int64)
-        rows = places - 1 - (self.start - int(kept.round[0]))
-        rows = rows[(rows >= 0) & (rows < len(self.lap))]
+        """The rows of this lap to be judged: with a label."""
+        rows = self._rows_at(kept, places, len(self.lap))
         judged = ~np.isnan(self.lap.labels[rows]) & (self.lap.weights[rows] > 0)
+        if not self.lap.all:  # or a lap that began in its middle
+            judged &= np.array([self.lap.X[row] is not None for row in rows], dtype=bool)
         return np.asarray(rows[judged])
 
     def _kept(self, model: Model, after: Horizons) -> Kept:
@@ -308,7 +338,7 @@ class Horizons:
 
     def nbytes(self, model: Model) -> int:
         """Bytes of all this, but for arrays that the model has in use."""
-        lap = self.lap.arrays(model.rounds - self.start, self.lap.width)
+        lap = self.lap.arrays(model.rounds - self.start)
         found = sum(array.nbytes for array in (*lap.values(), *self.lines))
         found += sum(array.nbytes for one in (self.soon, self.late) for array in one.progress)
         for kept in {id(one): one for one in (self.now, self.old) if one is not None}.values():
@@ -321,7 +351,7 @@ class Horizons:
         rows = model.rounds - self.start
         tree: dict[str, Any] = {
             "start": np.array([self.start]),
-            "lap": self.lap.arrays(rows, model.setting.width),
+            "lap": self.lap.arrays(rows),
             "lines": lines.arrays(self.lines),
         }
         for kind, one in ((SOON, self.soon), (LATE, self.late)):
@@ -333,7 +363,7 @@ class Horizons:
                 tree[name] = {
                     "round": kept.round,
                     "progress": kept.progress._asdict(),
-                    "lines": lines.arrays(kept.lines),
+                    "lines": _others(lines.arrays(kept.lines), lines.arrays(self.lines)),
                     **kept.scaler.arrays(),
                     **_states_apart(model, kept),
                 }
@@ -342,14 +372,16 @@ class Horizons:
     def restore(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` gave; the model has what it has learned already.
 
-        InputError where an array is missing, or learning cannot have led to one.
+        InputError where an array is missing, or learning cannot have led to one. Files of before
+        there were horizons have none of all: these begin.
         """
+        if not arrays:
+            self.begin_at(model)
+            return
         start, rounds = _count(arrays, "start"), model.rounds
         if start != rounds - rounds % self.length(rounds) or start != self._boundary(start):
             raise InputError(f"start: no lap of {rounds} rows begins there")
-        self.start, self.lap = start, self._new_lap(model, start)
-        with within("lap."):
-            self.lap.restore(_under(arrays, "lap"), rounds - start)
+        self.start = start
         with within("lines."):
             self.lines = lines.restored(self.lines, _under(arrays, "lines"))
         for name in NAMES[1:]:
@@ -365,6 +397,34 @@ class Horizons:
             self.old = self.now if start % (LAPS_LATE * self.length(start)) == 0 else None
         if self.old is not None and not 0 <= self.old.round[0] <= start:
             raise InputError("old.round: expected the start of a lap before")
+        self.lap = self._new_lap(model)
+        with within("lap."):
+            self.lap.restore(_under(arrays, "lap"), rounds - start)
+
+    def check(self, model: Model) -> None:
+        """Raise InputError where learning cannot have led to a committee."""
+        for name in NAMES[1:]:
+            with within(f"{name}."):
+                check_progress(model.combiner, getattr(self, name).progress)
+
+    def unite(self, model: Model, apart: Apart) -> None:
+        """Know what several models know of this, apart; rows of this lap are not judged."""
+        far = apart.of("horizons")
+        self.lines = lines.united(far.of("lines"))
+        for name in NAMES[1:]:
+            each = far.of(name)
+            progress = united(model.choices.combiner, each.of("progress"), SEED)
+            calibration = model.calibration.begun_far()
+            calibration.unite(
+                apart.over(
+                    lambda one, name=name: (
+                        getattr(one.horizons, name).calibration  # type: ignore[misc]
+                        or one.calibration.begun_far()
+                    )
+                )
+            )
+            rows = each.of("rows").added()
+            setattr(self, name, Distant(progress, calibration if rows[0] else None, rows))
 
     def _boundary(self, start: int) -> int:
         return start - start % self.length(start)
@@ -403,11 +463,7 @@ def _progress_from(model: Model, fresh: Progress, arrays: Mapping[str, NDArray[A
     for name, array in fresh._asdict().items():
         check_array(f"progress.{name}", arrays.get(name), array.shape, array.dtype)
     progress = Progress(**{name: arrays[name] for name in Progress._fields})
-    if found := flaw(progress):
-        raise InputError(FLAWS[found])
-    if hasattr(model.combiner, "check_state"):
-        with np.errstate(all="ignore"):
-            model.combiner.check_state(progress.state, len(progress.losses))
+    check_progress(model.combiner, progress)
     return progress
 
 
@@ -416,11 +472,14 @@ def _states_apart(model: Model, kept: Kept) -> dict[str, NDArray[Any]]:
     found = {}
     trio = zip(model.stores, kept.states, model.states, strict=True)
     for i, (store, state, now) in enumerate(trio):
-        known = store.arrays(now)
-        for name, array in store.arrays(state).items():
-            if not np.array_equal(array, known[name]):
-                found[f"stores.{i}.{name}"] = array
+        others = _others(store.arrays(state), store.arrays(now))
+        found.update({f"stores.{i}.{name}": array for name, array in others.items()})
     return found
+
+
+def _others(arrays: Arrays, known: Arrays) -> Arrays:
+    """Arrays that are not equal to those known by the same names."""
+    return {name: one for name, one in arrays.items() if not np.array_equal(one, known[name])}
 
 
 def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Kept:
@@ -431,7 +490,7 @@ def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -
     scaler.restore(arrays)
     scaler.check(model.rounds)
     with within("lines."):
-        own = lines.restored(fresh, _under(arrays, "lines"))
+        own = lines.restored(fresh, {**lines.arrays(fresh), **_under(arrays, "lines")})
     for i, (store, now) in enumerate(zip(model.stores, model.states, strict=True)):
         with within(f"stores.{i}."):
             state = store.restored({**store.arrays(now), **_under(arrays, f"stores.{i}")})
@@ -440,10 +499,15 @@ def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -
     return Kept(arrays["round"], tuple(states), scaler, progress, own)
 
 
+def late_places(lap: int) -> Labels:
+    """Places after the start of four laps, of so many rows, of which rows are judged for `late`."""
+    return np.arange(FAR + 5, LAPS_LATE * lap + 1, max(lap // LATE_PLACES, 1))
+
+
 def first(model: Model) -> Distant:
     """A committee before it has judged a row: it follows the model's own."""
     experts = model.n_experts + N_MORE
-    progress = begun(experts, model.combiner.state_size(experts), model.setting.seed)
+    progress = begun(experts, model.combiner.state_size(experts), SEED)
     progress.log_weights[:] = -TRUST
     progress.log_weights[model.n_experts] = 0.0
     return Distant(progress, None, np.zeros(1, dtype=np.int64))

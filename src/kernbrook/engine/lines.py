@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Floats, check_array
 
@@ -46,8 +47,8 @@ def begun(width: int, scores: int) -> Lines:
     d = width if width <= MOST_FEATURES else 0
     n, k = len(KEPT), d + 1
     return Lines(
-        np.zeros((2, d)), np.zeros((n, k, k)), np.zeros((n, k, scores)), np.array([np.inf, -np.inf]),
-        np.zeros((n, k, scores)),
+        np.zeros((2, d)), np.zeros((n, k, k)), np.zeros((n, k, scores)),
+        np.array([np.inf, -np.inf]), np.zeros((n, k, scores)),
     )  # fmt: skip
 
 
@@ -61,7 +62,8 @@ def learned(lines: Lines, X: Floats, labels: Floats, weights: Floats, numbers: b
     if not lines.squares.any():
         with np.errstate(all="ignore"):
             deviation = X.std(axis=0) if scale.size else np.zeros(0)
-        scale = np.stack([X.mean(axis=0), np.where(deviation > 0, deviation, 1.0)])[:, : scale.shape[1]]
+            mean = X.mean(axis=0) if scale.size else np.zeros(0)
+        scale = np.stack([mean, np.where(deviation > 0, deviation, 1.0)])
         scale = np.nan_to_num(scale, posinf=1.0, neginf=1.0)
     there = ~np.isnan(labels) & (weights > 0)
     if not there.any():
@@ -101,6 +103,23 @@ def solved(squares: Floats, products: Floats) -> Floats:
     return solution
 
 
+def united(apart: Apart) -> Lines:
+    """What those of several models know: exactly where they began together."""
+    first = apart.each[0]
+    if not all(np.array_equal(one.scale, first.scale) for one in apart.each):
+        most: Lines = apart.each[int(apart.shares.argmax())]
+        return most  # rows of other scales: the one that has seen most
+    if not np.array_equal(apart.before.scale, first.scale):  # nothing was known before
+        nothing = begun(first.scale.shape[1], first.products.shape[2])
+        apart = apart._replace(before=nothing)
+    squares, products = (apart.of(name) for name in ("squares", "products"))
+    total, product = squares.added(), products.added()
+    total[1:], product[1:] = squares.averaged()[1:], products.averaged()[1:]  # of late
+    low = min(one.reach[0] for one in apart.each)
+    high = max(one.reach[1] for one in apart.each)
+    return Lines(first.scale, total, product, np.array([low, high]), solved(total, product))
+
+
 def said(lines: Lines, X: Any, numbers: bool) -> Floats:
     """(n, 3, c) the mean of the labels so far, and what the regressions say of rows."""
     out = np.empty((X.shape[0], N_LINES, lines.products.shape[2]))
@@ -121,7 +140,8 @@ def _features(lines: Lines, X: Any) -> Floats:
         dense = X.toarray() if hasattr(X, "toarray") else X
         with np.errstate(all="ignore"):
             scaled = (dense - lines.scale[0]) / lines.scale[1]
-        out[:, :d] = np.clip(np.nan_to_num(scaled, posinf=LARGEST, neginf=-LARGEST), -LARGEST, LARGEST)
+        sound = np.nan_to_num(scaled, posinf=LARGEST, neginf=-LARGEST)
+        out[:, :d] = np.clip(sound, -LARGEST, LARGEST)
     return out
 
 

@@ -33,7 +33,6 @@ from kernbrook.engine.passes import COMPILED, PLAIN, Passes
 from kernbrook.engine.progress import (
     ASKED,
     CHOSEN,
-    FLAWS,
     ROUND,
     WEIGHED,
     Board,
@@ -41,8 +40,8 @@ from kernbrook.engine.progress import (
     Due,
     Progress,
     begun,
+    check_progress,
     empty_board,
-    flaw,
 )
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.same import same
@@ -232,7 +231,7 @@ class Model:
         states = self.chosen_of(progress, tuple(own.finish(board, asked) for own in passes))
         check_combined(decisions, board.leanings)
         try:
-            self.check_progress(progress)
+            check_progress(self.combiner, progress)
         except InputError as error:
             raise NonFiniteError(f"{COMBINED} ({error})") from error
         before = self._growing()
@@ -452,7 +451,8 @@ class Model:
         pairs = zip(self.stores, self.states, strict=True)
         others = (*self.progress, *self.scaler.arrays().values())
         far = 0 if self.horizons is None else self.horizons.nbytes(self)
-        return sum(store.nbytes(state) for store, state in pairs) + sum(a.nbytes for a in others) + far
+        own = sum(store.nbytes(state) for store, state in pairs)
+        return own + sum(array.nbytes for array in others) + far
 
     @property
     def chosen(self) -> int:
@@ -535,7 +535,7 @@ class Model:
 
         What `save` writes, what `load` reads and what models are merged to passes it.
         """
-        self.check_progress(self.progress)
+        check_progress(self.combiner, self.progress)
         total = self.weights().sum() * self.votes().sum()
         if not 0 < total < np.inf:
             raise InputError("progress.log_weights, progress.used: nobody has a vote")
@@ -545,11 +545,6 @@ class Model:
         self.scaler.check(self.rounds)
         with within("calibration."):
             self.calibration.check(self.asked)
-
-    def check_progress(self, progress: Progress) -> None:
-        """The same of progress alone, after each block."""
-        if found := flaw(progress):
-            raise InputError(FLAWS[found])
-        if hasattr(self.combiner, "check_state"):
-            with np.errstate(all="ignore"):
-                self.combiner.check_state(progress.state, self.n_experts)
+        if self.horizons is not None:
+            with within("horizons."):
+                self.horizons.check(self)

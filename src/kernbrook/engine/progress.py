@@ -8,6 +8,8 @@ import numpy as np
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import Cube, Marks, MarkTable, Matrix, Numbers, Vector
+from kernbrook.engine.uniting import Apart, Weighing, weigh_together
+from kernbrook.errors import InputError
 from kernbrook.numerics.zero import finite
 
 # What `counters` of a run's progress holds.
@@ -138,6 +140,32 @@ def flaw(progress):
         if loss < 0.0:
             return 6
     return 0
+
+
+def check_progress(combiner: Any, progress: Progress) -> None:
+    """Raise InputError where no run with this combiner can have led to progress."""
+    if found := flaw(progress):
+        raise InputError(FLAWS[found])
+    if hasattr(combiner, "check_state"):
+        with np.errstate(all="ignore"):
+            combiner.check_state(progress.state, len(progress.losses))
+
+
+def united(rule: Any, apart: Apart, seed: int) -> Progress:
+    """What committees of the same experts have learned apart, brought together.
+
+    rule : of their combiner
+    """
+    counters = apart.each[-1].counters.copy()
+    each = [ROUND, ASKED, WEIGHED]
+    counters[each] = apart.of("counters").added()[each]
+    counters[SEED] = seed
+    weighing = apart.over(lambda one: Weighing(one.log_weights, one.state))
+    log_weights, state = weigh_together(rule, weighing)
+    return Progress(
+        log_weights, apart.of("losses").added(), apart.each[0].used.copy(), state, counters,
+        apart.of("asking").averaged(),
+    )  # fmt: skip
 
 
 def begun(n_experts: int, state_size: int, seed: int) -> Progress:

@@ -36,6 +36,7 @@ from kernbrook.checks import (
 )
 from kernbrook.engine.blocks import Views, as_targets, slices
 from kernbrook.engine.going_on import widen
+from kernbrook.engine.horizons import NEXT
 from kernbrook.engine.model import Follow, Leant, Model
 from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.progress import MOST_ROUNDS, Board
@@ -413,6 +414,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         """All that was learned, by name: the arrays that `kb.save` writes; not to be changed."""
         check_is_fitted(self)
         run = self._run
+        run.settle()
         calibration = {f"calibration.{k}": v for k, v in run.calibration.arrays().items()}
         return {**run.arrays(), **run.scaler.arrays(), **calibration}
 
@@ -503,8 +505,10 @@ class OnlineMachine(Snapshots, BaseEstimator):
 
     def _next_alone(self, n: int) -> bool:
         """Whether the committee for the next row decides on all of n rows."""
-        places = self._places(n)
-        return places is None or bool((self._run.horizons.kinds(places) == 0).all())
+        places, horizons = self._places(n), self._run.horizons
+        if places is None or horizons is None:
+            return True
+        return bool((horizons.kinds(places) == NEXT).all())
 
     def _seen(self, X: Any) -> tuple[Views, Any]:
         """Rows as they would be seen if they came next, and as they are given."""

@@ -325,6 +325,12 @@ def _hold(run: Model, arrays: Mapping[str, NDArray[Any]]) -> None:
     with within("calibration."):
         run.calibration.restore(own)
     run.calibration.rounds = run.rounds
+    if run.horizons is not None:
+        far = {
+            k.removeprefix("horizons."): v for k, v in arrays.items() if k.startswith("horizons.")
+        }
+        with within("horizons."):
+            run.horizons.restore(run, far)
     run.verify()
 
 
