@@ -67,6 +67,12 @@ def compare(
             "its kernel on the way.",
         ),
     ] = False,
+    delay: Annotated[
+        int, typer.Option(min=0, help="Rows that come between a row and its label.")
+    ] = 0,
+    labels_every: Annotated[
+        int, typer.Option(min=1, help="Labels come in batches, after each so many rows.")
+    ] = 1,
     json: Json = None,
     report: Report = None,
     positive: Positive = None,
@@ -84,6 +90,9 @@ def compare(
     the orders. Stars mark the best. Labels asked for have a column where a recipe asks for fewer
     than all. A parameter given by --set goes to every recipe that has it and does not name it
     itself, such as --set scaling=moments, and so does --budget.
+
+    With --delay or --labels-every labels come late, as most do in use: each row is predicted by
+    what was learned from the labels that were known by then.
 
     Of several data sets, which take the same options, each has its table, and one more has the
     recipes' ranks.
@@ -127,6 +136,8 @@ def compare(
                     orders=known,
                     jobs=crew,
                     in_order=in_order,
+                    delay=delay,
+                    every=labels_every,
                     baselines=baselines,
                     progress=partial(shown.announce, stream.name),
                     so_far=lambda part: shown.show(

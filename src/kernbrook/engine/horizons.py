@@ -24,6 +24,7 @@ of the model's own committee and of the mean, but for its regret.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,6 +68,10 @@ SEED = 0  # nothing is drawn
 LEAST = 10  # rows judged before a committee counts
 SOON_PLACES = np.array([2, 4, 8, 12, 16, *range(25, FAR + 1, 16)])
 LATE_PLACES = 16  # rows judged of each lap for `late`
+
+
+# Rows that wait for their labels: said by who keeps them, while more are predicted.
+waiting: ContextVar[int] = ContextVar("waiting", default=0)
 
 
 class Distant(NamedTuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
 from kernbrook.checks import Other, Whole, check, counted, is_number, refusal, shown
+from kernbrook.engine.horizons import waiting
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, is_empty
 from kernbrook.estimators.named import NamedColumns, records_of
@@ -83,21 +85,22 @@ class LateLabels(Snapshots, BaseEstimator):
         keys : (n,) numbers or text, one for each row; none of them may wait already
         """
         check(self)
-        keys, waiting = keys_of(keys), self._there()
+        keys, there = keys_of(keys), self._there()
         rows = self._rows(X)
         if (n := rows.shape[0] if hasattr(rows, "shape") else len(rows)) != len(keys):
             raise InputError(f"X has {n} rows but there are {len(keys)} keys")
-        if again := [key for key in keys if key in waiting]:
+        if again := [key for key in keys if key in there]:
             raise InputError(f"keys: {again[0]!r} waits for its label already")
-        over = max(len(waiting) + n - self.limit, 0)
+        over = max(len(there) + n - self.limit, 0)
         dropped = counted("n_dropped_", vars(self).get("n_dropped_", 0), over)
-        said = self._said(rows, n)
+        with so_many_wait(len(there)):
+            said = self._said(rows, n)
         for i, key in enumerate(keys):
             own: list[Any] = [None if a is None else a[i : i + 1].copy() for a in said[:4]]
-            waiting[key] = (rows[i].copy(), Learned(*own))
-        self.__dict__.update(_waiting=waiting, n_dropped_=dropped)
+            there[key] = (rows[i].copy(), Learned(*own))
+        self.__dict__.update(_waiting=there, n_dropped_=dropped)
         for _ in range(over):
-            waiting.popitem(last=False)
+            there.popitem(last=False)
         return said.predictions
 
     @changes
@@ -126,16 +129,16 @@ class LateLabels(Snapshots, BaseEstimator):
         return self._learned(keys, y)
 
     def _learned(self, keys: Any, y: Any) -> Learned:
-        keys, waiting = keys_of(keys), self._there()
+        keys, there = keys_of(keys), self._there()
         labels = as_labels([None] * len(keys) if y is None else y)
         if len(labels) != len(keys):
             raise InputError(f"there are {len(keys)} keys but y has {len(labels)} labels")
-        if unknown := [key for key in keys if key not in waiting]:
+        if unknown := [key for key in keys if key not in there]:
             hint = "it was never predicted, has its label, or was dropped as the oldest"
             raise InputError(f"keys: {unknown[0]!r} does not wait: {hint}")
         if not keys:
             return Learned(labels[:0], np.zeros(0, dtype=bool), None)
-        rows, said = zip(*(waiting[key] for key in keys), strict=True)
+        rows, said = zip(*(there[key] for key in keys), strict=True)
         before, learned = getattr(self.model, "n_rounds_", 0), keys
         try:
             asked = self.model.learn(together(rows), labels, **self._named())[1]
@@ -145,7 +148,7 @@ class LateLabels(Snapshots, BaseEstimator):
         finally:
             self.__dict__.pop("_begun", None)
             for key in learned:
-                del waiting[key]
+                del there[key]
         return joined(said)._replace(asked=asked)
 
     waiting_ = property(lambda self: self._there().keys())
@@ -193,6 +196,16 @@ class LateLabels(Snapshots, BaseEstimator):
         if self.classes is not None and task_of(self.model) == "regression":
             raise refusal(self, "classes", "be None where the model predicts numbers")
         return {} if self.classes is None else {"classes": self.classes}
+
+
+@contextmanager
+def so_many_wait(rows: int) -> Iterator[None]:
+    """What is predicted here is farther from the last label by so many rows."""
+    token = waiting.set(rows)
+    try:
+        yield
+    finally:
+        waiting.reset(token)
 
 
 def together(rows: Sequence[Any]) -> Any:

@@ -36,7 +36,7 @@ from kernbrook.checks import (
 )
 from kernbrook.engine.blocks import Views, as_targets, slices
 from kernbrook.engine.going_on import widen
-from kernbrook.engine.horizons import NEXT
+from kernbrook.engine.horizons import NEXT, waiting
 from kernbrook.engine.model import Follow, Leant, Model
 from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.progress import MOST_ROUNDS, Board
@@ -491,10 +491,9 @@ class OnlineMachine(Snapshots, BaseEstimator):
         """(n,) how far each of n rows is from the last label, from 1; None: all are the next."""
         if self._run.horizons is None:
             return None
-        ahead = self.__dict__.get("_ahead", 0)  # rows that wait for their labels
         if self.delay is not None:
             return np.full(n, int(min(self.delay, MOST_ROUNDS)) + 1)
-        return ahead + np.arange(1, n + 1)
+        return waiting.get() + np.arange(1, n + 1)
 
     def _by_horizon(self, leant: Leant) -> Iterator[tuple[Flags, Any]]:
         """Which rows are far from the last label, by horizon, and the calibration of these."""

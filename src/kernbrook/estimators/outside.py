@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 from kernbrook.checks import check, shown
 from kernbrook.engine.progress import empty_board
@@ -139,6 +140,26 @@ class OutsideMachine(BaseEstimator):
         chances = self._store.chances_of(said)
         best = np.concatenate(self._said) if self._said else np.zeros(0, dtype=np.intp)
         return Learned(self.classes_[best], asked, said, chances, self._aside)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(n,) what the model predicts now; nothing is learned."""
+        return self._read(X).predictions
+
+    def _read(self, X: Any) -> Learned:
+        """What the model says of rows, of which no label is known."""
+        if not hasattr(self, "_store"):
+            raise NotFittedError("the model has not learned anything yet")
+        n, numbers = X.shape[0], self._task == "regression"
+        nothing = np.full(n, np.nan)
+        board = empty_board(n, 1, self._store.setting.scores, nothing, np.ones(n), numbers)
+        self._store.reading(self._state, None, X).look(board)
+        said, none = board.scores[:, 0], np.zeros(n, dtype=bool)
+        if numbers:
+            return Learned(said[:, 0].copy(), none, said)
+        model, best = self._state.model, np.zeros(n, dtype=np.intp)
+        if model is not None:
+            best = np.asarray(self._store.predicted(model, X)).astype(np.intp)
+        return Learned(self.classes_[best], none, said, self._store.chances_of(said))
 
     def _note(self, model: Any, X: Any) -> None:
         """Its own predictions: where chances are equal it alone knows which class it takes."""

@@ -58,11 +58,11 @@ def joined(parts: Sequence[Learned]) -> Learned:
     """What some chunks gave, one after the other."""
     predictions, asked, scores, probabilities, _ = zip(*parts, strict=True)
     return Learned(
-        np.concatenate(predictions), np.concatenate(asked), _joined(scores), _joined(probabilities)
+        np.concatenate(predictions), np.concatenate(asked), stacked(scores), stacked(probabilities)
     )
 
 
-def _joined(arrays: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
+def stacked(arrays: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
     """The arrays as one; None where one is missing, or has other columns."""
     found = [array for array in arrays if array is not None]
     if len(found) < len(arrays) or len({array.shape[1:] for array in found}) > 1:

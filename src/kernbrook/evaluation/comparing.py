@@ -33,6 +33,7 @@ from kernbrook.evaluation.choosing import (
     told_apart,
     wanted,
 )
+from kernbrook.evaluation.late import Lateness
 from kernbrook.evaluation.manifest import digest_of, manifest
 from kernbrook.evaluation.orders import check_count, orders_of, state_of
 from kernbrook.evaluation.parallel import Call, Crew, Jobs, check_jobs, crew_of, run_all
@@ -78,6 +79,8 @@ def compare(
     orders: NDArray[np.int64] | None = None,
     jobs: Jobs = None,
     in_order: bool = False,
+    delay: int = 0,
+    every: int = 1,
     baselines: str | Sequence[str] | None = None,
     progress: Callable[[int], Progress] | None = None,
     so_far: Callable[[Comparison], None] | None = None,
@@ -105,6 +108,7 @@ def compare(
         or "local:4" for one of so many processes here. The numbers are the same, whoever runs
     in_order : one run in the data's own order, read in chunks and never held whole;
         `perceptron-best` then does not look ahead, see `prequential`
+    delay, every : how late labels come, see `prequential`
     baselines : "sklearn", "river" or both: some of their models are compared, too
     progress : called with the number of rounds to come; gives what is called as they are done
     so_far : called whenever a recipe is done but the last, with the comparison of those that are
@@ -138,6 +142,8 @@ def compare(
     """
     check_count("seed", seed, 0)
     check_jobs(jobs)
+    lateness = Lateness(delay, every)
+    lateness.check()
     if permutations is not None:
         check_count("permutations", permutations, 1)
     if in_order and (orders is not None or permutations not in (None, 1)):
@@ -148,6 +154,8 @@ def compare(
         "data": stream.name,
         "parameters": {key: repr(value) for key, value in overrides.items()},
     }
+    if not lateness.at_once:
+        facts |= lateness._asdict()
     models = {name: given for name, given in (rows or {}).items() if name != given}
     if models:
         facts["models"] = {name: said_of(given) for name, given in models.items()}
@@ -180,7 +188,7 @@ def compare(
     trials = trials_of(machines.values(), X, y, classes)
     titles = {name: choice.title for name, choice in told_apart(choices).items()}
     with crew_of(jobs, max(len(trials), len(machines) * n_orders)) as crew:
-        way = _Way(families, trials, crew, compiling)
+        way = _Way(families, trials, crew, compiling, lateness)
         if in_order:
             results = _as_stored(stream, machines, seed, classes, advance, way)
         else:
@@ -291,7 +299,8 @@ def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
             if not outside or isinstance(error, KernbrookError):
                 raise
             return InputError(f"{type(error).__name__}: {error}")
-    return replace(record, scores=None, probabilities=None)  # of many runs they are too much
+    # Of many runs they are too much.
+    return replace(record, scores=None, probabilities=None, places=None, intervals=None)
 
 
 class _Way(NamedTuple):
@@ -301,6 +310,7 @@ class _Way(NamedTuple):
     trials: Trials
     crew: Crew
     compiling: Tell | None
+    lateness: Lateness
 
 
 def _as_stored(
@@ -315,7 +325,9 @@ def _as_stored(
 
     def run(name: str) -> Result:
         estimator = seeded(machines[name], state_of(seed, 0))
-        return (name, 0), _attempt(estimator, stream, classes=classes, progress=advance)
+        return (name, 0), _attempt(
+            estimator, stream, classes=classes, progress=advance, **way.lateness._asdict()
+        )
 
     if way.crew.here:
         calls = [Call(name, run, (name,), way.families[name]) for name in machines]
@@ -334,12 +346,13 @@ def _run(
     run: int,
     data: tuple[Any, NDArray[Any], NDArray[np.int64]],
     seed: int,
+    lateness: Lateness,
     advance: Progress | None = None,
 ) -> Outcome:
     """One run over one order."""
     X, y, orders = data
     estimator = seeded(machine, state_of(seed, run))
-    return _attempt(estimator, X, y, orders[run], progress=advance)
+    return _attempt(estimator, X, y, orders[run], progress=advance, **lateness._asdict())
 
 
 def _runs(
@@ -354,7 +367,9 @@ def _runs(
     """The results, in any order; several processes where there are several runs."""
     data, inside = way.crew.share((X, y, orders)), advance if way.crew.here else None
     calls = [
-        Call((name, run), _run, (machine, run, data, seed, inside), way.families[name])
+        Call(
+            (name, run), _run, (machine, run, data, seed, way.lateness, inside), way.families[name]
+        )
         for name, machine in machines.items()
         for run in range(len(orders))
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,9 @@ from kernbrook.checks import check
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, check_present, distinct
 from kernbrook.estimators.outside import online
-from kernbrook.estimators.tasks import Task, task_of
+from kernbrook.estimators.tasks import Task, stacked, task_of
+from kernbrook.evaluation.late import Lateness, LatePass
+from kernbrook.evaluation.metrics import by_horizon
 from kernbrook.evaluation.records import History, Record
 from kernbrook.evaluation.tasks import added, classes_of, losses
 from kernbrook.evaluation.warming import few_rows, warm_up
@@ -34,6 +37,8 @@ def prequential(
     order: Any = None,
     *,
     classes: Any = None,
+    delay: int = 0,
+    every: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Record:
     """Run a learner once over a stream: each label is predicted before it is learned from.
@@ -49,6 +54,8 @@ def prequential(
     order : (T,) int or None, the order in which to take the rows, from 0
     classes : all labels of a classifier; found in y where X is an array, and by one reading of a
         stream
+    delay : rows that come between a row and its label
+    every : labels come in batches: after each so many rows, all that there are by then
     progress : called with the number of rounds done since its last call
 
     Returns
@@ -63,6 +70,10 @@ def prequential(
 
     Notes
     -----
+    Where labels come late, rows are predicted by what was learned from the labels known by then:
+    how far each row is from the last of them stands in `Record.places`, and what that costs in
+    `Record.by_horizon`. Labels that would come after the last row are never learned.
+
     `BestOfPrefix(fraction=)` looks ahead in arrays alone. On a stream, which may be too long to
     hold a part of it, the kernel is chosen in the first `rounds` of the pass.
 
@@ -74,6 +85,8 @@ def prequential(
     >>> record.predictions.shape, record.labels_asked
     ((400,), 400)
     """
+    lateness = Lateness(delay, every)
+    lateness.check()
     estimator = online(estimator)
     task = task_of(estimator)
     if task == "regression" and classes is not None:
@@ -90,7 +103,7 @@ def prequential(
             classes = distinct(y)
         order = np.arange(len(y)) if order is None else _order(order, len(y))
         chunks = _of_arrays(estimator, X, y, order, classes)
-    one = _Pass(estimator, task, classes)
+    one = _Pass(estimator, task, classes, lateness)
     for X_chunk, y_chunk in chunks:
         one.take(X_chunk, y_chunk)
         if progress is not None:
@@ -101,26 +114,35 @@ def prequential(
 class _Pass:
     """One pass of an estimator: what it said, and a sample of its state after each chunk."""
 
-    def __init__(self, estimator: Any, task: Task, classes: Any):
+    def __init__(self, estimator: Any, task: Task, classes: Any, lateness: Lateness):
         self.estimator, self.task, self.classes = estimator, task, classes
         self.learn = estimator.learn
         if task == "classification":
             self.learn = partial(_learning(estimator), classes=classes)
+        self.late = None
+        if not lateness.at_once:
+            self.late = LatePass(estimator, self.learn, classes, lateness)
         self.parts: list[tuple[Any, ...]] = []
         self.samples: list[tuple[Any, ...]] = []
         self.seconds, self.seen, self.loss = 0.0, 0, 0.0
 
     def take(self, X: Any, y: NDArray[Any]) -> None:
         """Predict a chunk, then learn it."""
-        start = _clocks()
-        learned = self.learn(X, y)
+        start, places, intervals = _clocks(), None, None
+        if self.late is None:
+            learned = self.learn(X, y)
+        else:
+            learned, places, intervals = self.late(X, y)
         self.seconds += min(now - then for now, then in zip(_clocks(), start, strict=True))
         self.seconds -= sum(learned[4:])
         lost = losses(learned[0], y, self.task)
-        self.parts.append((learned[0], lost, y, *learned[2:4]))
+        scored = [*learned[2:4], None, None][:2]
+        self.parts.append((learned[0], lost, y, *scored, places, intervals))
         self.seen += len(y)
         self.loss = added(self.loss, lost)
         names = ("n_support_stored_", "n_support_active_", "labels_asked_", "kernel_weights_")
+        if self.late is not None and not self.late.told:
+            return  # there is no state yet
         state = (getattr(self.estimator, name) for name in names)
         self.samples.append((self.seen, self.loss / self.seen, *state))
 
@@ -128,19 +150,18 @@ class _Pass:
         """What came of it."""
         if self.seen == 0:
             raise InputError("prequential: the stream has no rows")
+        if not self.samples:
+            raise InputError(f"prequential: none of {self.seen} labels came before the last row")
         kernels = tuple(str(kernel) for kernel in getattr(self.estimator, "kernels_", ()))
         rounds, error, stored, active, asked, weights = map(
             np.array, zip(*self.samples, strict=True)
         )
         history = History(rounds, error, stored, active, asked, weights, kernels)
-        joined: list[Any] = [
-            None if column[0] is None else np.concatenate(column)
-            for column in zip(*self.parts, strict=True)
-        ]
-        predictions, mistakes, labels, scores, probabilities = [*joined, None, None][:5]
+        columns: list[Any] = [stacked(column) for column in zip(*self.parts, strict=True)]
+        predictions, mistakes, labels, scores, probabilities, places, intervals = columns
         of_classes = self.task == "classification"
         known = getattr(self.estimator, "classes_", self.classes)
-        return Record(
+        record = Record(
             predictions=predictions,
             mistakes=mistakes if of_classes else None,
             error=self.loss / self.seen,
@@ -153,7 +174,10 @@ class _Pass:
             classes=np.asarray(known) if of_classes else None,
             scores=scores[:, 0] if scores is not None and scores.shape[1] == 1 else scores,
             probabilities=probabilities,
+            places=places,
+            intervals=intervals,
         )
+        return record if places is None else replace(record, horizons=tuple(by_horizon(record)))
 
 
 def _learning(estimator: Any) -> Any:

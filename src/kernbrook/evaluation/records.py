@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.metrics import confusion, drift, over_rounds
 from kernbrook.results import Cell, Estimate, Measure, Results
@@ -56,6 +57,10 @@ class Record:
     scores : (T,) the decision before each label, positive for the second of two classes; (T, c) of
         more. None where the learner gives none, and in a comparison, which holds many runs
     probabilities : (T, c) before each label, where the learner gives some
+    places : (T,) how far each row was from the last label known, from 1; None where each label came
+        before the next row
+    intervals : (T, 2) that cover 90 % of the numbers, where labels came late
+    horizons : see `by_horizon`
 
     Examples
     --------
@@ -80,6 +85,35 @@ class Record:
     classes: NDArray[Any] | None = None
     scores: Floats | None = None
     probabilities: Floats | None = None
+    places: Ints | None = None
+    intervals: Floats | None = None
+    horizons: tuple[dict[str, Any], ...] | None = None
+
+    def by_horizon(self) -> list[dict[str, Any]]:
+        """What predictions are worth, by how far rows were from the last label known.
+
+        Returns
+        -------
+        a dict for each class of horizons that there is: `first` and `last` place; `rows`; `error`,
+        the share of mistakes or the mean squared error; `log_loss`, where there are probabilities;
+        `coverage`, where there are intervals, which are to cover .9
+
+        Raises
+        ------
+        InputError
+            Each label came before the next row.
+
+        Examples
+        --------
+        >>> import kernbrook as kb
+        >>> X, y = kb.open_stream("checkerboard:600").read()
+        >>> record = kb.prequential(kb.OnlineMKClassifier(random_state=0), X, y, every=48)
+        >>> [(part["first"], part["last"], part["rows"]) for part in record.by_horizon()]
+        [(1, 1, 13), (2, 16, 195), (17, 48, 392)]
+        """
+        if self.horizons is None:
+            raise InputError("by_horizon: each label came before the next row; give delay or every")
+        return [*self.horizons]
 
     def metric(self, metric: Any, *, window: int | None = None, decay: float | None = None) -> Any:
         """A metric at the end of the run.
@@ -174,6 +208,17 @@ class Row:
         scale = 100.0 if self.task == "classification" else 1.0
         return np.array([scale * run.error for run in self.runs])
 
+    def horizons(self) -> dict[str, Any]:
+        """Where labels came late, what the runs were worth at each class of horizons: means."""
+        runs = [run.horizons for run in self.runs if run.horizons is not None]
+        if not runs:
+            return {}
+        means = [
+            {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
+            for parts in zip(*runs, strict=True)
+        ]
+        return {"horizons": means}
+
     def values(self, name: str) -> Floats:
         """(r,) an attribute of each run, such as "n_support_stored"."""
         return np.array([float(getattr(run, name)) for run in self.runs])
@@ -232,7 +277,7 @@ class Comparison:
                     name: Estimate.of(row.errors if name == "error" else row.values(name))
                     for name in names
                 },
-                facts={"best": row.recipe in self.best},
+                facts={"best": row.recipe in self.best, **row.horizons()},
             )
             for row in self.rows
         )

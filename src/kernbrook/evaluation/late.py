@@ -1,0 +1,130 @@
+"""Labels that come late, in an evaluation: what is said of each row before its label is there."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+
+from kernbrook.checks import is_whole, shown
+from kernbrook.engine.horizons import FAR
+from kernbrook.errors import InputError
+from kernbrook.estimators.labelled import as_labels
+from kernbrook.estimators.late import LateLabels, so_many_wait
+from kernbrook.estimators.tasks import Learned, joined, stacked
+
+COVERAGE = 0.9  # of the intervals that are recorded
+HORIZONS = (1, 16, FAR)  # the last place of each class of horizons but the farthest
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Lateness(NamedTuple):
+    """How late labels come.
+
+    delay : rows that come between a row and its label
+    every : labels come after each so many rows, all that there are by then
+    """
+
+    delay: int = 0
+    every: int = 1
+
+    def check(self) -> None:
+        """Raise InputError where these are no numbers of rows."""
+        for name, value, least in (("delay", self.delay, 0), ("every", self.every, 1)):
+            if not is_whole(value) or isinstance(value, bool) or value < least:
+                wanted = f"a number of rows from {least}"
+                raise InputError(f"{name}: expected {wanted}, got {shown(value)}")
+
+    @property
+    def at_once(self) -> bool:
+        """Whether each label comes before the next row."""
+        return self == Lateness()
+
+    def known(self, rows: int) -> int:
+        """Of so many rows that were predicted, those whose labels are there."""
+        return max(rows - rows % self.every - self.delay, 0)
+
+
+class LatePass:
+    """An estimator that is told labels late.
+
+    Before the first label it is asked what it says of a first row; where it says nothing, that is
+    0, or the first class.
+
+    Parameters
+    ----------
+    estimator : learns in place
+    learn : what it learns with, called with rows and labels
+    classes : all labels of a classifier
+
+    Attributes
+    ----------
+    told : rows whose labels it was told
+    """
+
+    def __init__(self, estimator: Any, learn: Any, classes: Any, lateness: Lateness):
+        self.estimator, self._learn, self.lateness = estimator, learn, lateness
+        self._late = LateLabels(estimator, classes=classes)
+        self._waiting: list[tuple[Any, NDArray[Any]]] = []
+        self._seen = self.told = 0
+
+    def __call__(self, X: Any, y: NDArray[Any]) -> tuple[Learned, Ints, Floats | None]:
+        """Predict rows, and learn from the labels that come meanwhile.
+
+        Returns what was said of them; (n,) how far each was from the last label known, from 1;
+        and (n, 2) intervals that cover 90 % of the numbers, where the estimator gives some
+        """
+        said, places, intervals, at = [], [], list[Any](), 0
+        while at < len(y):
+            end = min(at + self.lateness.every - self._seen % self.lateness.every, len(y))
+            part = X[at:end]
+            ahead = self._seen - self.told
+            with so_many_wait(ahead):
+                said.append(self._said(part))
+                intervals.append(self._intervals(part))
+            places.append(ahead + np.arange(1, end - at + 1))
+            self._waiting.append((part, y[at:end]))
+            self._seen += end - at
+            self._learn_known()
+            at = end
+        return joined(said), np.concatenate(places), stacked(intervals)
+
+    def _said(self, X: Any) -> Learned:
+        if hasattr(self.estimator, "_read") and self.told:
+            read: Learned = self.estimator._read(X)
+            return read
+        n = X.shape[0]
+        try:
+            return self._late._said(X, n)
+        except InputError:  # a rule that says nothing before its first label
+            if self.told:
+                raise
+        none = np.zeros(n, dtype=bool)
+        first = 0.0 if self._late.classes is None else as_labels(self._late.classes)[0]
+        return Learned(np.full(n, first), none, None)
+
+    def _intervals(self, X: Any) -> Floats | None:
+        interval = getattr(self.estimator, "predict_interval", None)
+        if interval is None:
+            return None
+        try:
+            return np.asarray(interval(X, coverage=COVERAGE))
+        except NotFittedError:
+            return np.tile([-np.inf, np.inf], (X.shape[0], 1))
+
+    def _learn_known(self) -> None:
+        """Learn the rows whose labels are there by now, in their order."""
+        known = self.lateness.known(self._seen)
+        while self._waiting and self.told < known:
+            X, y = self._waiting[0]
+            n = min(known - self.told, len(y))
+            self._learn(X[:n], y[:n])
+            self.told += n
+            if n < len(y):
+                self._waiting[0] = (X[n:], y[n:])
+            else:
+                self._waiting.pop(0)
