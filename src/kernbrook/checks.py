@@ -316,7 +316,8 @@ class Or(NamedTuple):
         return f"{', '.join(map(repr, self.values))} or {self.kind.words}"
 
     def wanted(self, value: Any) -> str:
-        if (value is None or isinstance(value, str)) and value in self.values:
+        plain = value is None or isinstance(value, (str, float))
+        if plain and value in self.values:
             return ""
         wanted: str = self.kind.wanted(value)
         return self.words if wanted == self.kind.words else wanted

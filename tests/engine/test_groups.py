@@ -27,7 +27,7 @@ def machine(learner, **choices):
 
 def scores(model, X):
     views, raw = model._seen(X)
-    return model._run._read(views, raw, slice(0, len(X))).scores
+    return model._run.read(views, raw, slice(0, len(X))).scores
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_chunks_rows_and_files(tmp_path):
 
 
 def test_labels_that_are_not_there_or_weigh_nothing_say_nothing():
-    model = kb.OnlineMKRegressor(random_state=0).fit(X, y)
+    model = kb.OnlineMKRegressor(random_state=0).fit(X[:256], y[:256])  # whole laps
     before = np.diff(model.predict_interval(X))
     model.learn(X, None)
     model.learn(X, y + 100, sample_weight=np.zeros(300))

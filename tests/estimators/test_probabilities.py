@@ -182,7 +182,7 @@ def test_calibrated_as_the_stream_goes(name, said):
         order = np.random.default_rng(0).permutation(len(y))
         X, y = X[order], y[order]
     X, y = X[:6000], y[:6000]
-    kb.OnlineMKClassifier().learn(X, y, classes=np.unique(y))
+    kb.OnlineMKClassifier(delay=0).learn(X, y, classes=np.unique(y))
     probabilities, happened = said()
     assert calibration_error(probabilities[:, 1], happened) < 0.03
     losses = -np.log(probabilities[np.arange(6000), happened.astype(int)])
@@ -197,7 +197,7 @@ def test_calibrated_as_the_stream_goes(name, said):
 
 def test_many_classes(said):
     X, y = load_digits(return_X_y=True)
-    kb.OnlineMKClassifier().learn(X, y)
+    kb.OnlineMKClassifier(delay=0).learn(X, y)
     probabilities, labels = said()
     assert -np.mean(np.log(probabilities[np.arange(len(y)), labels.astype(int)])) < 0.3
     late = slice(500, None)  # it learns faster than its probabilities follow

@@ -48,6 +48,8 @@ def in_use(arrays):
         merged = store + "points" in arrays
         for field, axes in SLOTS.items():
             if merged or field not in ("points", "norms"):
+                if store + field not in arrays:  # as now, of a model as it was
+                    continue
                 array = arrays[store + field]
                 parts = [
                     own[(..., *[slice(n)] * axes) if axes else slice(n)].ravel()

@@ -84,7 +84,6 @@ class Stack(BaseEstimator):
     """
 
     choice = "combiner"
-    by_horizon = True  # the default: it judges experts by how far ahead they are asked, too
     needs: ClassVar = frozenset({"all experts"})
     parameter_ranges: ClassVar = {
         "base": or_none(Part("combiner", "a combiner of losses such as FixedShare()")),
@@ -101,6 +100,13 @@ class Stack(BaseEstimator):
             return self
         base = MLPoly("linearized", scale_free=True) if regression else FixedShare()
         return Stack(base, self.regularization)
+
+    def far_ahead(self, regression: bool) -> Stack:
+        """The same for rows far from the last label, see `engine.horizons`.
+
+        Few of them are judged, so that coefficients that fit these by chance are held more to 0.
+        """
+        return Stack(self.base, (10.0 if regression else 2.0) * self.regularization)
 
     @property
     def _base(self) -> Any:

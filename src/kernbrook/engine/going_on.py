@@ -44,11 +44,12 @@ def unite(model: Model, models: Sequence[Model], before: Model) -> None:
     chosen = {one.chosen for one in models}
     if len(chosen) > 1:
         raise InputError("merge: the models have chosen different experts for good")
+    progress = united(model.choices.combiner, apart.of("progress"), model.setting.seed)
     model.states = tuple(
         store.united(apart.over(lambda one, i=i: one.states[i]))  # type: ignore[misc]
         for i, store in enumerate(model.stores)
     )
-    model.progress = united(model.choices.combiner, apart.of("progress"), model.setting.seed)
+    model.progress = progress
     model.scaler.unite(apart.of("scaler"))
     model.calibration.unite(apart.of("calibration"))
     model.calibration.rounds = model.rounds

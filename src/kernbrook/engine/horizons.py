@@ -46,6 +46,7 @@ from kernbrook.engine.progress import (
     united,
 )
 from kernbrook.engine.rounds import scratch_of
+from kernbrook.engine.rules import typed
 from kernbrook.engine.stores.base import copied, most_of
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError, NonFiniteError
@@ -66,7 +67,7 @@ N_MORE = 1 + N_LINES  # experts beside the model's own
 TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the others
 SEED = 0  # nothing is drawn
 LEAST = 10  # rows judged before a committee counts
-SOON_PLACES = np.array([2, 4, 8, 12, 16, *range(25, FAR + 1, 16)])
+SOON_PLACES = np.array([*range(2, 17, 2), *range(21, FAR + 1, 12)])
 LATE_PLACES = 16  # rows judged of each lap for `late`
 
 
@@ -104,7 +105,7 @@ class Lap:
     """Rows since the last lap ended, filled in place; what lies behind the last row is nothing.
 
     X : (n, d) as they were given; of many features a list, in which rows are that may be judged
-    labels : (n,) NaN where none was seen
+    labels : (n,) NaN where none was seen, or of a row that weighs nothing
     weights, given : (n,) of the rows, as they are learned with, and as they were given
     """
 
@@ -130,6 +131,9 @@ class Lap:
                 dense = row.toarray() if sp.issparse(row) else row.copy()
                 self.X[at + i] = sp.csr_matrix(row) if self.sparse else dense
         self.labels[where], self.weights[where], self.given[where] = labels, weights, given
+        tells_nothing = np.isnan(self.labels[where]) | ~(self.weights[where] > 0)
+        self.labels[where][tells_nothing] = np.nan
+        self.weights[where][tells_nothing] = self.given[where][tells_nothing] = 1.0
 
     def rows(self, which: Labels) -> Any:
         """Some of the rows that may be judged, as the model keeps rows."""
@@ -211,11 +215,17 @@ class Horizons:
     old: Kept | None = None
 
     def __init__(self, model: Model):
-        setting = model.setting
+        setting, terms = model.setting, model.choices.terms
+        ahead = getattr(model.combiner, "far_ahead", None)
+        self.combiner = model.combiner if ahead is None else ahead(setting.regression)
+        strict = np.append(terms.strict, np.zeros(N_MORE, dtype=bool))
+        self.choices = model.choices._replace(
+            combiner=typed(self.combiner.rule()), terms=terms._replace(strict=strict, given=True)
+        )
         self.shortest, self.start = max(SHORTEST, model.together // 2), 0
         self.lap = self._new_lap(model)
         self.lines = lines.begun(setting.width, setting.scores)
-        self.soon, self.late = (first(model) for _ in range(2))
+        self.soon, self.late = self._first(model), self._first(model)
 
     def length(self, start: int) -> int:
         """Rows of the lap that begins there."""
@@ -225,6 +235,14 @@ class Horizons:
     def end(self) -> int:
         """Rows that the model has met when this lap ends."""
         return self.start + len(self.lap)
+
+    def _first(self, model: Model) -> Distant:
+        """A committee before it has judged a row: it follows the model's own."""
+        experts = model.n_experts + N_MORE
+        progress = begun(experts, self.combiner.state_size(experts), SEED)
+        progress.log_weights[:] = -TRUST
+        progress.log_weights[model.n_experts] = 0.0
+        return Distant(progress, None, np.zeros(1, dtype=np.int64))
 
     def _new_lap(self, model: Model) -> Lap:
         """The lap that begins at `start`, of which `now` and `old` judge rows."""
@@ -262,9 +280,9 @@ class Horizons:
         soon = self._scored(model, self.now, self._places(self.now, SOON_PLACES))
         late = self._scored(model, self.old, self._places(self.old, late_places(len(lap))))
         if soon is not None:
-            other.soon = learned(model, self.soon, lap, [soon])
+            other.soon = self._judged(model, self.soon, [soon])
         if both := [one for one in (soon, late) if one is not None]:
-            other.late = learned(model, self.late, lap, both)
+            other.late = self._judged(model, self.late, both)
         X = lap.X if lap.all else np.empty((len(lap), 0))
         other.lines = lines.learned(self.lines, X, lap.labels, lap.weights, setting.regression)
         other.start = self.end
@@ -277,16 +295,39 @@ class Horizons:
     def _places(self, kept: Kept | None, places: Labels) -> Labels:
         """The rows of this lap to be judged: with a label."""
         rows = self._rows_at(kept, places, len(self.lap))
-        judged = ~np.isnan(self.lap.labels[rows]) & (self.lap.weights[rows] > 0)
+        judged = ~np.isnan(self.lap.labels[rows])
         if not self.lap.all:  # or a lap that began in its middle
             judged &= np.array([self.lap.X[row] is not None for row in rows], dtype=bool)
         return np.asarray(rows[judged])
 
+    def _judged(self, model: Model, one: Distant, scored: list[Scored]) -> Distant:
+        """A committee after it has judged rows of this lap, in their order."""
+        lap = self.lap
+        which = np.concatenate([part.which for part in scored])
+        order = np.argsort(which, kind="stable")
+        which = which[order]
+        scores = np.concatenate([part.scores for part in scored])[order]
+        sizes = np.concatenate([part.sizes for part in scored])[order]
+        n, progress = len(which), copied(one.progress)
+        board = _board(model, scores, sizes, lap.labels[which], lap.weights[which])
+        leanings = self._said(model, one, board)[1]  # as they would have been said: before all
+        decisions, asked = np.zeros((n, scores.shape[2])), np.zeros(n, dtype=bool)
+        links, kept = model.passes.stores((), board, False)
+        model.passes.rounds(
+            model.passes.committee(self.choices), self.choices.terms, progress, links, board,
+            decisions, asked, scratch_of(scores.shape[1]),
+        )  # fmt: skip
+        del kept
+        if flaw(progress) or not (np.isfinite(leanings).all() and np.isfinite(decisions).all()):
+            return one  # sums of what was said so far ahead overflow: these rows tell nothing
+        known = model.calibration if one.calibration is None else one.calibration
+        calibration = known.copy() if one.calibration is not None else known.begun_far()
+        calibration.learn(leanings, board.labels, lap.given[which], np.ones(n, dtype=bool))
+        return Distant(progress, calibration, one.rows + n)
+
     def _kept(self, model: Model, after: Horizons) -> Kept:
-        """The model as it is; copied where single rows change its arrays in place."""
-        session = model.session
-        in_place = session is not None and model.states is session.states
-        states = deepcopy(model.states) if in_place else model.states
+        """The model as it is; copied where single rows change its arrays in place, or may do so."""
+        states = model.states if model.session is None else deepcopy(model.states)
         at = np.array([model.rounds])
         return Kept(at, states, model.scaler.copy(), copied(model.progress), after.lines)
 
@@ -333,7 +374,16 @@ class Horizons:
             if len(own):
                 nothing = np.full(len(own), np.nan)
                 board = _board(model, scores[own], sizes[own], nothing, nothing)
-                decisions[own], leanings[own] = said_by(model, self.of(kind).progress, board)
+                decisions[own], leanings[own] = self._said(model, self.of(kind), board)
+
+    def _said(self, model: Model, one: Distant, board: Board) -> tuple[Floats, Floats]:
+        """Decisions of a committee, and what its experts lean to."""
+        decisions = np.zeros((len(board.labels), board.scores.shape[2]))
+        model.passes.decide(
+            model.passes.committee(self.choices), self.choices.terms, one.progress, board,
+            decisions, np.empty(ROOM, dtype=np.int64),
+        )  # fmt: skip
+        return decisions, board.leanings.copy()
 
     def of(self, kind: int) -> Distant:
         """A committee."""
@@ -391,7 +441,7 @@ class Horizons:
             self.lines = lines.restored(self.lines, _under(arrays, "lines"))
         for name in NAMES[1:]:
             with within(f"{name}."):
-                setattr(self, name, _restored(model, _under(arrays, name)))
+                setattr(self, name, self._restored(model, _under(arrays, name)))
         for name in ("now", "old"):
             own = _under(arrays, name)
             with within(f"{name}."):
@@ -410,7 +460,7 @@ class Horizons:
         """Raise InputError where learning cannot have led to a committee."""
         for name in NAMES[1:]:
             with within(f"{name}."):
-                check_progress(model.combiner, getattr(self, name).progress)
+                check_progress(self.combiner, getattr(self, name).progress)
 
     def unite(self, model: Model, apart: Apart) -> None:
         """Know what several models know of this, apart; rows of this lap are not judged."""
@@ -418,7 +468,7 @@ class Horizons:
         self.lines = lines.united(far.of("lines"))
         for name in NAMES[1:]:
             each = far.of(name)
-            progress = united(model.choices.combiner, each.of("progress"), SEED)
+            progress = united(self.choices.combiner, each.of("progress"), SEED)
             calibration = model.calibration.begun_far()
             calibration.unite(
                 apart.over(
@@ -430,6 +480,20 @@ class Horizons:
             )
             rows = each.of("rows").added()
             setattr(self, name, Distant(progress, calibration if rows[0] else None, rows))
+
+    def _restored(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> Distant:
+        """A committee from its arrays."""
+        fresh, rows = self._first(model), _count(arrays, "rows")
+        progress = _progress_from(self.combiner, fresh.progress, _under(arrays, "progress"))
+        if rows > model.rounds:
+            raise InputError(f"rows: expected {model.rounds} at most")
+        if not rows:
+            return fresh
+        calibration = model.calibration.begun_far()
+        with within("calibration."):
+            calibration.restore(_under(arrays, "calibration"))
+            calibration.check(model.rounds + rows)
+        return Distant(progress, calibration, arrays["rows"])
 
     def _boundary(self, start: int) -> int:
         return start - start % self.length(start)
@@ -449,26 +513,11 @@ def _under(arrays: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[A
     return {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
 
 
-def _restored(model: Model, arrays: Mapping[str, NDArray[Any]]) -> Distant:
-    """A committee from its arrays."""
-    fresh, rows = first(model), _count(arrays, "rows")
-    progress = _progress_from(model, fresh.progress, _under(arrays, "progress"))
-    if rows > model.rounds:
-        raise InputError(f"rows: expected {model.rounds} at most")
-    if not rows:
-        return fresh
-    calibration = model.calibration.begun_far()
-    with within("calibration."):
-        calibration.restore(_under(arrays, "calibration"))
-        calibration.check(model.rounds + rows)
-    return Distant(progress, calibration, arrays["rows"])
-
-
-def _progress_from(model: Model, fresh: Progress, arrays: Mapping[str, NDArray[Any]]) -> Progress:
+def _progress_from(combiner: Any, fresh: Progress, arrays: Mapping[str, NDArray[Any]]) -> Progress:
     for name, array in fresh._asdict().items():
         check_array(f"progress.{name}", arrays.get(name), array.shape, array.dtype)
     progress = Progress(**{name: arrays[name] for name in Progress._fields})
-    check_progress(model.combiner, progress)
+    check_progress(combiner, progress)
     return progress
 
 
@@ -490,7 +539,7 @@ def _others(arrays: Arrays, known: Arrays) -> Arrays:
 def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Kept:
     """A model as it was, from its arrays."""
     _count(arrays, "round")
-    progress = _progress_from(model, model.progress, _under(arrays, "progress"))
+    progress = _progress_from(model.combiner, model.progress, _under(arrays, "progress"))
     scaler, states = model.scaler.copy(), []
     scaler.restore(arrays)
     scaler.check(model.rounds)
@@ -507,15 +556,6 @@ def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -
 def late_places(lap: int) -> Labels:
     """Places after the start of four laps, of so many rows, of which rows are judged for `late`."""
     return np.arange(FAR + 5, LAPS_LATE * lap + 1, max(lap // LATE_PLACES, 1))
-
-
-def first(model: Model) -> Distant:
-    """A committee before it has judged a row: it follows the model's own."""
-    experts = model.n_experts + N_MORE
-    progress = begun(experts, model.combiner.state_size(experts), SEED)
-    progress.log_weights[:] = -TRUST
-    progress.log_weights[model.n_experts] = 0.0
-    return Distant(progress, None, np.zeros(1, dtype=np.int64))
 
 
 def beside(
@@ -535,47 +575,6 @@ def extended(
     committee = model.passes.committee(model.choices)
     model.passes.decide(committee, model.choices.terms, progress, board, decisions, room)
     return beside(model, board, decisions, own, X)
-
-
-def learned(model: Model, one: Distant, lap: Lap, scored: list[Scored]) -> Distant:
-    """A committee after it has judged rows of a lap, in their order."""
-    which = np.concatenate([part.which for part in scored])
-    order = np.argsort(which, kind="stable")
-    which = which[order]
-    scores = np.concatenate([part.scores for part in scored])[order]
-    sizes = np.concatenate([part.sizes for part in scored])[order]
-    n, progress = len(which), copied(one.progress)
-    board = _board(model, scores, sizes, lap.labels[which], lap.weights[which])
-    leanings = said_by(model, one.progress, board)[1]  # as they would have been said: before all
-    decisions, asked = np.zeros((n, scores.shape[2])), np.zeros(n, dtype=bool)
-    links, kept = model.passes.stores((), board, False)
-    model.passes.rounds(
-        model.passes.committee(model.choices), _terms(model), progress, links, board, decisions,
-        asked, scratch_of(scores.shape[1]),
-    )  # fmt: skip
-    del kept
-    if flaw(progress) or not (np.isfinite(leanings).all() and np.isfinite(decisions).all()):
-        return one  # sums of what was said so far ahead overflow: these rows tell nothing
-    known = model.calibration if one.calibration is None else one.calibration
-    calibration = known.copy() if one.calibration is not None else known.begun_far()
-    calibration.learn(leanings, board.labels, lap.given[which], np.ones(n, dtype=bool))
-    return Distant(progress, calibration, one.rows + n)
-
-
-def said_by(model: Model, progress: Progress, board: Board) -> tuple[Floats, Floats]:
-    """Decisions of a committee of more experts than the model's, and what these lean to."""
-    decisions = np.zeros((len(board.labels), board.scores.shape[2]))
-    model.passes.decide(
-        model.passes.committee(model.choices), _terms(model), progress, board, decisions,
-        np.empty(ROOM, dtype=np.int64),
-    )  # fmt: skip
-    return decisions, board.leanings.copy()
-
-
-def _terms(model: Model) -> Any:
-    terms = model.choices.terms
-    strict = np.append(terms.strict, np.zeros(N_MORE, dtype=bool))
-    return terms._replace(strict=strict, given=True)
 
 
 def _board(model: Model, scores: Floats, sizes: Floats, labels: Floats, weights: Floats) -> Board:

@@ -126,7 +126,7 @@ def make_model(
             f"delay: needs all experts in each vote, which {selection!r} with {combiner!r} does "
             "not give; leave delay=None"
         )
-    several = model.n_experts > 1 and getattr(combiner, "by_horizon", False)
+    several = model.n_experts > 1 and hasattr(combiner, "far_ahead")
     if delay != 0 and able and (delay is not None or several):
         model.horizons = Horizons(model)
     return model

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import InputError, ModelFileError
-from kernbrook.estimators.late import LateLabels
+from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.named import NamedColumns
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
 from kernbrook.evaluation.sources import Source, open_like
@@ -53,6 +54,8 @@ def predict(
     """The labels predicted for rows (n, d), and where asked for their scores, (n,) or (n, c).
 
     The scores are what `decision_function` gives: of one expert its own, else the combined vote.
+    The model learns no more: all rows are taken to be far from its last label, unless its own
+    `delay` says otherwise.
 
     Raises
     ------
@@ -69,7 +72,8 @@ def predict(
     """
     if scores:
         check_scores(model)
-    with warnings.catch_warnings():  # `open_like` has compared the names
+    with warnings.catch_warnings(), so_many_wait(MOST_ROUNDS):
+        # `open_like` has compared the names.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         if not scores:
             return model.predict(X), None
