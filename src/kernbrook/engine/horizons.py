@@ -37,6 +37,7 @@ from kernbrook.engine import lines
 from kernbrook.engine.blocks import slices
 from kernbrook.engine.lines import MOST_FEATURES, N_LINES, Lines
 from kernbrook.engine.progress import (
+    MOST_LOSS,
     Board,
     Progress,
     begun,
@@ -66,6 +67,7 @@ LAPS_LATE = 4  # from one model kept for `late` to the next
 N_MORE = 1 + N_LINES  # experts beside the model's own
 TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the others
 SEED = 0  # nothing is drawn
+KEPT_LOSS = 0.995  # of a loss, for each row judged later
 LEAST = 10  # rows judged before a committee counts
 SOON_PLACES = np.array([*range(2, 17, 2), *range(21, FAR + 1, 12)])
 LATE_PLACES = 16  # rows judged of each lap for `late`
@@ -81,11 +83,13 @@ class Distant(NamedTuple):
     progress : of the model's experts and four more
     calibration : of its decisions; None before the first row
     rows : (1,) int, judged so far
+    losses : (2,) of late, of its decisions and of the mean: mistakes, or squared errors
     """
 
     progress: Progress
     calibration: Any
     rows: Labels
+    losses: Floats
 
 
 class Kept(NamedTuple):
@@ -187,8 +191,12 @@ class Lap:
 
 
 class Scored(NamedTuple):
-    """What all experts say of rows, with their numbers in the lap."""
+    """What all experts say of rows, with their numbers in the lap.
 
+    kind : of the committee whose horizons these are
+    """
+
+    kind: int
     which: Labels
     scores: Floats
     sizes: Floats
@@ -242,7 +250,7 @@ class Horizons:
         progress = begun(experts, self.combiner.state_size(experts), SEED)
         progress.log_weights[:] = -TRUST
         progress.log_weights[model.n_experts] = 0.0
-        return Distant(progress, None, np.zeros(1, dtype=np.int64))
+        return Distant(progress, None, np.zeros(1, dtype=np.int64), np.zeros(2))
 
     def _new_lap(self, model: Model) -> Lap:
         """The lap that begins at `start`, of which `now` and `old` judge rows."""
@@ -277,12 +285,12 @@ class Horizons:
         other = Horizons.__new__(Horizons)
         other.__dict__.update(vars(self))
         setting, lap = model.setting, self.lap
-        soon = self._scored(model, self.now, self._places(self.now, SOON_PLACES))
-        late = self._scored(model, self.old, self._places(self.old, late_places(len(lap))))
+        soon = self._scored(model, SOON, self.now, self._places(self.now, SOON_PLACES))
+        late = self._scored(model, LATE, self.old, self._places(self.old, late_places(len(lap))))
         if soon is not None:
-            other.soon = self._judged(model, self.soon, [soon])
+            other.soon = self._judged(model, SOON, [soon])
         if both := [one for one in (soon, late) if one is not None]:
-            other.late = self._judged(model, self.late, both)
+            other.late = self._judged(model, LATE, both)
         X = lap.X if lap.all else np.empty((len(lap), 0))
         other.lines = lines.learned(self.lines, X, lap.labels, lap.weights, setting.regression)
         other.start = self.end
@@ -300,17 +308,21 @@ class Horizons:
             judged &= np.array([self.lap.X[row] is not None for row in rows], dtype=bool)
         return np.asarray(rows[judged])
 
-    def _judged(self, model: Model, one: Distant, scored: list[Scored]) -> Distant:
+    def _judged(self, model: Model, kind: int, scored: list[Scored]) -> Distant:
         """A committee after it has judged rows of this lap, in their order."""
-        lap = self.lap
+        lap, one = self.lap, self.of(kind)
         which = np.concatenate([part.which for part in scored])
         order = np.argsort(which, kind="stable")
         which = which[order]
         scores = np.concatenate([part.scores for part in scored])[order]
         sizes = np.concatenate([part.sizes for part in scored])[order]
+        own = np.concatenate([np.full(len(part.which), part.kind == kind) for part in scored])[
+            order
+        ]
         n, progress = len(which), copied(one.progress)
         board = _board(model, scores, sizes, lap.labels[which], lap.weights[which])
-        leanings = self._said(model, one, board)[1]  # as they would have been said: before all
+        before, leanings = self._voted(model, one, board)  # as they would have been said
+        leanings = self._guarded(one, board, before, leanings)[1]
         decisions, asked = np.zeros((n, scores.shape[2])), np.zeros(n, dtype=bool)
         links, kept = model.passes.stores((), board, False)
         model.passes.rounds(
@@ -322,8 +334,12 @@ class Horizons:
             return one  # sums of what was said so far ahead overflow: these rows tell nothing
         known = model.calibration if one.calibration is None else one.calibration
         calibration = known.copy() if one.calibration is not None else known.begun_far()
-        calibration.learn(leanings, board.labels, lap.given[which], np.ones(n, dtype=bool))
-        return Distant(progress, calibration, one.rows + n)
+        calibration.learn(leanings, board.labels, lap.given[which], own)
+        losses = one.losses * KEPT_LOSS ** own.sum()
+        for i, said in enumerate((before, board.scores[:, -N_LINES])):
+            losses[i] += loss_on(said[own], board.labels[own], board.numbers)
+        losses = np.minimum(losses, MOST_LOSS)
+        return Distant(progress, calibration, one.rows + own.sum(), losses)
 
     def _kept(self, model: Model, after: Horizons) -> Kept:
         """The model as it is; copied where single rows change its arrays in place, or may do so."""
@@ -331,7 +347,7 @@ class Horizons:
         at = np.array([model.rounds])
         return Kept(at, states, model.scaler.copy(), copied(model.progress), after.lines)
 
-    def _scored(self, model: Model, kept: Kept | None, which: Labels) -> Scored | None:
+    def _scored(self, model: Model, kind: int, kept: Kept | None, which: Labels) -> Scored | None:
         """What a model as it was says of rows of this lap; None where it cannot see them."""
         if kept is None or not len(which):
             return None
@@ -344,7 +360,7 @@ class Horizons:
         except NonFiniteError:  # `predict` would have refused these rows
             return None
         scores, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return Scored(which, scores, sizes)
+        return Scored(kind, which, scores, sizes)
 
     # -- deciding ---------------------------------------------------------------------------
 
@@ -374,16 +390,28 @@ class Horizons:
             if len(own):
                 nothing = np.full(len(own), np.nan)
                 board = _board(model, scores[own], sizes[own], nothing, nothing)
-                decisions[own], leanings[own] = self._said(model, self.of(kind), board)
+                one = self.of(kind)
+                said = self._guarded(one, board, *self._voted(model, one, board))
+                decisions[own], leanings[own] = said
 
-    def _said(self, model: Model, one: Distant, board: Board) -> tuple[Floats, Floats]:
-        """Decisions of a committee, and what its experts lean to."""
+    def _voted(self, model: Model, one: Distant, board: Board) -> tuple[Floats, Floats]:
+        """What a committee decides, and what its experts lean to."""
         decisions = np.zeros((len(board.labels), board.scores.shape[2]))
         model.passes.decide(
             model.passes.committee(self.choices), self.choices.terms, one.progress, board,
             decisions, np.empty(ROOM, dtype=np.int64),
         )  # fmt: skip
         return decisions, board.leanings.copy()
+
+    @staticmethod
+    def _guarded(
+        one: Distant, board: Board, decisions: Floats, leanings: Floats
+    ) -> tuple[Floats, Floats]:
+        """The same; what the mean says where the committee was worse of late."""
+        if not one.losses[0] > one.losses[1]:
+            return decisions, leanings
+        mean = board.scores[:, -N_LINES]
+        return mean.copy(), (mean.copy() if board.numbers else leanings)
 
     def of(self, kind: int) -> Distant:
         """A committee."""
@@ -410,7 +438,9 @@ class Horizons:
             "lines": lines.arrays(self.lines),
         }
         for kind, one in ((SOON, self.soon), (LATE, self.late)):
-            tree[NAMES[kind]] = {"rows": one.rows, "progress": one.progress._asdict()}
+            tree[NAMES[kind]] = {
+                "rows": one.rows, "losses": one.losses, "progress": one.progress._asdict()
+            }  # fmt: skip
             if one.calibration is not None:
                 tree[NAMES[kind]]["calibration"] = one.calibration.arrays()
         for name, kept in (("now", self.now), ("old", self.old)):
@@ -479,12 +509,16 @@ class Horizons:
                 )
             )
             rows = each.of("rows").added()
-            setattr(self, name, Distant(progress, calibration if rows[0] else None, rows))
+            losses = each.of("losses").averaged()
+            setattr(self, name, Distant(progress, calibration if rows[0] else None, rows, losses))
 
     def _restored(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> Distant:
         """A committee from its arrays."""
         fresh, rows = self._first(model), _count(arrays, "rows")
         progress = _progress_from(self.combiner, fresh.progress, _under(arrays, "progress"))
+        losses = check_array("losses", arrays.get("losses"), (2,), np.float64)
+        if not ((losses >= 0) & (losses <= MOST_LOSS)).all():
+            raise InputError(f"losses: expected numbers from 0 to {MOST_LOSS:g}")
         if rows > model.rounds:
             raise InputError(f"rows: expected {model.rounds} at most")
         if not rows:
@@ -493,7 +527,7 @@ class Horizons:
         with within("calibration."):
             calibration.restore(_under(arrays, "calibration"))
             calibration.check(model.rounds + rows)
-        return Distant(progress, calibration, arrays["rows"])
+        return Distant(progress, calibration, arrays["rows"], losses)
 
     def _boundary(self, start: int) -> int:
         return start - start % self.length(start)
@@ -553,9 +587,18 @@ def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -
     return Kept(arrays["round"], tuple(states), scaler, progress, own)
 
 
+def loss_on(said: Floats, labels: Floats, numbers: bool) -> float:
+    """Mistakes of decisions, (n, c), or the sum of squared errors."""
+    if numbers:
+        with np.errstate(over="ignore"):
+            return float(((said[:, 0] - labels) ** 2).sum())
+    leading = said[:, 0] >= 0 if said.shape[1] == 1 else said.argmax(axis=1)
+    return float((leading != labels).sum())
+
+
 def late_places(lap: int) -> Labels:
     """Places after the start of four laps, of so many rows, of which rows are judged for `late`."""
-    return np.arange(FAR + 5, LAPS_LATE * lap + 1, max(lap // LATE_PLACES, 1))
+    return np.arange(FAR + 7, LAPS_LATE * lap + 1, max(lap // LATE_PLACES, 1))
 
 
 def beside(
