@@ -332,9 +332,10 @@ class Horizons:
         del kept
         if flaw(progress) or not (np.isfinite(leanings).all() and np.isfinite(decisions).all()):
             return one  # sums of what was said so far ahead overflow: these rows tell nothing
-        known = model.calibration if one.calibration is None else one.calibration
-        calibration = known.copy() if one.calibration is not None else known.begun_far()
-        calibration.learn(leanings, board.labels, lap.given[which], own)
+        calibration = None if one.calibration is None else one.calibration.copy()
+        if own.any():
+            calibration = calibration or model.calibration.begun_far()
+            calibration.learn(leanings[own], board.labels[own], lap.given[which][own], own[own])
         losses = one.losses * KEPT_LOSS ** own.sum()
         for i, said in enumerate((before, board.scores[:, -N_LINES])):
             losses[i] += loss_on(said[own], board.labels[own], board.numbers)
@@ -522,7 +523,7 @@ class Horizons:
         if rows > model.rounds:
             raise InputError(f"rows: expected {model.rounds} at most")
         if not rows:
-            return fresh
+            return fresh._replace(progress=progress, losses=losses)
         calibration = model.calibration.begun_far()
         with within("calibration."):
             calibration.restore(_under(arrays, "calibration"))

@@ -1,0 +1,348 @@
+"""Rows far from the last label: the committees against their twin, chunks, files, merging."""
+
+import copy
+
+import hard_streams
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from driving import says
+from naive import horizons as naive
+from sklearn.linear_model import SGDRegressor
+
+import kernbrook as kb
+from kernbrook.engine import horizons
+from kernbrook.errors import InputError
+
+KERNELS = [kb.Gaussian(gamma=0.05), kb.Linear()]
+LANDMARKS = kb.Nystroem(landmarks=np.random.default_rng(7).normal(size=(5, 4)))
+LEARNERS = {
+    2: [kb.BPAS(9), kb.Ridge(features=LANDMARKS), kb.LastLabel()],
+    3: [kb.BPAS(9), kb.Ridge(features=LANDMARKS), kb.LastLabel()],
+    None: [kb.Ridge(features=LANDMARKS), kb.LastLabel()],
+}
+FROM = 800  # rows after which there have been late ones
+
+
+@pytest.fixture(autouse=True)
+def _short_laps(monkeypatch):
+    """As of pools that learn blocks of 256 rows: laps of 128."""
+    monkeypatch.setattr("kernbrook.engine.stores.slots.BUDGET_BLOCK", 256)
+
+
+def stream(C, n=900):
+    """A target that walks, so that near and far experts are others."""
+    X = hard_streams.gaussian_clouds(n, 4)[0]
+    rng = np.random.default_rng(3)
+    level = np.cumsum(0.2 * rng.normal(size=n))
+    value = np.sin(2 * X[:, 0]) + X[:, 1] + level + 0.1 * rng.normal(size=n)
+    if C is None:
+        return X, value
+    cuts = [0.0] if C == 2 else np.quantile(value, [0.33, 0.66])
+    return X, np.digitize(value, cuts)
+
+
+def machine(C, **choices):
+    kind = kb.OnlineMKRegressor if C is None else kb.OnlineMKClassifier
+    return kind(KERNELS, LEARNERS[C], random_state=0, **choices)
+
+
+def learned(C, n=FROM, size=128, **choices):
+    X, y = stream(C)
+    model = machine(C, **choices)
+    for at in range(0, n, size):
+        end = min(at + size, n)
+        named = {} if C is None or at else {"classes": np.arange(C)}
+        model.partial_fit(X[at:end], y[at:end], **named)
+    return model
+
+
+def far_of(model):
+    return model._run.horizons
+
+
+def all_said(model, X, C):
+    """Everything that a model says of rows."""
+    if C is None:
+        return [model.predict(X), model.predict_interval(X), model.predict(X, return_std=True)[1]]
+    return [model.predict(X), model.decision_function(X), model.predict_proba(X)]
+
+
+def assert_same(one, other, X, C):
+    ours, theirs = one.state(), other.state()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+    for own, its in zip(all_said(one, X, C), all_said(other, X, C), strict=True):
+        np.testing.assert_array_equal(own, its)
+
+
+@pytest.mark.parametrize("C", [2, None])
+def test_naive_twin(C):
+    X, y = stream(C)
+    model, near = machine(C), machine(C, delay=0)
+    m = 5 if C else 3
+
+    def said(one, x):
+        views, raw = one._seen(x[None])
+        return one._run.read(views, raw, slice(0, 1)).scores[0, :, 0]
+
+    def decided(one, x):
+        return one._run.lean(*one._seen(x[None])).decisions[0, 0]
+
+    twin = naive.Horizons(m, C is None, said, decided)
+    compared = {"next": 0, "soon": 0, "late": 0}
+    for t in range(len(y)):
+        if t and (t % 97 == 0 or t == len(y) - 1):
+            rows = X[:200:7]
+            places = np.arange(1, 201)[::7]
+            views, raw = model._seen(rows)
+            ours = model._run.lean(views, raw, places)
+            for i, place in enumerate(places):
+                expected = twin.decides(near, rows[i], place)
+                np.testing.assert_allclose(
+                    ours.decisions[i, 0], expected, rtol=1e-6, atol=1e-8, err_msg=f"{t} {place}"
+                )
+                compared[horizons.NAMES[ours.kinds[i]]] += 1
+        for one in (model, near):
+            says(one, X[t : t + 1], y[t : t + 1], C, 1)
+        target = y[t] - model.offset_ if C is None else 2.0 * y[t] - 1.0
+        twin.add(near, X[t], target)
+    assert min(compared.values()) >= 8
+    assert far_of(model).soon.rows[0] == twin.soon.rows
+    assert far_of(model).late.rows[0] == twin.own_late
+
+
+@pytest.mark.parametrize("C", [2, 3, None])
+def test_any_chunks(C):
+    X, y = stream(C)
+    model = learned(C)
+    for size in (7, 48, 500):
+        assert_same(learned(C, size=size), model, X[:300], C)
+    one = machine(C)
+    named = {} if C is None else {"classes": np.arange(C)}
+    for t in range(FROM):
+        one.learn_one(X[t], y[t], **({} if t else named))
+    assert_same(one, model, X[:300], C)
+
+
+def test_the_next_row_is_as_ever():
+    """What is said of each row before its label does not depend on the other horizons."""
+    X, y = stream(2)
+    ours, without = machine(2), machine(2, delay=0)
+    np.testing.assert_array_equal(says(ours, X, y, 2, 50), says(without, X, y, 2, 50))
+    assert far_of(without) is None
+    np.testing.assert_array_equal(ours.predict_proba(X[:1]), without.predict_proba(X[:1]))
+    assert not np.array_equal(ours.decision_function(X), without.decision_function(X))
+
+
+@pytest.mark.parametrize("C", [2, 3, None])
+@pytest.mark.parametrize("n", [100, 128, 512, 800])
+def test_a_file_goes_on(C, n, tmp_path):
+    X, y = stream(C)
+    model = learned(C, n)
+    kb.save(model, tmp_path / "model")
+    other = kb.load(tmp_path / "model")
+    for one in (model, other, copy.deepcopy(model)):
+        one.partial_fit(X[n:], y[n:])
+    assert_same(model, other, X[:300], C)
+
+
+def wide(C):
+    rng = np.random.default_rng(0)
+    X = sp.random(800, 300, density=0.03, format="csr", random_state=rng)
+    value = np.asarray(X[:, :150].sum(axis=1) - X[:, 150:].sum(axis=1)).ravel()
+    return X, value if C is None else (value > 0).astype(int)
+
+
+@pytest.mark.parametrize("C", [2, None])
+@pytest.mark.parametrize("dense", [True, False], ids=["dense", "CSR"])
+def test_rows_of_many_features(C, dense, tmp_path):
+    """Of which the rows alone are kept that are judged, and the regressions know a constant."""
+    X, y = wide(C)
+    X = X.toarray() if dense else X
+    kind = kb.OnlineMKRegressor if C is None else kb.OnlineMKClassifier
+    learner = [kb.GradientDescent(0.5, "normalized", features=kb.Monomials()), kb.LastLabel()]
+    models = [kind(kb.Linear(), learner, random_state=0) for _ in range(2)]
+    for at in range(0, 800, 50):
+        models[0].partial_fit(X[at : at + 50], y[at : at + 50])
+    models[1].partial_fit(X, y)
+    assert far_of(models[0]).lap.all is False
+    assert far_of(models[0]).late.rows[0] > 0
+    assert_same(*models, X[:200], C)
+    kb.save(models[0], tmp_path / "model")
+    assert_same(kb.load(tmp_path / "model"), models[1], X[:200], C)
+
+
+@pytest.mark.parametrize("C", [2, None])
+def test_labels_that_are_not_there(C):
+    """Rows without labels, or that weigh nothing, are rows; and nothing is judged by them."""
+    X, y = stream(C)
+    weights = np.where(np.arange(len(y)) % 3 == 1, 0.0, 2.0)
+    found = []
+    for some in (True, False):
+        model = machine(C)
+        labels = np.where(weights > 0, y, None) if some else y
+        named = {} if C is None else {"classes": np.arange(C)}
+        model.learn(X, labels, sample_weight=weights, **named)
+        found.append({k: v for k, v in model.state().items() if k.startswith("horizons.")})
+    for name, array in found[0].items():
+        if not name.endswith("progress.counters"):
+            np.testing.assert_array_equal(array, found[1][name], err_msg=name)
+    assert found[0]["horizons.soon.rows"] > 0
+
+
+@pytest.mark.parametrize("C", [2, None])
+def test_models_that_are_merged(C):
+    X, y = stream(C)
+    one, other = learned(C, 800), learned(C, 400)
+    rows = far_of(one).soon.rows[0] + far_of(other).soon.rows[0]
+    one.merge(other)
+    assert far_of(one).soon.rows[0] == rows
+    assert all(np.isfinite(said).all() for said in all_said(one, X[:200], C))
+    one.partial_fit(X[800:], y[800:])
+    assert all(np.isfinite(said).all() for said in all_said(one, X[:200], C))
+
+
+def test_a_new_class_and_more_features_begin_anew():
+    X, y = stream(2)
+    model = learned(2)
+    assert far_of(model).soon.rows[0] > 0
+    model.partial_fit(X[:1], [7])
+    assert far_of(model).soon.rows[0] == 0
+    model.partial_fit(X, y)
+    assert far_of(model).soon.rows[0] > 0
+    other = kb.OnlineMKRegressor(KERNELS, [kb.GradientDescent(0.1, budget=9, features=None)])
+    other.partial_fit(X, y)
+    assert far_of(other).soon.rows[0] > 0
+    other._widen(6)
+    assert far_of(other).soon.rows[0] == 0
+
+
+@pytest.mark.parametrize("C", [2, 3, None])
+def test_delays(C):
+    X, _ = stream(C)
+    model, near = learned(C), learned(C, delay=0)
+    model.delay = 0
+    for one, other in zip(all_said(model, X[:300], C), all_said(near, X[:300], C), strict=True):
+        np.testing.assert_array_equal(one, other)
+    for delay, places in ((5, 6), (np.inf, 2**53)):
+        model.delay = delay
+        views, raw = model._seen(X[:300])
+        expected = model._run.lean(views, raw, np.full(300, places)).decisions
+        np.testing.assert_array_equal(model._lean(X[:300]).decisions, expected)
+        order = np.arange(300)[::-1]
+        np.testing.assert_array_equal(model.predict(X[:300])[order], model.predict(X[:300][order]))
+
+
+@pytest.mark.parametrize("C", [2, None])
+def test_one_row_alone(C):
+    X, _ = stream(C)
+    model = learned(C)
+    for delay in (None, 0, 20, np.inf):
+        model.delay = delay
+        assert model.predict_one(X[3]) == model.predict(X[3:4])[0]
+
+
+@pytest.mark.parametrize("delay", [-1, 1.5, "soon", np.nan, True])
+def test_delays_that_are_none(delay):
+    with pytest.raises(InputError, match="delay must be None, inf or an integer from 0"):
+        machine(2, delay=delay).partial_fit([[0.0], [1.0]], [0, 1])
+
+
+def test_who_has_no_horizons():
+    """One expert, and combiners that are named, as the papers have them; unless it is asked for."""
+    X, y = stream(2)
+    for model in (
+        kb.OnlineMKClassifier(kb.Linear(), kb.BPAS(9)),
+        kb.OnlineMKClassifier(KERNELS, kb.BPAS(9), kb.Hedge()),
+        kb.recipes.make("omkc-dd"),
+        kb.recipes.make("spa"),
+    ):
+        assert far_of(model.partial_fit(X[:9], y[:9], classes=[0, 1])) is None
+    asked = kb.OnlineMKClassifier(KERNELS, kb.BPAS(9), kb.Hedge(), delay=48)
+    asked.partial_fit(X, y)
+    assert far_of(asked).soon.rows[0] > 0
+    drawn = kb.OnlineMKClassifier(
+        KERNELS, kb.BPAS(9), kb.Hedge(), kb.Selection(vote="drawn"), delay=9
+    )
+    with pytest.raises(InputError, match="delay: needs all experts in each vote"):
+        drawn.fit(X, y)
+
+
+def test_a_model_of_another_library():
+    X, y = stream(None)
+    model = kb.OnlineMKRegressor(kb.Linear(), [kb.External(SGDRegressor(random_state=0)), None])
+    model = kb.OnlineMKRegressor(
+        kb.Linear(), [kb.External(SGDRegressor(random_state=0)), kb.LastLabel()]
+    )
+    model.partial_fit(X, y)
+    assert far_of(model).soon.rows[0] > 0
+    assert np.isfinite(model.predict(X[:200])).all()
+
+
+def test_memory_is_counted():
+    model, near = learned(None), learned(None, delay=0)
+    assert near.memory_bytes_ < model.memory_bytes_ < 20 * near.memory_bytes_
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("start", lambda a: a + 1, "no lap of 700 rows begins there"),
+        ("soon.rows", lambda a: a * 0 + 10**6, "rows: expected 700 at most"),
+        ("soon.losses", lambda a: -a - 1, "losses: expected numbers from 0"),
+        ("soon.progress.log_weights", lambda a: a + 1, "expected 0 as the greatest"),
+        ("soon.calibration.errors", lambda a: a * np.nan, "expected finite numbers"),
+        ("lines.squares", lambda a: -a, "not sums of products"),
+        ("lines.scale", lambda a: a * np.inf, "NaN or infinity"),
+        ("lap.X", lambda a: a * np.nan, "X: NaN or infinity"),
+        ("lap.weights", lambda a: -a, "no weight below 0"),
+        ("now.round", lambda a: a - 128, "expected the start of the lap"),
+        ("old.round", lambda a: a + 10**6, "expected the start of a lap before"),
+    ],
+)
+def test_what_learning_cannot_lead_to(name, change, said):
+    model = learned(None, 700)
+    arrays = {
+        k.removeprefix("horizons."): v.copy()
+        for k, v in model.state().items()
+        if k.startswith("horizons.")
+    }
+    with np.errstate(all="ignore"):
+        arrays[name] = change(arrays[name])
+    with pytest.raises(InputError, match=said):
+        far_of(model).restore(model._run, arrays)
+
+
+def test_a_file_of_before():
+    """It has none of all this, which begins with the next lap."""
+    model = learned(None, 300)
+    far_of(model).restore(model._run, {})
+    assert far_of(model).start == 256
+    X, y = stream(None)
+    model.partial_fit(X[300:], y[300:])
+    assert far_of(model).soon.rows[0] > 0
+
+
+@pytest.mark.parametrize("C", [2, None])
+@pytest.mark.parametrize("seed", range(3))
+def test_not_worse_than_the_mean(C, seed):
+    """Labels every 48 rows, on streams that walk, jump, or are nothing but noise."""
+    rng, n = np.random.default_rng(seed), 2500
+    X = rng.normal(size=(n, 4))
+    walk, jump = 0.1 * np.cumsum(rng.normal(size=n)), np.where(np.arange(n) // 400 % 2, 3.0, -3.0)
+    value = [rng.normal(size=n), walk + rng.normal(size=n), jump + rng.normal(size=n)][seed]
+    y = value if C is None else (value > 0).astype(int)
+    model = (kb.OnlineMKRegressor if C is None else kb.OnlineMKClassifier)(random_state=0)
+    ours, means = np.zeros(n), np.zeros(n)
+    for at in range(0, n, 48):
+        rows = slice(at, at + 48)
+        if at:
+            mean = y[:at].mean()
+            means[rows] = mean if C is None else mean >= 0.5
+            ours[rows] = model.predict(X[rows])
+        model.partial_fit(X[rows], y[rows], **({} if C is None or at else {"classes": [0, 1]}))
+    late = slice(1000, None)
+    lost = [np.mean((said[late] - y[late]) ** 2) for said in (ours, means)]
+    assert lost[0] <= 1.03 * lost[1]

@@ -1,0 +1,157 @@
+"""Committees for rows far from the last label, one example at a time, from the page's words.
+
+A lap is 128 rows. At its start the model is copied; at every fourth one a second copy is made. Rows
+at some places after a copy are scored by it when the lap is over.
+"""
+
+import copy
+
+import numpy as np
+
+from naive import combiners, regression, stack
+
+LAP, FAR = 128, 128
+SOON = {2, 4, 6, 8, 10, 12, 14, 16, 21, 33, 45, 57, 69, 81, 93, 105, 117}
+LATE = set(range(FAR + 7, 4 * LAP + 1, 8))
+
+
+class Lines:
+    """Least squares of all rows so far, as given, without and with forgetting."""
+
+    def __init__(self):
+        self.X, self.y = [], []
+
+    def add(self, x, y):
+        self.X.append(x)
+        self.y.append(y)
+
+    def says(self, x, numbers):
+        X, y = np.array(self.X), np.array(self.y)
+        if not len(y):
+            return np.zeros(3)
+        # As the model has it, the scale is that of the first lap.
+        mean, deviation = X[:LAP].mean(axis=0), X[:LAP].std(axis=0)
+        Z = np.column_stack([(X - mean) / deviation, np.ones(len(y))])
+        z = np.append((x - mean) / deviation, 1.0)
+        found = [y.mean()]
+        for kept in (1.0, 0.998):
+            w = kept ** np.arange(len(y))[::-1]
+            squares = (Z * w[:, None]).T @ Z
+            unit = np.diag(np.sqrt(np.diag(squares)))
+            ridge = unit @ unit * 0.01 / max(w.sum(), 1.0)
+            found.append(z @ np.linalg.solve(squares + ridge, (Z * w[:, None]).T @ y))
+        low, high = (y.min(), y.max()) if numbers else (-1.0, 1.0)
+        return np.clip(found, low, high)
+
+
+class Begun(regression.MLPoly):
+    """With weights before the first loss."""
+
+    def __init__(self, prior):
+        super().__init__(len(prior))
+        self.prior = prior
+
+    def weights(self):
+        return super().weights() if len(self.r) else self.prior
+
+
+class Committee:
+    """FixedShare or MLPoly, with Stack on top: it begins with the model's own committee."""
+
+    def __init__(self, m, own, numbers):
+        self.numbers, self.rows, self.lost = numbers, 0, np.zeros(2)
+        self.prior = np.full(m, np.exp(-4.0))
+        self.prior[own] = 1.0
+        self.prior /= self.prior.sum()
+        if numbers:
+            self.base, self.top = Begun(self.prior), stack.Numbers(m, 1000.0)
+        else:
+            self.base, self.top = combiners.FixedShare(m, 0.9, 0.003), stack.Classes(m, 200.0)
+            self.base.w = self.prior.astype(self.base.w.dtype)
+
+    def _vote(self, s):
+        w = np.asarray(self.base.weights(), dtype=float)
+        return w @ s if self.numbers else np.array([w @ np.where(s >= 0, 1.0, -1.0)])
+
+    def votes(self, s):
+        if self.numbers:
+            return self.top.decide(self._vote(s), s)
+        return self.top.decide(self._vote(s), s[:, None])[0]
+
+    def decides(self, s):
+        """What is said: the mean's word where the committee was worse of late."""
+        return s[-3] if self.lost[0] > self.lost[1] else self.votes(s)
+
+    def learn(self, s, y):
+        """y : the number, or +1 or -1"""
+        vote = self._vote(s)
+        if self.numbers:
+            self.top.learn(vote, s, y)
+            self.base.learn(2 * (vote - y) * s)
+        else:
+            self.top.learn(vote, s[:, None], int(y > 0))
+            self.base.learn((np.where(s >= 0, 1.0, -1.0) != y).astype(float))
+        self.rows += 1
+
+    def note(self, before, own):
+        """before : (vote, mean, label) of the rows of a lap; own : which are its own horizons"""
+        self.lost *= 0.995 ** sum(own)
+        for (vote, mean, y), mine in zip(before, own, strict=True):
+            if mine:
+                said = np.array([vote, mean])
+                wrong = (said - y) ** 2 if self.numbers else np.where(said >= 0, 1.0, -1.0) != y
+                self.lost += np.asarray(wrong, dtype=float)
+
+
+class Horizons:
+    """said(model, x) : (e,) scores of its experts; decided(model, x) : what its committee says."""
+
+    def __init__(self, m, numbers, said, decided):
+        self.numbers, self.said, self.decided = numbers, said, decided
+        self.soon, self.late = (Committee(m + 4, m, numbers) for _ in range(2))
+        self.own_late = 0
+        self.lines, self.now, self.old, self.lap, self.t = Lines(), None, None, [], 0
+
+    def _scores(self, kept, x):
+        model, lines = kept[:2]
+        more = [self.decided(model, x), *lines.says(x, self.numbers)]
+        return np.append(self.said(model, x), more)
+
+    def scores(self, model, x):
+        return self._scores((model, self.lines), x)
+
+    def add(self, model, x, y):
+        """After the model has learned a row; y : the number as it has it, or +1 or -1"""
+        self.lap.append((x, y))
+        self.t += 1
+        if self.t % LAP:
+            return
+        start, judged = self.t - LAP, []
+        for i, (own, label) in enumerate(self.lap):
+            for kind, kept, places in (("soon", self.now, SOON), ("late", self.old, LATE)):
+                if kept is not None and start + i + 1 - kept[2] in places:
+                    judged.append((kind, self._scores(kept, own), label))
+        for committee, kinds, mine in (
+            (self.soon, ("soon",), "soon"),
+            (self.late, ("soon", "late"), "late"),
+        ):
+            rows = [(s, label, kind == mine) for kind, s, label in judged if kind in kinds]
+            committee.before = [(committee.votes(s), s[-3], label) for s, label, _ in rows]
+            for s, label, _ in rows:
+                committee.learn(s, label)
+            committee.note(committee.before, [own for *_, own in rows])
+            if mine == "late":
+                self.own_late += sum(own for *_, own in rows)
+        for own, label in self.lap:
+            self.lines.add(own, label)
+        self.lap = []
+        self.now = copy.deepcopy(model), copy.deepcopy(self.lines), self.t
+        if self.t % (4 * LAP) == 0:
+            self.old = self.now
+
+    def decides(self, model, x, place):
+        if place > FAR and self.own_late >= 10:
+            return self.late.decides(self.scores(model, x))
+        if place > 1 and self.soon.rows >= 10:
+            return self.soon.decides(self.scores(model, x))
+        return self.decided(model, x)
