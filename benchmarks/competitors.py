@@ -32,6 +32,10 @@ class Competitor:
     def predict(self, x: Any) -> Any:
         raise NotImplementedError
 
+    def predicted(self, X: Any) -> Any:
+        """(n,) what is said of rows, of which no label is known."""
+        return np.array([self.predict(x) for x in X], self.dtype)
+
     def update(self, x: Any, y: Any) -> None:
         raise NotImplementedError
 
@@ -70,6 +74,9 @@ class River(Competitor):
             predictions[i] = self.model.predict_one(x) or 0
             self.model.learn_one(x, wanted[i])
         return predictions, np.ones(len(y), bool)
+
+    def predict(self, x: Any) -> Any:
+        return self.model.predict_one(dict(enumerate(x.tolist()))) or 0
 
 
 class Nearest(Competitor):
@@ -131,11 +138,10 @@ class Waves(Competitor):
 class Refitted(Competitor):
     """LightGBM on the last 10,000 rows, at rows 100, 200, 500, 1,000 and then every 2,000."""
 
-    def __init__(self, seed: int, width: int, classes: int):
-        import lightgbm
+    every = 2000
 
-        kind = lightgbm.LGBMClassifier if classes else lightgbm.LGBMRegressor
-        self.make = lambda: kind(random_state=seed, n_jobs=1, verbose=-1)
+    def __init__(self, seed: int, width: int, classes: int):
+        self.make = lambda: self.fresh(seed, classes)
         self.dtype = int if classes else float
         self.count, self.model = 0, None
         self.points, self.labels = np.zeros((0, width)), np.zeros(0, self.dtype)
@@ -150,7 +156,7 @@ class Refitted(Competitor):
             self.labels = np.concatenate([self.labels, y[start:stop]])[-10_000:]
             self.count += stop - start
             start = stop
-            if self.count in (100, 200, 500, 1000) or self.count % 2000 == 0:
+            if self.count in (100, 200, 500, 1000) or self.count % self.every == 0:
                 self.fit()
         return np.concatenate(parts), np.ones(len(y), bool)
 
@@ -158,7 +164,14 @@ class Refitted(Competitor):
         for row in (100, 200, 500, 1000):
             if self.count < row:
                 return row
-        return 2000 * (self.count // 2000 + 1)
+        return self.every * (self.count // self.every + 1)
+
+    def fresh(self, seed: int, classes: int) -> Any:
+        """What is fitted."""
+        import lightgbm
+
+        kind = lightgbm.LGBMClassifier if classes else lightgbm.LGBMRegressor
+        return kind(random_state=seed, n_jobs=1, verbose=-1)
 
     def fit(self) -> None:
         if len(np.unique(self.labels)) > 1:
@@ -175,6 +188,24 @@ class Refitted(Competitor):
     @property
     def memory_bytes_(self) -> int:
         return len(pickle.dumps((self.points, self.labels, self.model)))
+
+
+class RefittedOften(Refitted):
+    """The same at rows 100, 200 and then every 500."""
+
+    every = 500
+
+
+class RefittedLine(RefittedOften):
+    """A linear model of scikit-learn's, at rows 100, 200 and then every 500."""
+
+    def fresh(self, seed: int, classes: int) -> Any:
+        from sklearn.linear_model import LogisticRegression, Ridge
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        model = LogisticRegression(max_iter=1000) if classes else Ridge()
+        return make_pipeline(StandardScaler(), model)
 
 
 def logreg(seed: int, width: int, classes: int) -> River:
@@ -237,6 +268,8 @@ CLASSES: dict[str, Made] = {
     "alma": alma,
     "majority": recipe("majority"),
     "last-label": recipe("last-label"),
+    "lgb500": RefittedOften,
+    "line500": RefittedLine,
     "spa": recipe("spa", scaling="moments"),
     "omkc-dd": recipe("omkc-dd", scaling="moments"),
 }
@@ -251,13 +284,19 @@ NUMBERS: dict[str, Made] = {
     "linear": logreg,
     "mean": recipe("mean"),
     "last-value": recipe("last-value"),
+    "lgb500": RefittedOften,
+    "line500": RefittedLine,
     "raker": recipe("raker", scaling="moments"),
 }
-ON_REQUEST = ("spa", "omkc-dd", "raker")  # the papers' few
+LATE = ("lgb500", "line500")  # beside them, where labels come late
+ON_REQUEST = ("spa", "omkc-dd", "raker", *LATE)  # the papers' few, and others
 DRAWS = ("kernbrook", "arf", "srp", "hat", "sgd-rbf", "spa", "raker")  # others: one seed is enough
 SETTINGS = {  # in words; of our own, the parameters
     "lgb": "LightGBM, default settings, fitted at rows 100, 200, 500, 1,000 and then every 2,000 "
     "on the last 10,000; before, the most frequent label or the mean so far",
+    "lgb500": "the same, fitted at rows 100, 200 and then every 500",
+    "line500": "scikit-learn's LogisticRegression or Ridge after StandardScaler, fitted at rows "
+    "100, 200 and then every 500 on the last 10,000",
     "arf": "River's adaptive random forest, default settings",
     "srp": "River's streaming random patches, default settings",
     "hat": "River's Hoeffding adaptive tree, default settings",

@@ -2,7 +2,10 @@
 
     python benchmarks/shootout.py --cache FOLDER [--page docs/shootout.md]
 
-Each label is predicted before it is learned from. The streams are the first ROWS rows of each, in
+Each label is predicted before it is learned from. With `--labels 48` labels come after each 48
+rows, and the rows until then are predicted by what was learned before; with `--labels frozen` a
+method learns the first half and predicts the second, of which it sees no label. Several are parted
+by commas, 1 is each label before the next row. The streams are the first ROWS rows of each, in
 their own order, but for those whose file is grouped by class: these are shuffled with seed 0.
 
 A cell is one method, stream and seed. It runs in a process of its own, with one thread. Processor
@@ -34,6 +37,7 @@ import hashlib
 import html
 import inspect
 import json
+import math
 import multiprocessing
 import os
 import pickle
@@ -70,6 +74,7 @@ class Cell(NamedTuple):
     seed: int
     settings: str
     also: str | None
+    labels: str = "1"
 
 
 class Ran(NamedTuple):
@@ -90,6 +95,7 @@ def main() -> None:
     parser.add_argument("--methods", help="with commas; all but the papers' by default")
     parser.add_argument("--ours", default="kernbrook", help="whose wins are counted")
     parser.add_argument("--also", help="FILE.py with more METHODS, which are all added")
+    parser.add_argument("--labels", default="1", help="rows between labels: 1,48,500,frozen")
     parser.add_argument("--rows", type=int, help="10,000 by default, 8,000 of numbers")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--cache", default=".shootout", help="a folder, made where missing")
@@ -109,14 +115,15 @@ def main() -> None:
     streams = machine.present(given.streams.split(",") if given.streams else [*CLASSES, *NUMBERS])
     tables: list[Table] = []
     settings: list[tuple[str, str]] = []
-    for task in ("classification", "regression"):
+    tasks = ("classification", "regression")
+    for labels, task in ((labels, task) for labels in given.labels.split(",") for task in tasks):
         names = [name for name in streams if task_of(name) == task]
         if names:
             rows = given.rows or ROWS[task]
             data = {name: prepared(cache, name, rows) for name in names}
-            cells = cells_of(task, names, rows, given)
+            cells = [cell._replace(labels=labels) for cell in cells_of(task, names, rows, given)]
             fill(cache, cells, given)
-            tables.append(Table(task, data, gathered(cache, cells), given.ours))
+            tables.append(Table(task, data, gathered(cache, cells), given.ours, labels))
             ran = {(c.method, c.settings): None for c in cells if c.method in tables[-1].methods}
             settings += [pair for pair in ran if pair not in settings]
     about = machine.describe()
@@ -203,7 +210,8 @@ def settings_of(make: competitors.Made, task: str, path: str | None = None) -> s
 
 def path_of(cache: Path, cell: Cell) -> Path:
     code = hashlib.sha256(cell.settings.encode()).hexdigest()[:10]
-    return cache / f"{cell.stream}-{cell.method}-{code}-{cell.rows}-{cell.seed}.npz"
+    late = "" if cell.labels == "1" else f"late{cell.labels}-"
+    return cache / f"{late}{cell.stream}-{cell.method}-{code}-{cell.rows}-{cell.seed}.npz"
 
 
 def kept(cache: Path, cell: Cell) -> Path | None:
@@ -211,6 +219,8 @@ def kept(cache: Path, cell: Cell) -> Path | None:
     exact = path_of(cache, cell)
     if exact.exists():
         return exact
+    if cell.labels == "frozen":  # half of more rows are other rows
+        return None
     pattern = exact.name.replace(f"-{cell.rows}-{cell.seed}.npz", f"-*-{cell.seed}.npz")
     more = {int(path.stem.split("-")[-2]): path for path in cache.glob(pattern)}
     longer = [rows for rows in more if rows > cell.rows]
@@ -261,7 +271,8 @@ def run(cache: Path, cell: Cell) -> str:
         learned(trial, X[rows], y[rows], classes)
     estimator = make(cell.seed, *rest)
     start = time.process_time()
-    predictions = learned(estimator, X, y, classes)
+    predictions = said(estimator, X, y, classes, cell.labels)
+    y = y[len(y) - len(predictions) :]
     seconds = 1000 * (time.process_time() - start) / len(y)
     path, held = path_of(cache, cell), size(estimator)
     if classes:
@@ -272,6 +283,33 @@ def run(cache: Path, cell: Cell) -> str:
             losses = ((predictions - y) ** 2).astype(np.float32)
         save(path, squares=losses, seconds=seconds, bytes=held)
     return f"{losses.mean():.4f}, {seconds:.2f} s for 1,000 rows"
+
+
+def said(estimator: Any, X: Any, y: Any, classes: int, labels: str) -> Any:
+    """What is predicted before the labels come; of a frozen method, of the second half."""
+    if labels == "1":
+        return learned(estimator, X, y, classes)
+    step = len(y) // 2 if labels == "frozen" else int(labels)
+    found = []
+    for start in range(0, len(y), step):
+        rows = slice(start, start + step)
+        if start:
+            found.append(predicted(estimator, X[rows], labels == "frozen"))
+            if labels == "frozen":
+                break
+        said = learned(estimator, X[rows], y[rows], classes)
+        if not start:
+            found.append(said[:1].repeat(len(said)))  # nothing was known yet
+    return found[1] if labels == "frozen" else np.concatenate(found)
+
+
+def predicted(estimator: Any, X: Any, frozen: bool) -> Any:
+    """What is said of rows in their order, of which no label is known."""
+    if hasattr(estimator, "predicted"):
+        return estimator.predicted(X)
+    if frozen and "delay" in getattr(estimator, "get_params", dict)():
+        estimator.delay = math.inf
+    return estimator.predict(X)
 
 
 def learned(estimator: Any, X: Any, y: Any, classes: int) -> Any:
@@ -325,8 +363,9 @@ def z_value(one: Any, other: Any, block: int) -> float:
 class Table:
     """What was found on the streams of one task."""
 
-    def __init__(self, task: str, data: dict[str, Any], found: Any, ours: str):
+    def __init__(self, task: str, data: dict[str, Any], found: Any, ours: str, labels: str = "1"):
         self.task, self.data, self.found, self.ours = task, data, found, ours
+        self.labels = labels
         self.streams = list(data)
         self.methods = list(dict.fromkeys(method for _, method in found))
         self.block = 1 if task == "classification" else BLOCK
@@ -337,10 +376,13 @@ class Table:
             return float("nan")
         loss = float(self.found[stream, method].losses.mean())
         return (
-            100 * loss
-            if self.task == "classification"
-            else loss / float(self.data[stream]["y"].var())
+            100 * loss if self.task == "classification" else loss / float(self._met(stream).var())
         )
+
+    def _met(self, stream: str) -> Any:
+        """The labels of the rows that were predicted."""
+        y = self.data[stream]["y"]
+        return y[len(y) // 2 :] if self.labels == "frozen" else y
 
     def shown(self, stream: str, method: str) -> str:
         error = self.error(stream, method)
@@ -412,9 +454,11 @@ class Table:
                     " or ".join(map(str, seeds)),
                 ]
             )
+        late = {"1": "", "frozen": ", frozen after half of them"}
+        when = late.get(self.labels, f", labels every {self.labels} rows")
         return [
-            (f"{unit[self.task].capitalize()}, {rows}", errors),
-            (f"{self.ours} against each, on {self.task}", summary),
+            (f"{unit[self.task].capitalize()}, {rows}{when}", errors),
+            (f"{self.ours} against each, on {self.task}{when}", summary),
         ]
 
     def as_json(self) -> dict[str, Any]:
@@ -436,6 +480,7 @@ class Table:
                     cell[key] = float(value) if np.isfinite(value) else None
         return {
             "task": self.task,
+            "labels": self.labels,
             "ours": self.ours,
             "rows": {name: len(data["y"]) for name, data in self.data.items()},
             "against": {m: self.against(m) for m in self.methods if m != self.ours},
