@@ -2,7 +2,8 @@
 
 Between `<!-- NAME -->` and `<!-- end -->` stands a table of `BLOCKS`, or a published table.
 `kernbrook reproduce NAME --json results/NAME.json` stores a published table,
-`benchmarks/shootout.py --json results/shootout.json` the comparison with other libraries.
+`benchmarks/shootout.py --json results/shootout.json` the comparison with other libraries, and with
+`--labels 48,500,frozen` and `results/shootout_late.json` the same where labels come late.
 """
 
 from __future__ import annotations
@@ -24,11 +25,18 @@ PAGES = [
     ROOT / "README.md",
     DOCS / "results.md",
     DOCS / "cluster.md",
+    DOCS / "late.md",
     *sorted((DOCS / "papers").glob("*.md")),
 ]
 OURS = {"classification": "`OnlineMKClassifier()`", "regression": "`OnlineMKRegressor()`"}
 TITLES = {
     "lgb": "LightGBM, fitted afresh every 2,000 rows",
+    "lgb500": "LightGBM, fitted afresh every 500 rows",
+    "line500": "logistic or ridge regression (scikit-learn), fitted afresh every 500 rows",
+    "majority": "most frequent label so far",
+    "mean": "mean so far",
+    "linear": "linear regression (River)",
+    "hat": "Hoeffding adaptive tree (River)",
     "arf": "adaptive random forest (River)",
     "srp": "streaming random patches (River)",
     "knn1000": "5 nearest of the last 1,000",
@@ -54,6 +62,35 @@ def shootout(place: int, methods: str, streams: str = "") -> str:
             text = f"{errors[stream, method]:.{1 if place == 0 else 3}f}"
             least = all(errors[stream, method] <= errors[stream, other] for other in titles)
             texts.append(f"**{text}**" if least else text)
+        lines.append(f"| {title} | {' | '.join(texts)} |")
+    return "\n".join(lines)
+
+
+def late(methods: str, streams: str = "") -> str:
+    """Errors where labels come late, one condition after the other."""
+    values = json.loads((RESULTS / "shootout_late.json").read_text("utf-8"))["tables"]
+    conditions = list(dict.fromkeys(table["labels"] for table in values))
+    errors = {
+        (cell["stream"], cell["method"], table["labels"]): (cell["error"], table["task"])
+        for table in values
+        for cell in table["cells"]
+    }
+    chosen = streams.split() or [name for table in values[:2] for name in table["rows"]]
+    ours = " or ".join(OURS.values())
+    titles = {"kernbrook": ours} | {name: TITLES[name] for name in methods.split()}
+    lines = [f"| | {' | '.join(SHORT.get(name, name) for name in chosen)} |"]
+    lines.append(f"|---|{'---|' * len(chosen)}")
+    for method, title in titles.items():
+        texts = []
+        for stream in chosen:
+            each = []
+            for labels in conditions:
+                error, task = errors.get((stream, method, labels), (None, ""))
+                among = [errors.get((stream, other, labels), (None, ""))[0] for other in titles]
+                text = "" if error is None else f"{error:.{1 if task == 'classification' else 2}f}"
+                least = error is not None and error <= min(e for e in among if e is not None)
+                each.append(f"**{text}**" if least else text)
+            texts.append(" / ".join(each) if any(each) else "")
         lines.append(f"| {title} | {' | '.join(texts)} |")
     return "\n".join(lines)
 
@@ -95,6 +132,17 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "shards, covtype": lambda: shards("covtype"),
     "shards, waveform": lambda: shards("waveform"),
     "shards, costs": costs,
+    "shootout, late": lambda: late(
+        "lgb500 line500 arf", "elec2 weather covtype a9a energy twitter tomshardware"
+    ),
+    "shootout, late classes": lambda: late(
+        "lgb500 line500 arf hat knn1000 logreg majority",
+        "elec2 weather phishing_stream covtype letter magic04 a9a cod-rna skin_nonskin",
+    ),
+    "shootout, late numbers": lambda: late(
+        "lgb500 line500 arf hat knn1000 linear mean last-value",
+        "energy twitter tomshardware kin8nm friedman",
+    ),
     "shootout, numbers": lambda: shootout(1, "lgb arf knn1000 last-value"),
 }
 

@@ -44,7 +44,7 @@ def test_predictions_come_before_labels_and_chunks_do_not_matter(benchmark, clas
     for name, make in known.items():
         if name in RIVER and importlib.util.find_spec("river") is None:
             continue
-        if name == "lgb" and importlib.util.find_spec("lightgbm") is None:
+        if name.startswith("lgb") and importlib.util.find_spec("lightgbm") is None:
             continue
         if name in ("kernbrook", "spa", "omkc-dd", "raker"):
             continue

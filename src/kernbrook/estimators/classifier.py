@@ -95,6 +95,12 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         saves; decisions differ by about 1e-6 of the largest, and features must be below 1e18 in
         size. Random features, and learners that merge support vectors, take double precision all
         the same.
+    delay : None, or a number of rows
+        How many rows wait for their labels when one is predicted. None: as many as stand before it
+        in a call, or wait in a `LateLabels`. 0: none, each row is predicted as the next one, as in
+        the papers. `float("inf")`: the model learns no more. With the default combiner and two
+        experts or more, rows farther ahead have committees and calibrations of their own, see "When
+        the label comes late" in the guide; other combiners have them where a number is given.
 
     Attributes
     ----------

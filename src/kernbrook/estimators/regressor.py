@@ -56,6 +56,12 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     on_bad_rows : "raise" or "skip"; see `OnlineMKClassifier`
         `learn` says `offset_` of a row that is skipped, 0 without one.
     dtype : "float64" or "float32"; see `OnlineMKClassifier`
+    delay : None, or a number of rows
+        How many rows wait for their labels when one is predicted. None: as many as stand before it
+        in a call, or wait in a `LateLabels`. 0: none, each row is predicted as the next one, as in
+        the papers. `float("inf")`: the model learns no more. With the default combiner and two
+        experts or more, rows farther ahead have committees and calibrations of their own, see "When
+        the label comes late" in the guide; other combiners have them where a number is given.
 
     Attributes
     ----------

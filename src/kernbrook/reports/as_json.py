@@ -140,7 +140,7 @@ def _row(row: Row) -> dict[str, Any]:
     scale = 100.0 if row.task == "classification" else 1.0
     result["history"] = _mean_history([run.history for run in row.runs], scale)
     result["runs"] = [_run(run, scale) for run in row.runs]
-    return result
+    return result | row.horizons()
 
 
 def _mean_history(histories: Sequence[History], scale: float) -> dict[str, Any]:

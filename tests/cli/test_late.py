@@ -1,0 +1,49 @@
+"""Late labels on the command line: compare with a delay, and models that learn no more."""
+
+import json
+
+import numpy as np
+
+import kernbrook as kb
+from kernbrook.evaluation import predict_stream
+
+
+def stream_of(path, n=900):
+    """A level that walks, with the last value among the features."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    y = X[:, 0] + np.cumsum(0.2 * rng.normal(size=n))
+    rows = "\n".join(",".join(map(repr, map(float, row))) for row in np.column_stack([X, y]))
+    path.write_text("a,b,label\n" + rows + "\n")
+    return X, y
+
+
+def test_compare_with_late_labels(kernbrook, tmp_path):
+    stream_of(tmp_path / "walk.csv", 300)
+    command = ["compare", tmp_path / "walk.csv", "--recipes", "mean,last-value", "--in-order"]
+    found = {}
+    for name, late in (("now", []), ("late", ["--labels-every", "48", "--delay", "5"])):
+        done = kernbrook(*command, *late, "--json", tmp_path / name)
+        assert done[0] == 0, done[2]
+        found[name] = json.loads((tmp_path / name).read_text())
+    assert "horizons" not in json.dumps(found["now"])
+    assert '"every": 48' in json.dumps(found["late"])
+    assert "horizons" in json.dumps(found["late"])
+    for wrong in (["--delay", "-1"], ["--labels-every", "0"]):
+        assert kernbrook(*command, *wrong)[0] == 2
+
+
+def test_a_model_that_learns_no_more_predicts_rows_as_far_ahead(kernbrook, tmp_path):
+    X, _ = stream_of(tmp_path / "walk.csv")
+    done = kernbrook("train", tmp_path / "walk.csv", "--model", tmp_path / "model")
+    assert done[0] == 0, done[2]
+    kernbrook("predict", tmp_path / "model", tmp_path / "walk.csv", "--output", tmp_path / "said")
+    said = np.array([float(line) for line in (tmp_path / "said").read_text().split()])
+    model = kb.load(tmp_path / "model")
+    near = model.predict(X)
+    model.delay = float("inf")
+    np.testing.assert_array_equal(said, model.predict(X))
+    assert not np.array_equal(said, near)
+    model.delay = 0  # what the model says of itself goes first
+    parts = [labels for labels, _ in predict_stream(model, (X, np.zeros(len(X))))]
+    np.testing.assert_array_equal(np.concatenate(parts), model.predict(X))
