@@ -315,6 +315,16 @@ def test_what_learning_cannot_lead_to(name, change, said):
         far_of(model).restore(model._run, arrays)
 
 
+@pytest.mark.parametrize("label", [-1.0, 0.5, 2.0, 1e9])
+def test_labels_that_are_none(label):
+    """Compiled code would look for them in memory."""
+    model = learned(2, 300)
+    arrays = far_of(model).arrays(model._run)
+    arrays["lap.labels"] = np.full_like(arrays["lap.labels"], label)
+    with pytest.raises(InputError, match="labels: expected some that there are"):
+        far_of(model).restore(model._run, arrays)
+
+
 def test_a_file_of_before():
     """It has none of all this, which begins with the next lap."""
     model = learned(None, 300)

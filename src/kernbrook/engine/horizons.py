@@ -486,6 +486,7 @@ class Horizons:
         self.lap = self._new_lap(model)
         with within("lap."):
             self.lap.restore(_under(arrays, "lap"), rounds - start)
+            check_labels(self.lap.labels, model)
 
     def check(self, model: Model) -> None:
         """Raise InputError where learning cannot have led to a committee."""
@@ -586,6 +587,14 @@ def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -
             store.check(state, progress)
         states.append(state)
     return Kept(arrays["round"], tuple(states), scaler, progress, own)
+
+
+def check_labels(labels: Floats, model: Model) -> None:
+    """Raise InputError where these are no labels as a model takes them; compiled code trusts it."""
+    numbers, own = model.setting.regression, labels[~np.isnan(labels)]
+    fits = np.abs(own) < 1e150 if numbers else np.isin(own, np.arange(max(model.setting.scores, 2)))
+    if not fits.all():
+        raise InputError(f"labels: expected some that there are, got {own[~fits][0]:g}")
 
 
 def loss_on(said: Floats, labels: Floats, numbers: bool) -> float:

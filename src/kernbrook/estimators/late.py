@@ -33,7 +33,8 @@ class LateLabels(Snapshots, BaseEstimator):
     """A model whose labels come late: it predicts now, and learns when they come.
 
     Rows wait under their keys. When a label comes its row is learned, and what was said then is
-    given back: test, then train, with a delay. Before anything was learned, that is what `learn`
+    given back: test, then train, with a delay. Where the model judges experts by horizons, rows that
+    wait count: a new row is so much farther from the last label. Before anything was learned, that is what `learn`
     says of a first row; None where a classifier does not know its classes.
 
     Parameters
