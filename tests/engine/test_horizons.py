@@ -11,7 +11,7 @@ from naive import horizons as naive
 from sklearn.linear_model import SGDRegressor
 
 import kernbrook as kb
-from kernbrook.engine import horizons
+from kernbrook.engine.horizons import committees, state
 from kernbrook.errors import InputError
 
 KERNELS = [kb.Gaussian(gamma=0.05), kb.Linear()]
@@ -103,7 +103,7 @@ def test_naive_twin(C):
                 np.testing.assert_allclose(
                     ours.decisions[i, 0], expected, rtol=1e-6, atol=1e-8, err_msg=f"{t} {place}"
                 )
-                compared[horizons.NAMES[ours.kinds[i]]] += 1
+                compared[committees.NAMES[ours.kinds[i]]] += 1
         for one in (model, near):
             says(one, X[t : t + 1], y[t : t + 1], C, 1)
         target = y[t] - model.offset_ if C is None else 2.0 * y[t] - 1.0
@@ -312,23 +312,23 @@ def test_what_learning_cannot_lead_to(name, change, said):
     with np.errstate(all="ignore"):
         arrays[name] = change(arrays[name])
     with pytest.raises(InputError, match=said):
-        far_of(model).restore(model._run, arrays)
+        state.restore(far_of(model), model._run, arrays)
 
 
 @pytest.mark.parametrize("label", [-1.0, 0.5, 2.0, 1e9])
 def test_labels_that_are_none(label):
     """Compiled code would look for them in memory."""
     model = learned(2, 300)
-    arrays = far_of(model).arrays(model._run)
+    arrays = state.arrays(far_of(model), model._run)
     arrays["lap.labels"] = np.full_like(arrays["lap.labels"], label)
     with pytest.raises(InputError, match="labels: expected some that there are"):
-        far_of(model).restore(model._run, arrays)
+        state.restore(far_of(model), model._run, arrays)
 
 
 def test_a_file_of_before():
     """It has none of all this, which begins with the next lap."""
     model = learned(None, 300)
-    far_of(model).restore(model._run, {})
+    state.restore(far_of(model), model._run, {})
     assert far_of(model).start == 256
     X, y = stream(None)
     model.partial_fit(X[300:], y[300:])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kernbrook.engine.horizons import state as horizons
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import united
 from kernbrook.engine.stores.base import spread_of
@@ -55,7 +56,7 @@ def unite(model: Model, models: Sequence[Model], before: Model) -> None:
     model.calibration.rounds = model.rounds
     begin_horizons(model)
     if model.horizons is not None:
-        model.horizons.unite(model, apart)
+        horizons.unite(model.horizons, model, apart)
 
 
 def widen(model: Model, old: Model) -> None:

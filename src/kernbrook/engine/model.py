@@ -28,7 +28,8 @@ from kernbrook.engine.blocks import (
     warn_of_growth,
 )
 from kernbrook.engine.committee import relative_weights
-from kernbrook.engine.horizons import Horizons
+from kernbrook.engine.horizons import state as far
+from kernbrook.engine.horizons.committees import Horizons
 from kernbrook.engine.passes import COMPILED, PLAIN, Passes
 from kernbrook.engine.progress import (
     ASKED,
@@ -450,9 +451,9 @@ class Model:
         """Bytes that what was learned takes."""
         pairs = zip(self.stores, self.states, strict=True)
         others = (*self.progress, *self.scaler.arrays().values())
-        far = 0 if self.horizons is None else self.horizons.nbytes(self)
+        ahead = 0 if self.horizons is None else far.nbytes(self.horizons, self)
         own = sum(store.nbytes(state) for store, state in pairs)
-        return own + sum(array.nbytes for array in others) + far
+        return own + sum(array.nbytes for array in others) + ahead
 
     @property
     def chosen(self) -> int:
@@ -499,7 +500,7 @@ class Model:
             own = store.arrays(state)
             arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
         if self.horizons is not None:
-            own = self.horizons.arrays(self)
+            own = far.arrays(self.horizons, self)
             arrays.update({f"horizons.{name}": array for name, array in own.items()})
         return arrays
 
@@ -547,4 +548,4 @@ class Model:
             self.calibration.check(self.asked)
         if self.horizons is not None:
             with within("horizons."):
-                self.horizons.check(self)
+                far.check(self.horizons, self)

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
 from kernbrook.checks import Other, Whole, check, counted, is_number, refusal, shown
-from kernbrook.engine.horizons import waiting
+from kernbrook.engine.horizons.committees import waiting
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, is_empty
 from kernbrook.estimators.named import NamedColumns, records_of
@@ -33,9 +33,9 @@ class LateLabels(Snapshots, BaseEstimator):
     """A model whose labels come late: it predicts now, and learns when they come.
 
     Rows wait under their keys. When a label comes its row is learned, and what was said then is
-    given back: test, then train, with a delay. Where the model judges experts by horizons, rows that
-    wait count: a new row is so much farther from the last label. Before anything was learned, that is what `learn`
-    says of a first row; None where a classifier does not know its classes.
+    given back: test, then train, with a delay. A row is so much farther from the last label as rows
+    wait already, see `delay` of the model. Before anything was learned, that is what `learn` says
+    of a first row; None where a classifier does not know its classes.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ from kernbrook.checks import (
 )
 from kernbrook.engine.blocks import Views, as_targets, slices
 from kernbrook.engine.going_on import widen
-from kernbrook.engine.horizons import NEXT, waiting
+from kernbrook.engine.horizons.committees import NEXT, waiting
 from kernbrook.engine.model import Follow, Leant, Model
 from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.progress import MOST_ROUNDS, Board

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from kernbrook.checks import is_whole, shown
-from kernbrook.engine.horizons import FAR
+from kernbrook.engine.horizons.laps import FAR
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels
 from kernbrook.estimators.late import LateLabels, so_many_wait

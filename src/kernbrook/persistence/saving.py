@@ -31,6 +31,7 @@ from safetensors.numpy import save as as_bytes
 
 from kernbrook.atomic import write_bytes
 from kernbrook.checks import shown
+from kernbrook.engine.horizons import state as horizons
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError
 from kernbrook.estimators.classifier import OnlineMKClassifier
@@ -330,7 +331,7 @@ def _hold(run: Model, arrays: Mapping[str, NDArray[Any]]) -> None:
             k.removeprefix("horizons."): v for k, v in arrays.items() if k.startswith("horizons.")
         }
         with within("horizons."):
-            run.horizons.restore(run, far)
+            horizons.restore(run.horizons, run, far)
     run.verify()
 
 

@@ -23,55 +23,50 @@ of the model's own committee and of the mean, but for its regret.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextvars import ContextVar
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.compiler.links import ROOM
-from kernbrook.engine import lines
 from kernbrook.engine.blocks import slices
-from kernbrook.engine.lines import MOST_FEATURES, N_LINES, Lines
+from kernbrook.engine.horizons import lines
+from kernbrook.engine.horizons.laps import (
+    FAR,
+    LAPS_LATE,
+    SHORT_LAPS,
+    SHORTEST,
+    SOON_PLACES,
+    Lap,
+    late_places,
+)
+from kernbrook.engine.horizons.lines import N_LINES, Lines
 from kernbrook.engine.progress import (
     MOST_LOSS,
     Board,
     Progress,
     begun,
-    check_progress,
     empty_board,
     flaw,
-    united,
 )
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.rules import typed
 from kernbrook.engine.stores.base import copied, most_of
-from kernbrook.engine.uniting import Apart
-from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import Flags, Floats, Labels, check_array, check_csr, within
+from kernbrook.errors import NonFiniteError
+from kernbrook.gram.points import Floats, Labels
 
 if TYPE_CHECKING:
     from kernbrook.engine.model import Model
 
-Arrays = dict[str, NDArray[Any]]
-
 NEXT, SOON, LATE = 0, 1, 2  # the committees
 NAMES = "next", "soon", "late"
-FAR = 128  # the last place of `soon`
-SHORTEST = 128  # rows of a lap
-SHORT_LAPS = 32  # before laps are four times as long
-LAPS_LATE = 4  # from one model kept for `late` to the next
 N_MORE = 1 + N_LINES  # experts beside the model's own
 TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the others
 SEED = 0  # nothing is drawn
 KEPT_LOSS = 0.995  # of a loss, for each row judged later
 LEAST = 10  # rows judged before a committee counts
-SOON_PLACES = np.array([*range(2, 17, 2), *range(21, FAR + 1, 12)])
-LATE_PLACES = 16  # rows judged of each lap for `late`
-
 
 # Rows that wait for their labels: said by who keeps them, while more are predicted.
 waiting: ContextVar[int] = ContextVar("waiting", default=0)
@@ -103,91 +98,6 @@ class Kept(NamedTuple):
     scaler: Any
     progress: Progress
     lines: Lines
-
-
-class Lap:
-    """Rows since the last lap ended, filled in place; what lies behind the last row is nothing.
-
-    X : (n, d) as they were given; of many features a list, in which rows are that may be judged
-    labels : (n,) NaN where none was seen, or of a row that weighs nothing
-    weights, given : (n,) of the rows, as they are learned with, and as they were given
-    """
-
-    def __init__(self, wanted: Flags, width: int, sparse: bool):
-        n, self.wanted, self.width, self.sparse = len(wanted), wanted, width, sparse
-        self.all = width <= MOST_FEATURES
-        self.X: Any = np.zeros((n, width)) if self.all else [None] * n
-        self.labels = np.full(n, np.nan)
-        self.weights, self.given = np.ones(n), np.ones(n)
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def put(self, at: int, X: Any, labels: Any, weights: Any, given: Any) -> None:
-        """Rows from a place on."""
-        n = X.shape[0]
-        where = slice(at, at + n)
-        if self.all:
-            self.X[where] = X.toarray() if sp.issparse(X) else X
-        else:
-            for i in np.flatnonzero(self.wanted[where]):
-                row = X[i : i + 1]
-                dense = row.toarray() if sp.issparse(row) else row.copy()
-                self.X[at + i] = sp.csr_matrix(row) if self.sparse else dense
-        self.labels[where], self.weights[where], self.given[where] = labels, weights, given
-        tells_nothing = np.isnan(self.labels[where]) | ~(self.weights[where] > 0)
-        self.labels[where][tells_nothing] = np.nan
-        self.weights[where][tells_nothing] = self.given[where][tells_nothing] = 1.0
-
-    def rows(self, which: Labels) -> Any:
-        """Some of the rows that may be judged, as the model keeps rows."""
-        if self.all:
-            return sp.csr_matrix(self.X[which]) if self.sparse else self.X[which]
-        rows = [self.X[i] for i in which]
-        return sp.vstack(rows, format="csr") if self.sparse else np.concatenate(rows)
-
-    def arrays(self, n: int) -> dict[str, NDArray[Any]]:
-        """The first n rows."""
-        own = {name: getattr(self, name)[:n] for name in ("labels", "weights", "given")}
-        if self.all:
-            return {"X": self.X[:n], **own}
-        there = np.array([i for i in range(n) if self.X[i] is not None], dtype=np.int64)
-        own["places"] = there
-        if not self.sparse:
-            X = self.rows(there) if len(there) else np.zeros((0, self.width))
-            return {"X": X, **own}
-        X = self.rows(there) if len(there) else sp.csr_matrix((0, self.width))
-        indices, indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-        return {"data": X.data, "indices": indices, "indptr": indptr, **own}
-
-    def restore(self, arrays: Mapping[str, NDArray[Any]], n: int) -> None:
-        """The first n rows from these arrays; InputError where there can be none such."""
-        for name in ("labels", "weights", "given"):
-            array = check_array(name, arrays.get(name), (n,), np.float64)
-            if np.isinf(array).any() or (name != "labels" and not (array >= 0).all()):
-                raise InputError(f"{name}: expected finite numbers, and no weight below 0")
-            getattr(self, name)[:n] = array
-        m = n if self.all else len(arrays.get("places", ()))
-        if self.all or not self.sparse:
-            X: Any = check_array("X", arrays.get("X"), (m, self.width), np.float64)
-            values = X
-        else:
-            filled = len(arrays.get("data", ()))
-            values = check_array("data", arrays.get("data"), (filled,), np.float64)
-            indices = check_array("indices", arrays.get("indices"), (filled,), np.int64)
-            indptr = check_array("indptr", arrays.get("indptr"), (m + 1,), np.int64)
-            check_csr(indices, indptr, self.width)
-            X = sp.csr_matrix((values, indices, indptr), shape=(m, self.width))
-        if not np.isfinite(values).all():
-            raise InputError("X: NaN or infinity")
-        if self.all:
-            self.X[:n] = X
-            return
-        places = check_array("places", arrays.get("places"), (m,), np.int64)
-        if ((places < 0) | (places >= n)).any() or not self.wanted[places].all():
-            raise InputError("places: expected rows of the lap that may be judged")
-        for i, place in enumerate(places):
-            self.X[place] = X[i : i + 1]
 
 
 class Scored(NamedTuple):
@@ -231,9 +141,9 @@ class Horizons:
             combiner=typed(self.combiner.rule()), terms=terms._replace(strict=strict, given=True)
         )
         self.shortest, self.start = max(SHORTEST, model.together // 2), 0
-        self.lap = self._new_lap(model)
+        self.lap = self.new_lap(model)
         self.lines = lines.begun(setting.width, setting.scores)
-        self.soon, self.late = self._first(model), self._first(model)
+        self.soon, self.late = self.first(model), self.first(model)
 
     def length(self, start: int) -> int:
         """Rows of the lap that begins there."""
@@ -244,7 +154,7 @@ class Horizons:
         """Rows that the model has met when this lap ends."""
         return self.start + len(self.lap)
 
-    def _first(self, model: Model) -> Distant:
+    def first(self, model: Model) -> Distant:
         """A committee before it has judged a row: it follows the model's own."""
         experts = model.n_experts + N_MORE
         progress = begun(experts, self.combiner.state_size(experts), SEED)
@@ -252,7 +162,7 @@ class Horizons:
         progress.log_weights[model.n_experts] = 0.0
         return Distant(progress, None, np.zeros(1, dtype=np.int64), np.zeros(2))
 
-    def _new_lap(self, model: Model) -> Lap:
+    def new_lap(self, model: Model) -> Lap:
         """The lap that begins at `start`, of which `now` and `old` judge rows."""
         n = self.length(self.start)
         wanted = np.zeros(n, dtype=bool)
@@ -272,7 +182,7 @@ class Horizons:
         rounds = model.rounds
         self.start = rounds - rounds % self.length(rounds)
         self.now = self.old = None
-        self.lap = self._new_lap(model)
+        self.lap = self.new_lap(model)
 
     def note(self, rounds: int, X: Any, labels: Any, weights: Any, given: Any) -> None:
         """Rows that are learned next, after so many. They count once they have been learned."""
@@ -297,7 +207,7 @@ class Horizons:
         other.now = self._kept(model, other)
         if other.start % (LAPS_LATE * self.length(other.start)) == 0:
             other.old = other.now
-        other.lap = other._new_lap(model)
+        other.lap = other.new_lap(model)
         return other
 
     def _places(self, kept: Kept | None, places: Labels) -> Labels:
@@ -418,184 +328,6 @@ class Horizons:
         """A committee."""
         return self.soon if kind == SOON else self.late
 
-    # -- as arrays --------------------------------------------------------------------------
-
-    def nbytes(self, model: Model) -> int:
-        """Bytes of all this, but for arrays that the model has in use."""
-        lap = self.lap.arrays(model.rounds - self.start)
-        found = sum(array.nbytes for array in (*lap.values(), *self.lines))
-        found += sum(array.nbytes for one in (self.soon, self.late) for array in one.progress)
-        for kept in {id(one): one for one in (self.now, self.old) if one is not None}.values():
-            trio = zip(model.stores, kept.states, model.states, strict=True)
-            found += sum(store.nbytes(was) for store, was, now in trio if was is not now)
-        return found
-
-    def arrays(self, model: Model) -> dict[str, NDArray[Any]]:
-        """Everything that was learned, by name."""
-        rows = model.rounds - self.start
-        tree: dict[str, Any] = {
-            "start": np.array([self.start]),
-            "lap": self.lap.arrays(rows),
-            "lines": lines.arrays(self.lines),
-        }
-        for kind, one in ((SOON, self.soon), (LATE, self.late)):
-            tree[NAMES[kind]] = {
-                "rows": one.rows, "losses": one.losses, "progress": one.progress._asdict()
-            }  # fmt: skip
-            if one.calibration is not None:
-                tree[NAMES[kind]]["calibration"] = one.calibration.arrays()
-        for name, kept in (("now", self.now), ("old", self.old)):
-            if kept is not None and not (name == "old" and kept is self.now):
-                tree[name] = {
-                    "round": kept.round,
-                    "progress": kept.progress._asdict(),
-                    "lines": _others(lines.arrays(kept.lines), lines.arrays(self.lines)),
-                    **kept.scaler.arrays(),
-                    **_states_apart(model, kept),
-                }
-        return _flat(tree)
-
-    def restore(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from what `arrays` gave; the model has what it has learned already.
-
-        InputError where an array is missing, or learning cannot have led to one. Files of before
-        there were horizons have none of all: these begin.
-        """
-        if not arrays:
-            self.begin_at(model)
-            return
-        start, rounds = _count(arrays, "start"), model.rounds
-        if start != rounds - rounds % self.length(rounds) or start != self._boundary(start):
-            raise InputError(f"start: no lap of {rounds} rows begins there")
-        self.start = start
-        with within("lines."):
-            self.lines = lines.restored(self.lines, _under(arrays, "lines"))
-        for name in NAMES[1:]:
-            with within(f"{name}."):
-                setattr(self, name, self._restored(model, _under(arrays, name)))
-        for name in ("now", "old"):
-            own = _under(arrays, name)
-            with within(f"{name}."):
-                setattr(self, name, _kept_from(model, self.lines, own) if own else None)
-        if self.now is not None and self.now.round[0] != start:
-            raise InputError("now.round: expected the start of the lap")
-        if self.now is not None and self.old is None:
-            self.old = self.now if start % (LAPS_LATE * self.length(start)) == 0 else None
-        if self.old is not None and not 0 <= self.old.round[0] <= start:
-            raise InputError("old.round: expected the start of a lap before")
-        self.lap = self._new_lap(model)
-        with within("lap."):
-            self.lap.restore(_under(arrays, "lap"), rounds - start)
-            check_labels(self.lap.labels, model)
-
-    def check(self, model: Model) -> None:
-        """Raise InputError where learning cannot have led to a committee."""
-        for name in NAMES[1:]:
-            with within(f"{name}."):
-                check_progress(self.combiner, getattr(self, name).progress)
-
-    def unite(self, model: Model, apart: Apart) -> None:
-        """Know what several models know of this, apart; rows of this lap are not judged."""
-        far = apart.of("horizons")
-        self.lines = lines.united(far.of("lines"))
-        for name in NAMES[1:]:
-            each = far.of(name)
-            progress = united(self.choices.combiner, each.of("progress"), SEED)
-            calibration = model.calibration.begun_far()
-            calibration.unite(
-                apart.over(
-                    lambda one, name=name: (
-                        getattr(one.horizons, name).calibration  # type: ignore[misc]
-                        or one.calibration.begun_far()
-                    )
-                )
-            )
-            rows = each.of("rows").added()
-            losses = each.of("losses").averaged()
-            setattr(self, name, Distant(progress, calibration if rows[0] else None, rows, losses))
-
-    def _restored(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> Distant:
-        """A committee from its arrays."""
-        fresh, rows = self._first(model), _count(arrays, "rows")
-        progress = _progress_from(self.combiner, fresh.progress, _under(arrays, "progress"))
-        losses = check_array("losses", arrays.get("losses"), (2,), np.float64)
-        if not ((losses >= 0) & (losses <= MOST_LOSS)).all():
-            raise InputError(f"losses: expected numbers from 0 to {MOST_LOSS:g}")
-        if rows > model.rounds:
-            raise InputError(f"rows: expected {model.rounds} at most")
-        if not rows:
-            return fresh._replace(progress=progress, losses=losses)
-        calibration = model.calibration.begun_far()
-        with within("calibration."):
-            calibration.restore(_under(arrays, "calibration"))
-            calibration.check(model.rounds + rows)
-        return Distant(progress, calibration, arrays["rows"], losses)
-
-    def _boundary(self, start: int) -> int:
-        return start - start % self.length(start)
-
-
-def _count(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
-    """A number from 0 that is an array's only one."""
-    array = check_array(name, arrays.get(name), (1,), np.int64)
-    if array[0] < 0:
-        raise InputError(f"{name}: expected a number from 0")
-    return int(array[0])
-
-
-def _under(arrays: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
-    """The arrays whose names begin so, without that."""
-    begin = f"{name}."
-    return {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
-
-
-def _progress_from(combiner: Any, fresh: Progress, arrays: Mapping[str, NDArray[Any]]) -> Progress:
-    for name, array in fresh._asdict().items():
-        check_array(f"progress.{name}", arrays.get(name), array.shape, array.dtype)
-    progress = Progress(**{name: arrays[name] for name in Progress._fields})
-    check_progress(combiner, progress)
-    return progress
-
-
-def _states_apart(model: Model, kept: Kept) -> dict[str, NDArray[Any]]:
-    """The arrays of states that are others than those of the model now."""
-    found = {}
-    trio = zip(model.stores, kept.states, model.states, strict=True)
-    for i, (store, state, now) in enumerate(trio):
-        others = _others(store.arrays(state), store.arrays(now))
-        found.update({f"stores.{i}.{name}": array for name, array in others.items()})
-    return found
-
-
-def _others(arrays: Arrays, known: Arrays) -> Arrays:
-    """Arrays that are not equal to those known by the same names."""
-    return {name: one for name, one in arrays.items() if not np.array_equal(one, known[name])}
-
-
-def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Kept:
-    """A model as it was, from its arrays."""
-    _count(arrays, "round")
-    progress = _progress_from(model.combiner, model.progress, _under(arrays, "progress"))
-    scaler, states = model.scaler.copy(), []
-    scaler.restore(arrays)
-    scaler.check(model.rounds)
-    with within("lines."):
-        own = lines.restored(fresh, {**lines.arrays(fresh), **_under(arrays, "lines")})
-    for i, (store, now) in enumerate(zip(model.stores, model.states, strict=True)):
-        with within(f"stores.{i}."):
-            state = store.restored({**store.arrays(now), **_under(arrays, f"stores.{i}")})
-            store.check(state, progress)
-        states.append(state)
-    return Kept(arrays["round"], tuple(states), scaler, progress, own)
-
-
-def check_labels(labels: Floats, model: Model) -> None:
-    """Raise InputError where these are no labels as a model takes them; compiled code trusts it."""
-    numbers, own = model.setting.regression, labels[~np.isnan(labels)]
-    fits = np.abs(own) < 1e150 if numbers else np.isin(own, np.arange(max(model.setting.scores, 2)))
-    if not fits.all():
-        raise InputError(f"labels: expected some that there are, got {own[~fits][0]:g}")
-
 
 def loss_on(said: Floats, labels: Floats, numbers: bool) -> float:
     """Mistakes of decisions, (n, c), or the sum of squared errors."""
@@ -604,11 +336,6 @@ def loss_on(said: Floats, labels: Floats, numbers: bool) -> float:
             return float(((said[:, 0] - labels) ** 2).sum())
     leading = said[:, 0] >= 0 if said.shape[1] == 1 else said.argmax(axis=1)
     return float((leading != labels).sum())
-
-
-def late_places(lap: int) -> Labels:
-    """Places after the start of four laps, of so many rows, of which rows are judged for `late`."""
-    return np.arange(FAR + 7, LAPS_LATE * lap + 1, max(lap // LATE_PLACES, 1))
 
 
 def beside(
@@ -638,14 +365,3 @@ def _board(model: Model, scores: Floats, sizes: Floats, labels: Floats, weights:
     sound = (sizes < most) & (np.abs(scores) < most)
     board.scores[:], board.sizes[:] = np.where(sound, scores, 0.0), np.where(sound, sizes, 0.0)
     return board
-
-
-def _flat(tree: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    """Arrays in mappings in mappings, by names with dots."""
-    found: dict[str, NDArray[Any]] = {}
-    for name, value in tree.items():
-        if isinstance(value, Mapping):
-            found.update({f"{name}.{own}": array for own, array in _flat(value).items()})
-        else:
-            found[name] = value
-    return found

@@ -1,0 +1,1 @@
+"""Predictions far from the last label: committees by horizon."""

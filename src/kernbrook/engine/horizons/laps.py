@@ -1,0 +1,120 @@
+"""Laps of rows, and which rows of a lap are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from kernbrook.engine.horizons.lines import MOST_FEATURES
+from kernbrook.engine.stores.base import Setting
+from kernbrook.errors import InputError
+from kernbrook.gram.points import Flags, Floats, Labels, check_array, check_csr
+
+FAR = 128  # the last place of `soon`
+SHORTEST = 128  # rows of a lap
+SHORT_LAPS = 32  # before laps are four times as long
+LAPS_LATE = 4  # from one model kept for `late` to the next
+SOON_PLACES = np.array([*range(2, 17, 2), *range(21, FAR + 1, 12)])
+LATE_PLACES = 16  # rows judged of each lap for `late`
+
+
+def late_places(lap: int) -> Labels:
+    """Places after the start of four laps, of so many rows, of which rows are judged for `late`."""
+    return np.arange(FAR + 7, LAPS_LATE * lap + 1, max(lap // LATE_PLACES, 1))
+
+
+class Lap:
+    """Rows since the last lap ended, filled in place; what lies behind the last row is nothing.
+
+    X : (n, d) as they were given; of many features a list, in which rows are that may be judged
+    labels : (n,) NaN where none was seen, or of a row that weighs nothing
+    weights, given : (n,) of the rows, as they are learned with, and as they were given
+    """
+
+    def __init__(self, wanted: Flags, width: int, sparse: bool):
+        n, self.wanted, self.width, self.sparse = len(wanted), wanted, width, sparse
+        self.all = width <= MOST_FEATURES
+        self.X: Any = np.zeros((n, width)) if self.all else [None] * n
+        self.labels = np.full(n, np.nan)
+        self.weights, self.given = np.ones(n), np.ones(n)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def put(self, at: int, X: Any, labels: Any, weights: Any, given: Any) -> None:
+        """Rows from a place on."""
+        n = X.shape[0]
+        where = slice(at, at + n)
+        if self.all:
+            self.X[where] = X.toarray() if sp.issparse(X) else X
+        else:
+            for i in np.flatnonzero(self.wanted[where]):
+                row = X[i : i + 1]
+                dense = row.toarray() if sp.issparse(row) else row.copy()
+                self.X[at + i] = sp.csr_matrix(row) if self.sparse else dense
+        self.labels[where], self.weights[where], self.given[where] = labels, weights, given
+        tells_nothing = np.isnan(self.labels[where]) | ~(self.weights[where] > 0)
+        self.labels[where][tells_nothing] = np.nan
+        self.weights[where][tells_nothing] = self.given[where][tells_nothing] = 1.0
+
+    def rows(self, which: Labels) -> Any:
+        """Some of the rows that may be judged, as the model keeps rows."""
+        if self.all:
+            return sp.csr_matrix(self.X[which]) if self.sparse else self.X[which]
+        rows = [self.X[i] for i in which]
+        return sp.vstack(rows, format="csr") if self.sparse else np.concatenate(rows)
+
+    def arrays(self, n: int) -> dict[str, NDArray[Any]]:
+        """The first n rows."""
+        own = {name: getattr(self, name)[:n] for name in ("labels", "weights", "given")}
+        if self.all:
+            return {"X": self.X[:n], **own}
+        there = np.array([i for i in range(n) if self.X[i] is not None], dtype=np.int64)
+        own["places"] = there
+        if not self.sparse:
+            X = self.rows(there) if len(there) else np.zeros((0, self.width))
+            return {"X": X, **own}
+        X = self.rows(there) if len(there) else sp.csr_matrix((0, self.width))
+        indices, indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        return {"data": X.data, "indices": indices, "indptr": indptr, **own}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], n: int) -> None:
+        """The first n rows from these arrays; InputError where there can be none such."""
+        for name in ("labels", "weights", "given"):
+            array = check_array(name, arrays.get(name), (n,), np.float64)
+            if np.isinf(array).any() or (name != "labels" and not (array >= 0).all()):
+                raise InputError(f"{name}: expected finite numbers, and no weight below 0")
+            getattr(self, name)[:n] = array
+        m = n if self.all else len(arrays.get("places", ()))
+        if self.all or not self.sparse:
+            X: Any = check_array("X", arrays.get("X"), (m, self.width), np.float64)
+            values = X
+        else:
+            filled = len(arrays.get("data", ()))
+            values = check_array("data", arrays.get("data"), (filled,), np.float64)
+            indices = check_array("indices", arrays.get("indices"), (filled,), np.int64)
+            indptr = check_array("indptr", arrays.get("indptr"), (m + 1,), np.int64)
+            check_csr(indices, indptr, self.width)
+            X = sp.csr_matrix((values, indices, indptr), shape=(m, self.width))
+        if not np.isfinite(values).all():
+            raise InputError("X: NaN or infinity")
+        if self.all:
+            self.X[:n] = X
+            return
+        places = check_array("places", arrays.get("places"), (m,), np.int64)
+        if ((places < 0) | (places >= n)).any() or not self.wanted[places].all():
+            raise InputError("places: expected rows of the lap that may be judged")
+        for i, place in enumerate(places):
+            self.X[place] = X[i : i + 1]
+
+
+def check_labels(labels: Floats, setting: Setting) -> None:
+    """Raise InputError where these are no labels as a model takes them; compiled code trusts it."""
+    numbers, own = setting.regression, labels[~np.isnan(labels)]
+    fits = np.abs(own) < 1e150 if numbers else np.isin(own, np.arange(max(setting.scores, 2)))
+    if not fits.all():
+        raise InputError(f"labels: expected some that there are, got {own[~fits][0]:g}")
