@@ -1,12 +1,13 @@
 """Ours beside what users would pick instead: equal rows, one pass, paired tests.
 
     python benchmarks/shootout.py --cache FOLDER [--page docs/shootout.md]
+    python benchmarks/shootout.py --labels 48,500,frozen --cache FOLDER --page docs/shootout_late.md
 
-Each label is predicted before it is learned from. With `--labels 48` labels come after each 48
-rows, and the rows until then are predicted by what was learned before; with `--labels frozen` a
-method learns the first half and predicts the second, of which it sees no label. Several are parted
-by commas, 1 is each label before the next row. The streams are the first ROWS rows of each, in
+Each label is predicted before it is learned from. The streams are the first ROWS rows of each, in
 their own order, but for those whose file is grouped by class: these are shuffled with seed 0.
+
+Where labels come every 48 rows, the rows until then are predicted by what was learned before. A
+frozen method learns the first half of the rows and predicts the second, whose labels it never sees.
 
 A cell is one method, stream and seed. It runs in a process of its own, with one thread. Processor
 seconds are those of predicting and learning; a copy of the method learns 50 rows before, so that
@@ -497,7 +498,9 @@ def write_page(
     write = markdown if path.suffix == ".md" else page
     words = [["method", "settings"], *([method, in_words(text)] for method, text in settings)]
     parts = [part for table in tables for part in table.parts()]
-    path.write_text(write([*parts, ("Settings", words)], about))
+    late = all(table.labels != "1" for table in tables)
+    title = "Shoot-out, labels that come late" if late else "Shoot-out"
+    path.write_text(write(title, [*parts, ("Settings", words)], about))
 
 
 def in_words(settings: str) -> str:
@@ -508,8 +511,8 @@ def in_words(settings: str) -> str:
         return settings
 
 
-def markdown(parts: list[tuple[str, list[list[str]]]], about: str) -> str:
-    lines = ["# Shoot-out", "", *notes()]
+def markdown(head: str, parts: list[tuple[str, list[list[str]]]], about: str) -> str:
+    lines = [f"# {head}", "", *notes()]
     for title, rows in parts:
         lines += [f"## {title}", ""]
         lines += [f"| {' | '.join(row)} |" for row in [rows[0], ["---"] * len(rows[0]), *rows[1:]]]
@@ -517,11 +520,11 @@ def markdown(parts: list[tuple[str, list[list[str]]]], about: str) -> str:
     return "\n".join([*lines, "```", about, "```", ""])
 
 
-def page(parts: list[tuple[str, list[list[str]]]], about: str) -> str:
+def page(head: str, parts: list[tuple[str, list[list[str]]]], about: str) -> str:
     lines = [
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shoot-out</title>',
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{head}</title>',
         "<style>body{font:15px sans-serif;margin:2em}td,th{padding:.2em .6em;text-align:right}",
-        "td:first-child{text-align:left}</style><h1>Shoot-out</h1>",
+        f"td:first-child{{text-align:left}}</style><h1>{head}</h1>",
         *(f"<p>{html.escape(text)}</p>" for text in notes() if text),
     ]
     for title, rows in parts:

@@ -89,6 +89,27 @@ def test_lightgbm_is_refitted_at_its_rows(benchmark, monkeypatch):
     assert fits == [(row, min(row, 10_000)) for row in rows]
 
 
+@pytest.mark.parametrize("labels", ["48", "frozen"])
+def test_labels_that_come_late(benchmark, labels):
+    """Rows are predicted before their labels, and those of the rows until then, are known."""
+    said = benchmark("shootout").said
+    X, y = stream(0, 200)
+    other = y.copy()
+    other[96:] += 5.0
+    for make in (lambda: kb.recipes.make("mean"), lambda: benchmark("competitors").Nearest(4, 0)):
+        one, two = (said(make(), X, labels_, 0, labels) for labels_ in (y, other))
+        if labels == "48":
+            assert len(one) == 200
+            np.testing.assert_array_equal(one[:144], two[:144])
+            assert (one[144:] != two[144:]).any()
+        else:
+            assert len(one) == 100
+            assert (one != two).any()  # four labels of the first half are others
+    line = said(kb.recipes.make("mean"), X, y, 0, labels)
+    expected = y[:100].mean() if labels == "frozen" else y[:144].mean()
+    np.testing.assert_allclose(line[-60 if labels == "frozen" else 150], expected)
+
+
 def test_z_values(benchmark):
     shootout = benchmark("shootout")
     rng = np.random.default_rng(0)
