@@ -96,13 +96,13 @@ def prequential(
             raise InputError("prequential: a stream has its own labels and order; give neither")
         if task == "classification" and classes is None:
             classes = classes_of(X)
-        chunks = _of_stream(estimator, X, classes)
+        chunks = _of_stream(estimator, X, classes, not lateness.at_once)
     else:
         X, y = _arrays(X, y)
         if task == "classification" and classes is None:
             classes = distinct(y)
         order = np.arange(len(y)) if order is None else _order(order, len(y))
-        chunks = _of_arrays(estimator, X, y, order, classes)
+        chunks = _of_arrays(estimator, X, y, order, classes, not lateness.at_once)
     one = _Pass(estimator, task, classes, lateness)
     for X_chunk, y_chunk in chunks:
         one.take(X_chunk, y_chunk)
@@ -226,23 +226,30 @@ def _order(order: Any, rows: int) -> NDArray[np.int64]:
     return order.astype(np.int64)
 
 
-def _of_stream(estimator: Any, stream: Stream, classes: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
+def _of_stream(
+    estimator: Any, stream: Stream, classes: Any, late: bool
+) -> Iterator[tuple[Any, NDArray[Any]]]:
     """Its chunks; the first compiles what the estimator runs on."""
     for place, (X, y) in enumerate(stream.chunks(_chunk(stream.n_rows))):
         if place == 0:
             few = few_rows(y)
-            warm_up(estimator, X[few], y[few], classes)
+            warm_up(estimator, X[few], y[few], classes, late)
         yield X, y
 
 
 def _of_arrays(
-    estimator: Any, X: Any, y: NDArray[Any], order: NDArray[np.int64], classes: Any
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    order: NDArray[np.int64],
+    classes: Any,
+    late: bool,
 ) -> Iterator[tuple[Any, NDArray[Any]]]:
     """The rows in their order; before, what looks ahead does so, and code is compiled."""
     if classes is not None:
         _look_ahead(estimator, X, y, order, classes)
     few = few_rows(y)
-    warm_up(estimator, X[few], y[few], classes)
+    warm_up(estimator, X[few], y[few], classes, late)
     size = _chunk(len(y))
     for start in range(0, len(order), size):
         rows = order[start : start + size]

@@ -69,10 +69,12 @@ def few_rows(y: NDArray[Any]) -> NDArray[np.int64]:
     return np.sort(first)[:ROWS]
 
 
-def warm_up(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> None:
+def warm_up(
+    estimator: Any, X: Any, y: NDArray[Any], classes: Any = None, late: bool = False
+) -> None:
     """A copy of one of our learners learns some rows: all that it runs on is compiled, and loaded.
 
-    So does a copy of a model of another library. What else has `learn` passes as it is: it compiles
+    Where labels come late it predicts them, too. So does a copy of a model of another library. What else has `learn` passes as it is: it compiles
     nothing that we know of.
     """
     if not isinstance(estimator, (OnlineMachine, OutsideMachine)):
@@ -85,6 +87,10 @@ def warm_up(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> Non
             warnings.simplefilter("ignore")
         for _ in range(2):  # the second time with support vectors
             trial.learn(X, y, **labels)
+        if late:
+            trial.predict(X)
+            if hasattr(trial, "predict_interval"):
+                trial.predict_interval(X)
 
 
 def try_out(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> None:
