@@ -74,8 +74,8 @@ def warm_up(
 ) -> None:
     """A copy of one of our learners learns some rows: all that it runs on is compiled, and loaded.
 
-    Where labels come late it predicts them, too. So does a copy of a model of another library. What else has `learn` passes as it is: it compiles
-    nothing that we know of.
+    Where labels come late it predicts them, too. So does a copy of a model of another library. What
+    else has `learn` passes as it is: it compiles nothing that we know of.
     """
     if not isinstance(estimator, (OnlineMachine, OutsideMachine)):
         return
