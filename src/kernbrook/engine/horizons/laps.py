@@ -16,7 +16,7 @@ from kernbrook.gram.points import Flags, Floats, Labels, check_array, check_csr
 
 FAR = 128  # the last place of `soon`
 SHORTEST = 128  # rows of a lap
-SHORT_LAPS = 32  # before laps are four times as long
+SHORT_LAPS = 16  # before laps are four times as long
 LAPS_LATE = 4  # from one model kept for `late` to the next
 SOON_PLACES = np.array([*range(2, 17, 2), *range(21, FAR + 1, 12)])
 LATE_PLACES = 16  # rows judged of each lap for `late`
