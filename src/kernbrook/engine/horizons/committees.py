@@ -226,9 +226,8 @@ class Horizons:
         which = which[order]
         scores = np.concatenate([part.scores for part in scored])[order]
         sizes = np.concatenate([part.sizes for part in scored])[order]
-        own = np.concatenate([np.full(len(part.which), part.kind == kind) for part in scored])[
-            order
-        ]
+        kinds = np.concatenate([np.full(len(part.which), part.kind) for part in scored])
+        own = kinds[order] == kind
         n, progress = len(which), copied(one.progress)
         board = _board(model, scores, sizes, lap.labels[which], lap.weights[which])
         before, leanings = self._voted(model, one, board)  # as they would have been said
