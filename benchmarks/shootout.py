@@ -6,8 +6,9 @@
 Each label is predicted before it is learned from. The streams are the first ROWS rows of each, in
 their own order, but for those whose file is grouped by class: these are shuffled with seed 0.
 
-Where labels come every 48 rows, the rows until then are predicted by what was learned before. A
-frozen method learns the first half of the rows and predicts the second, whose labels it never sees.
+Where labels come every 48 rows, the rows until then are predicted by what was learned before; the
+first 48 do not count, of which nobody knows anything. A frozen method learns the first half of the
+rows and predicts the second, whose labels it never sees.
 
 A cell is one method, stream and seed. It runs in a process of its own, with one thread. Processor
 seconds are those of predicting and learning; a copy of the method learns 50 rows before, so that
@@ -300,7 +301,7 @@ def said(estimator: Any, X: Any, y: Any, classes: int, labels: str) -> Any:
                 break
         said = learned(estimator, X[rows], y[rows], classes)
         if not start:
-            found.append(said[:1].repeat(len(said)))  # nothing was known yet
+            found.append(said[:1].repeat(len(said)))  # which do not count
     return found[1] if labels == "frozen" else np.concatenate(found)
 
 
@@ -328,6 +329,11 @@ def size(estimator: Any) -> float:
         return float("nan")
 
 
+def first_counted(labels: str) -> int:
+    """The row from which on errors count, in what a cell has."""
+    return int(labels) if labels.isdigit() and labels != "1" else 0
+
+
 def gathered(cache: Path, cells: list[Cell]) -> dict[tuple[str, str], Ran]:
     """By stream and method, the means over seeds of the cells that are there."""
     found: dict[tuple[str, str], list[Ran]] = {}
@@ -339,7 +345,8 @@ def gathered(cache: Path, cells: list[Cell]) -> dict[tuple[str, str], Ran]:
                     losses = np.unpackbits(file["bits"], count=int(file["rows"])).astype(float)
                 else:
                     losses = file["squares"].astype(float)
-                ran = Ran(losses[: cell.rows], float(file["seconds"]), float(file["bytes"]))
+                losses = losses[first_counted(cell.labels) : cell.rows]
+                ran = Ran(losses, float(file["seconds"]), float(file["bytes"]))
             found.setdefault((cell.stream, cell.method), []).append(ran)
     return {
         key: Ran(
@@ -383,7 +390,7 @@ class Table:
     def _met(self, stream: str) -> Any:
         """The labels of the rows that were predicted."""
         y = self.data[stream]["y"]
-        return y[len(y) // 2 :] if self.labels == "frozen" else y
+        return y[len(y) // 2 if self.labels == "frozen" else first_counted(self.labels) :]
 
     def shown(self, stream: str, method: str) -> str:
         error = self.error(stream, method)
