@@ -76,8 +76,9 @@ def late(methods: str, streams: str = "") -> str:
         for cell in table["cells"]
     }
     chosen = streams.split() or [name for table in values[:2] for name in table["rows"]]
-    ours = " or ".join(OURS.values())
-    titles = {"kernbrook": ours} | {name: TITLES[name] for name in methods.split()}
+    titles = {"kernbrook": "kernbrook, without settings"} | {
+        name: TITLES[name] for name in methods.split()
+    }
     lines = [f"| | {' | '.join(SHORT.get(name, name) for name in chosen)} |"]
     lines.append(f"|---|{'---|' * len(chosen)}")
     for method, title in titles.items():
@@ -88,6 +89,8 @@ def late(methods: str, streams: str = "") -> str:
                 error, task = errors.get((stream, method, labels), (None, ""))
                 among = [errors.get((stream, other, labels), (None, ""))[0] for other in titles]
                 text = "" if error is None else f"{error:.{1 if task == 'classification' else 2}f}"
+                if error is not None and error > 100:
+                    text = "diverged"
                 least = error is not None and error <= min(e for e in among if e is not None)
                 each.append(f"**{text}**" if least else text)
             texts.append(" / ".join(each) if any(each) else "")
@@ -133,7 +136,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "shards, waveform": lambda: shards("waveform"),
     "shards, costs": costs,
     "shootout, late": lambda: late(
-        "lgb500 line500 arf", "elec2 weather covtype a9a energy twitter tomshardware"
+        "lgb500 line500 arf", "elec2 weather covtype a9a energy twitter"
     ),
     "shootout, late classes": lambda: late(
         "lgb500 line500 arf hat knn1000 logreg majority",
