@@ -268,6 +268,16 @@ def test_the_page_on_drift(run):
     assert said.splitlines()[-1] == "50.0 0.0"
 
 
+@pytest.mark.slow
+def test_the_page_on_late_labels(run):
+    """Rows farther from the last label err more, and their intervals cover them all the same."""
+    said, names = run("docs/late.md")
+    parts = [[float(word) for word in line.split()] for line in said.splitlines()]
+    assert [(first, last) for first, last, *_ in parts] == [(1, 1), (2, 16), (17, 48)]
+    assert parts[1][2] < parts[2][2] < names["y"].var() / 2
+    assert all(coverage > 0.8 for *_, coverage in parts[1:])
+
+
 def test_the_page_on_adding_a_kernel(run):
     said, _ = run("docs/adding_a_kernel.md")
     assert float(said) > 0.8
