@@ -99,7 +99,12 @@ def solved(squares: Floats, products: Floats) -> Floats:
         unit = np.where(root > 0, root, 1.0)
         matrix = square / unit / unit[:, None]
         matrix[np.diag_indices_from(matrix)] += RIDGE / max(square[-1, -1], 1.0)
-        solution[i] = np.linalg.solve(matrix, product / unit[:, None]) / unit[:, None]
+        wanted = product / unit[:, None]
+        try:
+            found = np.linalg.solve(matrix, wanted)
+        except np.linalg.LinAlgError:  # of so many labels that nothing is added any more
+            found = np.linalg.lstsq(matrix, wanted)[0]
+        solution[i] = found / unit[:, None]
     return solution
 
 
@@ -165,9 +170,10 @@ def restored(fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Lines:
     diagonal = np.diagonal(lines.squares, axis1=1, axis2=2)
     most = np.sqrt(np.maximum(diagonal, 0.0))
     bound = most[:, :, None] * most[:, None, :] * (1 + 1e-6)
-    if (diagonal < 0).any() or (np.abs(lines.squares) > bound).any():
+    if not ((diagonal >= 0).all() and (np.abs(lines.squares) <= bound).all()):
         raise InputError("squares: not sums of products that rows can have")
-    try:
-        return lines._replace(solution=solved(lines.squares, lines.products))
-    except np.linalg.LinAlgError:
-        raise InputError("squares: not sums of products that rows can have") from None
+    unit = np.where(most > 0, most, 1.0)
+    least = np.linalg.eigvalsh(lines.squares / unit[:, :, None] / unit[:, None, :]).min()
+    if least < -1e-6:  # rounding
+        raise InputError("squares: not sums of products that rows can have")
+    return lines._replace(solution=solved(lines.squares, lines.products))
