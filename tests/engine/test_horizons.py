@@ -364,3 +364,30 @@ def test_not_worse_than_the_mean(C, seed):
     late = slice(1000, None)
     lost = [np.mean((said[late] - y[late]) ** 2) for said in (ours, means)]
     assert lost[0] <= 1.03 * lost[1]
+
+
+def test_a_lap_that_an_interruption_left_open():
+    """It is closed before the next row is noted."""
+    X, y = stream(None, 300)
+    whole, cut = machine(None), machine(None)
+    for model in (whole, cut):
+        model.partial_fit(X[:60], y[:60])
+        for i in range(60, 127):
+            model.learn_one(X[i], y[i])
+    whole.learn_one(X[127], y[127])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(cut._run), "settle", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            cut.learn_one(X[127], y[127])
+    assert cut.n_rounds_ == 128
+    for model in (whole, cut):
+        for i in range(128, 300):
+            model.learn_one(X[i], y[i])
+    ours, theirs = whole.state(), cut.state()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(theirs[name], array, err_msg=name)
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt

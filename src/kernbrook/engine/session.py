@@ -227,6 +227,9 @@ class RowSession:
         horizons = held["horizons"]
         if horizons is None:
             return False
+        if at >= horizons.end:  # an interruption left a lap open
+            self.model.settle()
+            horizons = held["horizons"]
         horizons.note(at, X, labels, weights, given)
         return bool(at + n == horizons.end)
 

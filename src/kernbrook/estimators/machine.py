@@ -36,7 +36,7 @@ from kernbrook.checks import (
 )
 from kernbrook.engine.blocks import Views, as_targets, slices
 from kernbrook.engine.going_on import widen
-from kernbrook.engine.horizons.committees import NEXT, waiting
+from kernbrook.engine.horizons.committees import waiting
 from kernbrook.engine.model import Follow, Leant, Model
 from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.progress import MOST_ROUNDS, Board
@@ -492,8 +492,12 @@ class OnlineMachine(Snapshots, BaseEstimator):
         if self._run.horizons is None:
             return None
         if self.delay is not None:
-            return np.full(n, int(min(self.delay, MOST_ROUNDS)) + 1)
-        return waiting.get() + np.arange(1, n + 1)
+            return np.full(n, self._place(n))
+        return self._place(0) + np.arange(1, n + 1)
+
+    def _place(self, n: int) -> int:
+        """How far the last of n rows is from the last label."""
+        return waiting.get() + n if self.delay is None else int(min(self.delay, MOST_ROUNDS)) + 1
 
     def _by_horizon(self, leant: Leant) -> Iterator[tuple[Flags, Any]]:
         """Which rows are far from the last label, by horizon, and the calibration of these."""
@@ -504,10 +508,8 @@ class OnlineMachine(Snapshots, BaseEstimator):
 
     def _next_alone(self, n: int) -> bool:
         """Whether the committee for the next row decides on all of n rows."""
-        places, horizons = self._places(n), self._run.horizons
-        if places is None or horizons is None:
-            return True
-        return bool((horizons.kinds(places) == NEXT).all())
+        horizons = self._run.horizons
+        return horizons is None or horizons.next_alone(self._place(n))
 
     def _seen(self, X: Any) -> tuple[Views, Any]:
         """Rows as they would be seen if they came next, and as they are given."""

@@ -106,6 +106,10 @@ class PoolMap:
                     self._panels.append((np.array(held), kind([maps[j] for j in held])))
                     held = []
 
+    def __deepcopy__(self, memo: object) -> PoolMap:
+        """The maps do not change once they are drawn."""
+        return self
+
     def empty(self, b: int) -> Floats:
         """Room for the features of b rows."""
         features = int(self.offsets[-1])

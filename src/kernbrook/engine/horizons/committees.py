@@ -213,7 +213,7 @@ class Horizons:
     def _places(self, kept: Kept | None, places: Labels) -> Labels:
         """The rows of this lap to be judged: with a label."""
         rows = self._rows_at(kept, places, len(self.lap))
-        judged = ~np.isnan(self.lap.labels[rows])
+        judged = self.lap.tells[rows]
         if not self.lap.all:  # or a lap that began in its middle
             judged &= np.array([self.lap.X[row] is not None for row in rows], dtype=bool)
         return np.asarray(rows[judged])
@@ -282,6 +282,11 @@ class Horizons:
         if self.soon.rows[0] < LEAST:
             kinds[kinds == SOON] = NEXT
         return kinds
+
+    def next_alone(self, place: int) -> bool:
+        """Whether the model's own committee decides on a row at a place, and all before it."""
+        soon = self.soon.rows[0] >= LEAST
+        return place <= 1 or not (soon or (place > FAR and self.late.rows[0] >= LEAST))
 
     def decide(
         self, model: Model, board: Board, X: Any, kinds: NDArray[np.int8], decisions: Floats,

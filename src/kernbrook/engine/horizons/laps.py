@@ -31,7 +31,7 @@ class Lap:
     """Rows since the last lap ended, filled in place; what lies behind the last row is nothing.
 
     X : (n, d) as they were given; of many features a list, in which rows are that may be judged
-    labels : (n,) NaN where none was seen, or of a row that weighs nothing
+    labels : (n,) NaN where none was seen
     weights, given : (n,) of the rows, as they are learned with, and as they were given
     """
 
@@ -51,15 +51,17 @@ class Lap:
         where = slice(at, at + n)
         if self.all:
             self.X[where] = X.toarray() if sp.issparse(X) else X
-        else:
+        elif self.wanted[where].any():
             for i in np.flatnonzero(self.wanted[where]):
                 row = X[i : i + 1]
                 dense = row.toarray() if sp.issparse(row) else row.copy()
                 self.X[at + i] = sp.csr_matrix(row) if self.sparse else dense
         self.labels[where], self.weights[where], self.given[where] = labels, weights, given
-        tells_nothing = np.isnan(self.labels[where]) | ~(self.weights[where] > 0)
-        self.labels[where][tells_nothing] = np.nan
-        self.weights[where][tells_nothing] = self.given[where][tells_nothing] = 1.0
+
+    @property
+    def tells(self) -> Flags:
+        """(n,) bool, the rows that have a label and weigh something."""
+        return ~np.isnan(self.labels) & (self.weights > 0)
 
     def rows(self, which: Labels) -> Any:
         """Some of the rows that may be judged, as the model keeps rows."""
@@ -70,7 +72,8 @@ class Lap:
 
     def arrays(self, n: int) -> dict[str, NDArray[Any]]:
         """The first n rows."""
-        own = {name: getattr(self, name)[:n] for name in ("labels", "weights", "given")}
+        tells, blank = self.tells, {"labels": np.nan, "weights": 1.0, "given": 1.0}
+        own = {name: np.where(tells, getattr(self, name), no)[:n] for name, no in blank.items()}
         if self.all:
             return {"X": self.X[:n], **own}
         there = np.array([i for i in range(n) if self.X[i] is not None], dtype=np.int64)
