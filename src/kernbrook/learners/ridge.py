@@ -72,7 +72,7 @@ class Ridge(BaseEstimator):
         self.features = features
 
     def extra_rows(self, dim: int, scores: int) -> int:
-        """Rows of `dim` numbers that it keeps besides its coefficients: P."""
+        """Rows of `dim` numbers that it keeps besides its coefficients: P, below the diagonal."""
         return dim
 
     def fill_extra(self, extra: NDArray[Any]) -> None:
@@ -100,14 +100,19 @@ def along(z, t, gains):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
 def ridge_gain(inverse, z, t, gains):
     """z' P z for the inverse P of the regularised moment matrix; gains = P z.
 
+    P is symmetric: what lies below its diagonal is read once, for both halves.
     Not below 0, where after great weights P is only rounding errors.
     """
-    for j in range(inverse.shape[0]):
-        gains[j] = product(inverse, j, z, t)
+    for j in range(np.uintp(inverse.shape[0])):
+        own, total = z[t, j], 0.0
+        for i in range(j):
+            total += inverse[j, i] * z[t, i]
+            gains[i] += inverse[j, i] * own
+        gains[j] = total + inverse[j, j] * own
     return max(0.0, along(z, t, gains))
 
 
@@ -136,8 +141,8 @@ def _predict(rule, held, z, t, out):
 def _descend(rule, held, z, t, seen, scores, variance):
     """Recursive least squares: theta and P after one more example.
 
-    With A <- forgetting A + weight z z', P its inverse; variance = z' P z and gains = P z of
-    before, changed.
+    With A <- forgetting A + weight z z', P its inverse, of which half is kept up to date;
+    variance = z' P z and gains = P z of before, changed.
     """
     theta, inverse, gains = held.theta, held.extra, held.gains
     forgetting = forgetting_now(rule, inverse)
@@ -149,15 +154,15 @@ def _descend(rule, held, z, t, seen, scores, variance):
         for j in range(d):
             theta[c, j] += step * gains[j]
     root, grown = math.sqrt(total), 1.0 / forgetting
-    for j in range(d):  # P stays symmetric to the last bit: by forgetting, the rest would grow
+    for j in range(d):
         gains[j] /= root
     for i in range(d):
         factor = gains[i]
         if forgetting == 1.0:
-            for j in range(d):
+            for j in range(i + np.uintp(1)):
                 inverse[i, j] -= factor * gains[j]
         else:
-            for j in range(d):
+            for j in range(i + np.uintp(1)):
                 inverse[i, j] = (inverse[i, j] - factor * gains[j]) * grown
 
 
@@ -167,12 +172,18 @@ def _together(rule: RidgeRule, apart: Apart) -> tuple[Floats, Floats]:
 
     Under forgetting they count the last ones, and are averaged.
     """
-    matrices = apart.over(lambda one: inverse_of(one.extra))
+    matrices = apart.over(lambda one: inverse_of(whole(one.extra)))
     matrix = matrices.averaged() if rule.forgetting < 1.0 else matrices.added()
-    own = apart.over(lambda one: one.theta @ inverse_of(one.extra))
+    own = apart.over(lambda one: one.theta @ inverse_of(whole(one.extra)))
     moments = own.averaged() if rule.forgetting < 1.0 else own.added()
     inverse = inverse_of(matrix)
-    return moments @ inverse, inverse
+    return moments @ inverse, np.tril(inverse)
+
+
+def whole(lower: Floats) -> Floats:
+    """A symmetric matrix, of which what lies on and below the diagonal counts."""
+    below = np.tril(lower, -1)
+    return np.asarray(below + below.T + np.diag(np.diagonal(lower)))
 
 
 def inverse_of(matrix: Floats) -> Floats:
