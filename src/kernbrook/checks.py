@@ -335,6 +335,27 @@ class Other(NamedTuple):
         return ""
 
 
+class Several(NamedTuple):
+    """What another kind has, or a list of such; see `each_of`."""
+
+    kind: Any
+
+    @property
+    def words(self) -> str:
+        return f"{self.kind.words}, or a list of these"
+
+    def wanted(self, value: Any) -> str:
+        found = each_of(value)
+        fits = len(found) > 0 and not any(self.kind.wanted(one) for one in found)
+        return "" if fits else self.words
+
+
+def each_of(value: Any) -> list[Any]:
+    """The values of a parameter that may be one or a list."""
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    return list(value) if several else [value]
+
+
 POSITIVE, NON_NEGATIVE = Number(0, ends="(]"), Number(0)
 
 

@@ -42,7 +42,7 @@ from kernbrook.engine.row import (
     look_at_row,
 )
 from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they register)
-from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, link_own
+from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, link_own, together
 from kernbrook.engine.verbs import parts_of
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import RANGES, Floats, Labels, range_of
@@ -338,18 +338,3 @@ def views(
         state = seen, np.atleast_2d(first), np.atleast_2d(second)
         found.append(View(row, METHODS[method], *state))
     return found
-
-
-def together(groups: Sequence[Sequence[NDArray[Any]]]) -> tuple[Labels, list[list[NDArray[Any]]]]:
-    """One flat array, (words,), and parts of it, each of a shape and type like one in `groups`."""
-    words = [[-(-array.nbytes // 8) for array in group] for group in groups]
-    memory = np.zeros(sum(map(sum, words)), dtype=np.int64)
-    at = 0
-    parts: list[list[NDArray[Any]]] = []
-    for group, sizes in zip(groups, words, strict=True):
-        parts.append([])
-        for array, size in zip(group, sizes, strict=True):
-            own = memory[at : at + size].view(np.uint8)[: array.nbytes]
-            parts[-1].append(own.view(array.dtype).reshape(array.shape))
-            at += size
-    return memory, parts

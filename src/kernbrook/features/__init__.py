@@ -1,8 +1,17 @@
-"""Explicit features of kernels: one file a map."""
+"""Explicit features of kernels, and cells of partitions: one file a map."""
 
+from kernbrook.features.grown_partitions import GrownPartitions
 from kernbrook.features.monomials import Monomials
 from kernbrook.features.nystroem import Nystroem
+from kernbrook.features.random_binning import RandomBinning
 from kernbrook.features.random_features import RandomFeatures
 from kernbrook.features.tensor_sketch import TensorSketch
 
-__all__ = ["Monomials", "Nystroem", "RandomFeatures", "TensorSketch"]
+__all__ = [
+    "GrownPartitions",
+    "Monomials",
+    "Nystroem",
+    "RandomBinning",
+    "RandomFeatures",
+    "TensorSketch",
+]

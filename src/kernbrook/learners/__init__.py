@@ -3,6 +3,7 @@
 from kernbrook.learners.ahpatron import Ahpatron
 from kernbrook.learners.bogd import BOGD
 from kernbrook.learners.bpas import BPAS
+from kernbrook.learners.cells import Cells
 from kernbrook.learners.external import Advice, External
 from kernbrook.learners.forgetron import Forgetron
 from kernbrook.learners.gradient_descent import GradientDescent
@@ -24,6 +25,7 @@ __all__ = [
     "RBP",
     "Advice",
     "Ahpatron",
+    "Cells",
     "External",
     "Forgetron",
     "GradientDescent",

@@ -14,6 +14,9 @@ DRAW_ADMISSION = 2
 DRAW_REMOVAL = 3
 DRAW_LABEL = 4
 DRAW_SUBSET = 5
+DRAW_COPIES = 6
+DRAW_INPUTS = 7
+DRAW_SAMPLE = 8
 FIRST_OWN = 1 << 10  # kinds from here on are for parts of others
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)

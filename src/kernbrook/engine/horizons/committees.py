@@ -253,7 +253,10 @@ class Horizons:
 
     def _kept(self, model: Model, after: Horizons) -> Kept:
         """The model as it is; copied where single rows change its arrays in place, or may do so."""
-        states = model.states if model.session is None else deepcopy(model.states)
+        pairs = zip(model.stores, model.states, strict=True)
+        states = tuple(store.snapshot(state) for store, state in pairs)
+        if model.session is not None:
+            states = deepcopy(states)
         at = np.array([model.rounds])
         return Kept(at, states, model.scaler.copy(), copied(model.progress), after.lines)
 

@@ -196,6 +196,13 @@ class Store:
         """Bytes that the state takes."""
         return sum(array.nbytes for array in self.arrays(state).values())
 
+    def snapshot(self, state: Any) -> Any:
+        """The state as one that is read while learning goes on. Called at the start of a lap.
+
+        By default the state itself, which no block changes.
+        """
+        return state
+
     def only(self, state: Any, expert: int) -> Any:
         """The state once all experts but one are given up; `expert` is its number in the pool."""
         return state

@@ -118,3 +118,18 @@ class InRows:
 def in_rows(store: Store) -> type[InRows] | str:
     """How a store meets rows one by one, or what it has that does not. Stores register theirs."""
     return store.by_block or f"the store {type(store).__name__}"
+
+
+def together(groups: Sequence[Sequence[NDArray[Any]]]) -> tuple[Labels, list[list[NDArray[Any]]]]:
+    """One flat array, (words,), and parts of it, each of a shape and type like one in `groups`."""
+    words = [[-(-array.nbytes // 8) for array in group] for group in groups]
+    memory = np.zeros(sum(map(sum, words)), dtype=np.int64)
+    at = 0
+    parts: list[list[NDArray[Any]]] = []
+    for group, sizes in zip(groups, words, strict=True):
+        parts.append([])
+        for array, size in zip(group, sizes, strict=True):
+            own = memory[at : at + size].view(np.uint8)[: array.nbytes]
+            parts[-1].append(own.view(array.dtype).reshape(array.shape))
+            at += size
+    return memory, parts

@@ -1,0 +1,331 @@
+"""Arrays too large to be copied before each block: an expert that learns in place.
+
+A table has a million numbers, of which a row changes some hundred. To copy the table before each
+block, as other stores do, would take longer than to learn. So the table is changed in place, and a
+state says how it came to be: by a copy of the table at some row, and the rows since. The last state
+has the table itself. Any other, after a block that failed or where somebody goes on from an old
+one, is made again: the rows are learned once more from the copy, which gives the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from kernbrook.compiler.compiling import Verb, njit
+from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
+from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, read, together
+from kernbrook.engine.uniting import Apart
+from kernbrook.engine.verbs import learn, score
+from kernbrook.errors import NonFiniteError
+from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array
+
+BLOCK = 4096  # examples
+COPIED = 1024  # rows between two copies of a table
+
+
+@Verb
+def say(form: Any, x: Any, out: Any) -> None:
+    """Score a row, (d,), as it was given; nothing is learned. out : (c,) the scores."""
+    raise NotImplementedError
+
+
+@Verb
+def follow(
+    form: Any, x: Any, scores: Any, label: int, target: float, weight: float, number: int
+) -> None:
+    """Learn from a row that was scored just before.
+
+    The same rows after the same arrays lead to the same arrays, bit for bit, and to finite ones.
+
+    scores : (c,) as `say` gave them; label, target : number of the class, and the label as a float
+    weight : above 0; number : of the label, from 1
+    """
+    raise NotImplementedError
+
+
+class Content(Protocol):
+    """What is kept.
+
+    first : arrays before the first row, in NamedTuples; never changed
+    """
+
+    first: Any
+
+    def form(self, arrays: Any) -> Any:
+        """The compiled form, with the two verbs, on arrays like `first`, changed in place."""
+
+    def check(self, arrays: Any) -> None:
+        """Raise InputError where learning cannot have led to these arrays."""
+
+    def grown(self, before: Any, spread: Spread) -> Any:
+        """Arrays as those of fewer scores."""
+
+
+class Chunk(NamedTuple):
+    """Rows that were learned: (n, d) features, and (n,) labels, weights and numbers, from 1."""
+
+    X: Floats
+    labels: Floats
+    weights: Floats
+    numbers: Labels
+
+
+class Table:
+    """Arrays that are changed in place.
+
+    version : of the state that they are; 0 while a block is learned
+    versions : so far
+    """
+
+    def __init__(self, arrays: Any):
+        self.arrays, self.version, self.versions = arrays, 1, 1
+
+
+class State:
+    """What was learned; it does not change, however it is kept.
+
+    copy : the arrays at some row, never changed; None: single rows change the table
+    since : the rows learned since then
+    table, version : the arrays that are this state, as long as their version is this one
+    """
+
+    def __init__(self, copy: Any, since: tuple[Chunk, ...] = (), table: Table | None = None):
+        self.copy, self.since, self.table = copy, since, table
+        self.version = 0 if table is None else table.version
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> State:
+        if self.copy is None:
+            assert self.table is not None
+            return State(copied(self.table.arrays))
+        return State(self.copy, self.since)
+
+    def __reduce__(self) -> Any:
+        other = self.__deepcopy__({})
+        return State, (other.copy, other.since)
+
+
+class Expert(NamedTuple):
+    """The compiled form for rounds.
+
+    expert : (1,) its number
+    X : (b, d) the rows as they were given
+    form : see `say`
+    numbers : (b,) out, of the labels that were learned from; 0: not learned from
+    """
+
+    expert: Labels
+    X: Floats
+    form: Any
+    numbers: Labels
+
+
+@score.of(Expert)
+def _score(part, t, board):
+    out = board.scores[t, part.expert[0]]
+    say(part.form, part.X[t], out)
+    for c in range(out.shape[0]):
+        board.sizes[t, part.expert[0], c] = abs(out[c])
+
+
+@learn.of(Expert)
+def _learn(part, t, updates, clock, board):
+    expert, target, weight = part.expert[0], board.labels[t], board.importance[t]
+    if updates[expert] and weight > 0.0:
+        label = 0 if board.numbers else int(target)
+        follow(part.form, part.X[t], board.scores[t, expert], label, target, weight, clock.number)
+        part.numbers[t] = clock.number
+
+
+@njit(cache=True, nogil=True)
+def learn_again(form, X, labels, weights, numbers, of_numbers, scores):
+    """Learn rows that were learned before; scores : (c,) scratch."""
+    for t in range(X.shape[0]):
+        label = 0 if of_numbers else int(labels[t])
+        say(form, X[t], scores)
+        follow(form, X[t], scores, label, labels[t], weights[t], numbers[t])
+
+
+class InPlace(Store):
+    """Of one expert; it stands alone."""
+
+    def __init__(self, content: Content, first: int, setting: Setting):
+        self.content, self.setting = content, setting
+        self.experts, self.together = np.array([first]), BLOCK
+
+    def begin(self) -> State:
+        return State(self.content.first)
+
+    # -- states and tables ------------------------------------------------------------------
+
+    def _table(self, state: State) -> Table:
+        """The arrays of a state, made again where they have gone on."""
+        table = state.table
+        if table is None or table.version != state.version:
+            table = Table(copied(state.copy))
+            form, scores = self.content.form(table.arrays), np.empty(self.setting.scores)
+            for rows in state.since:
+                learn_again(form, *rows, self.setting.regression, scores)
+            state.table, state.version = table, table.version
+        return table
+
+    def now(self, state: State) -> Any:
+        """The arrays of a state, to be read only."""
+        if state.copy is None or state.since:
+            return self._table(state).arrays
+        return state.copy
+
+    def snapshot(self, state: State) -> State:
+        copy = copied(self.now(state))
+        if state.copy is not None:
+            state.copy, state.since = copy, ()
+        return State(copy)
+
+    # -- learning ---------------------------------------------------------------------------
+
+    def prepare(self, state: State, rows: Rows, progress: Progress, raw: Any) -> Pass:
+        if state.copy is None:
+            state = State(copied(self.now(state)))
+        elif sum(len(chunk.X) for chunk in state.since) >= COPIED:
+            state.copy, state.since = copied(self.now(state)), ()
+        table = self._table(state)
+        member = self.member(_dense(raw), table.arrays)
+        table.version = 0
+
+        def finish(board: Board, asked: Flags) -> State:
+            there = np.flatnonzero(member.numbers)
+            chunk = Chunk(
+                member.X[there], board.labels[there], board.importance[there],
+                member.numbers[there],
+            )  # fmt: skip
+            table.versions += 1
+            table.version = table.versions
+            return State(state.copy, (*state.since, chunk) if len(there) else state.since, table)
+
+        return Pass((member,), 1, finish)
+
+    def reading(self, state: State, rows: Rows, raw: Any) -> Pass:
+        return Pass((self.member(_dense(raw), self.now(state)),), 1, lambda *_: state)
+
+    def member(self, X: Floats, arrays: Any) -> Expert:
+        """The compiled form on rows and arrays."""
+        return Expert(self.experts, X, self.content.form(arrays), np.zeros(len(X), np.int64))
+
+    # -- as arrays --------------------------------------------------------------------------
+
+    def arrays(self, state: State) -> dict[str, NDArray[Any]]:
+        return dict(named(self.now(state)))
+
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> State:
+        first = self.content.first
+        for name, array in named(first):
+            check_array(name, arrays.get(name), array.shape, array.dtype)
+        return State(like(first, iter([arrays[name] for name, _ in named(first)])))
+
+    def check(self, state: State, progress: Progress) -> None:
+        self.content.check(self.now(state))
+
+    def goes_on(self, before: Any, state: State, spread: Spread) -> dict[str, NDArray[Any]]:
+        return dict(named(self.content.grown(before.now(state), spread)))
+
+    def widened(self, before: Any, state: State) -> State:
+        """What was drawn for fewer features is another: it begins anew."""
+        return self.begin()
+
+    def united(self, apart: Apart) -> State:
+        """What has learned from most labels stays."""
+        state: State = apart.each[int(apart.shares.argmax())]
+        return State(copied(self.now(state)))
+
+    def overflow(self, expert: int) -> NonFiniteError:
+        return NonFiniteError("the scores of an expert on cells overflowed; scale the labels")
+
+    def nbytes(self, state: State) -> int:
+        own = sum(array.nbytes for _, array in named(self.now(state)))
+        return own + sum(array.nbytes for chunk in state.since for array in chunk)
+
+
+# -- arrays in NamedTuples ---------------------------------------------------------------------
+
+
+def named(arrays: Any, begin: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
+    """Each array with its name, with dots."""
+    for name, one in arrays._asdict().items():
+        if isinstance(one, np.ndarray):
+            yield f"{begin}{name}", one
+        else:
+            yield from named(one, f"{begin}{name}.")
+
+
+def like(arrays: Any, others: Iterator[NDArray[Any]]) -> Any:
+    """The same with other arrays, in their order."""
+    return type(arrays)(
+        *(next(others) if isinstance(one, np.ndarray) else like(one, others) for one in arrays)
+    )
+
+
+def copied(arrays: Any) -> Any:
+    """The same with copies of all arrays."""
+    return like(arrays, iter([array.copy() for _, array in named(arrays)]))
+
+
+# -- row by row ----------------------------------------------------------------------------------
+
+
+class RowInPlace(NamedTuple):
+    """The form for rounds; where its arrays lie, and room for a copy of these, (words,) each."""
+
+    member: Expert
+    live: Labels
+    saved: Labels
+
+
+class InPlaceInRows(InRows):
+    """The same, row by row, on arrays of its own."""
+
+    def __init__(self, store: InPlace, state: State, row: Row):
+        self.store, self.row = store, row
+
+    def changing(self, state: State) -> list[Floats]:
+        return []
+
+    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[Expert, RowInPlace]:
+        first = self.store.content.first
+        live, (own,) = together([[array for _, array in named(first)]])
+        self.state = State(None, (), Table(like(first, iter(own))))
+        member = self.store.member(self.row.given, like(first, iter(own)))
+        return member, RowInPlace(member, live, np.empty_like(live))
+
+    def load(self, state: State) -> None:
+        if state is not self.state:
+            others = named(self.store.now(state))
+            for (_, own), (_, other) in zip(named(self.store.now(self.state)), others, strict=True):
+                np.copyto(own, other)
+
+
+@in_rows.register(InPlace)
+def _in_rows(store: InPlace) -> type[InRows]:
+    return InPlaceInRows
+
+
+@read.of(RowInPlace)
+def _read(store, board):
+    score(store.member, 0, board)
+
+
+@keep.of(RowInPlace)
+def _keep(store, back):
+    source, target = (store.saved, store.live) if back else (store.live, store.saved)
+    for i in range(np.uintp(target.shape[0])):
+        target[i] = source[i]
+
+
+def _dense(raw: Any) -> Floats:
+    """Rows as they were given, (n, d)."""
+    dense = raw.toarray() if sp.issparse(raw) else raw
+    return np.ascontiguousarray(dense, dtype=np.float64)

@@ -1,0 +1,120 @@
+"""Random binning: grids of random widths, whose cells are hashed into one table."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from kernbrook.checks import Number, Several, Whole, each_of, or_none
+from kernbrook.compiler.compiling import njit
+from kernbrook.numerics.draws import mix
+
+SMALLEST_WIDTH = 1e-3  # in ranks
+
+
+class Grids(NamedTuple):
+    """n grids, which lie one after the other.
+
+    first : (n + 1,) grid g cuts the inputs number first[g] .. first[g + 1] - 1
+    inputs, inverse, shift : of each the feature, 1 / width, and where the bins begin
+    factor, salt : odd factors of the hash, and (n,) what the hash of a grid begins with
+    """
+
+    first: NDArray[np.int32]
+    inputs: NDArray[np.int32]
+    inverse: NDArray[np.float32]
+    shift: NDArray[np.float32]
+    factor: NDArray[np.int32]
+    salt: NDArray[np.int32]
+
+
+class RandomBinning(BaseEstimator):
+    """A map for `Cells`: n grids, each of which cuts some inputs into bins.
+
+    A row lies in one cell of each grid. The kernel of this map is the share of the grids in which
+    two rows lie in one cell. Inputs are ranks, from 0 to 1, among a sample of the rows. The width
+    of the bins of an input is drawn from a gamma distribution of shape 2, so the kernel of one
+    input comes near a Laplacian one.
+
+    Parameters
+    ----------
+    n : int
+        Grids.
+    inputs : int, None, or a list of these
+        How many inputs a grid cuts, drawn at random; None: all. Grids take those of a list in turn.
+    width : float from 0 to 100, or a list of these
+        The mean width of a bin, in ranks. Grids take those of a list in turn.
+    cells : int or None
+        Numbers of weights of the table. Cells are hashed: two that meet share a weight. None: as
+        many as take 8 MB.
+
+    References
+    ----------
+    Rahimi and Recht (2007), Random features for large-scale kernel machines, section 4; Wu, Yen,
+    Chen, Yan (2016), Revisiting random binning features.
+
+    Examples
+    --------
+    >>> RandomBinning(50, inputs=[1, 2, None])
+    RandomBinning(inputs=[1, 2, None], n=50)
+    """
+
+    choice = "cells"
+    parameter_ranges: ClassVar = {
+        "n": Whole(),
+        "inputs": Several(or_none(Whole())),
+        "width": Several(Number(0, 100, "(]")),
+        "cells": or_none(Whole()),
+    }
+
+    def __init__(
+        self,
+        n: int = 100,
+        inputs: Any = (8, None),
+        width: Any = (2.0, 1.0, 0.5),
+        cells: int | None = None,
+    ):
+        self.n = n
+        self.inputs = inputs
+        self.width = width
+        self.cells = cells
+
+    def draw(self, d: int, rng: np.random.Generator) -> Grids:
+        """Grids over d features."""
+        some, widths = each_of(self.inputs), each_of(self.width)
+        chosen: list[NDArray[np.int64]] = []
+        inverse: list[float] = []
+        for g in range(self.n):
+            width = widths[(g // len(some)) % len(widths)]
+            most = some[g % len(some)]
+            chosen.append(rng.permutation(d)[: d if most is None else min(most, d)])
+            drawn = rng.gamma(2.0, width / 2.0, len(chosen[-1]))
+            inverse += (1.0 / np.maximum(drawn, SMALLEST_WIDTH)).tolist()
+        counts = [len(own) for own in chosen]
+        inputs = np.concatenate([*chosen, np.empty(0, np.int64)]).astype(np.int32)
+        return Grids(
+            np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+            inputs,
+            np.array(inverse, np.float32),
+            rng.random(len(inputs)).astype(np.float32),
+            (2 * rng.integers(-(2**30), 2**30, len(inputs)) + 1).astype(np.int32),
+            rng.integers(-(2**31), 2**31, self.n).astype(np.int32),
+        )
+
+
+@njit(cache=True, nogil=True)
+def find_cells(grids, ranks, count, cells):
+    """The cell of each grid in which a row of these ranks, (d,), lies; cells : (n,) out.
+
+    count : of all cells
+    """
+    for g in range(cells.shape[0]):
+        key = grids.salt[g]
+        for k in range(grids.first[g], grids.first[g + 1]):
+            bin_ = np.int32(ranks[grids.inputs[k]] * grids.inverse[k] + grids.shift[k])
+            key = np.int32(key + np.int32(bin_ * grids.factor[k]))
+        spread = mix(np.uint64(np.uint32(key)) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
+        cells[g] = np.int64((spread * np.uint64(count)) >> np.uint64(32))

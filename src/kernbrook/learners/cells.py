@@ -1,0 +1,389 @@
+"""Steps on the cells of partitions: one sum of weights, whose room grows with the stream."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from kernbrook.checks import POSITIVE, Other, ask_for, each_of, refusal
+from kernbrook.compiler.compiling import njit
+from kernbrook.engine.stores.base import Setting, Spread, Store
+from kernbrook.engine.stores.in_place import InPlace, follow, say
+from kernbrook.errors import InputError
+from kernbrook.features import binning, grown_partitions
+from kernbrook.features.binning import Bins, Placed, keep_row, no_bins, place, placed
+from kernbrook.features.grown_partitions import (
+    FORGETS,
+    GrownPartitions,
+    Room,
+    Trees,
+    begin_anew,
+    collect_anew,
+    find_leaves,
+    grow,
+    room_of,
+)
+from kernbrook.features.random_binning import Grids, RandomBinning, find_cells
+from kernbrook.gram.points import Floats
+
+MAPS = "'auto', RandomBinning(), GrownPartitions(), or a list with one of each"
+MOST_FEATURES = 512  # of a row
+TABLE = 2**23  # bytes of the weights of grids, where no number of cells is said
+BEGIN_GRIDS, BEGIN_TREES = 0.1, 0.3  # what sums of squared gradients begin with
+LEAST_NOISE, NOISE = 0.2, 4.0  # of the size of an implicit step, beside the mean error
+SLOWLY = 0.003  # the mean error follows each error by so much
+HALVINGS = 6  # of the interval in which the implicit step is looked for
+CUT = 4.0  # residuals are cut at so many of their mean sizes
+MOST_WEIGHT = 1e6  # of an example
+UNIT, LATEST_UNIT = 1e-6, 1 << 20  # least change of a unit; labels after which it stays
+MEAN, SPAN, LABELS, OFFSET, SCALE, SIZE, ERROR = range(7)  # what `levels` holds
+
+
+class Held(NamedTuple):
+    """What is learned.
+
+    bins : of the features
+    table : (cells, c + 1) weights of the cells of grids, and sums of their squared gradients
+    trees : the other cells
+    levels : (7,) mean of the labels, sum of distances from it, labels; offset and unit of the sum;
+        mean size of residuals, in units; mean error
+    """
+
+    bins: Bins
+    table: NDArray[np.float32]
+    trees: Trees
+    levels: Floats
+
+
+class Sum(NamedTuple):
+    """The compiled form.
+
+    grids : as they were drawn
+    held : changed in place
+    step, numbers, seed : as of `Cells`; whether labels are numbers; of draws
+    row, cells, leaves : where the row lies
+    rates : (grids + trees,) scratch; slopes, trial : (c + 1,) scratch
+    room : scratch of the trees
+    """
+
+    grids: Grids
+    held: Held
+    step: float
+    numbers: bool
+    seed: int
+    row: Placed
+    cells: NDArray[np.int64]
+    leaves: NDArray[np.int64]
+    rates: Floats
+    slopes: Floats
+    trial: Floats
+    room: Room
+
+
+class Cells(BaseEstimator):
+    """One expert: a sum of weights of the cells in which a row lies, for streams of any length.
+
+    Kernels with a budget are full after some ten thousand rows, and learn no more. Partitions have
+    room that grows: more rows fill more cells of a table of fixed size. The score is the sum of the
+    weights of a row's cells, of all maps together; each weight follows the residual of the whole
+    sum by AdaGrad, on the logistic loss of classes (softmax of many) and the squared loss of
+    numbers. Steps are implicit: no step goes beyond what the loss after the step asks for; less so
+    where labels are noisy. Rows are seen as they are given: no scaling changes bins.
+
+    Parameters
+    ----------
+    features : "auto", `RandomBinning()`, `GrownPartitions()`, or a list with one of each
+        "auto": one of each.
+    step : positive float, of AdaGrad
+
+    Notes
+    -----
+    Residuals of numbers are cut at 4 times their mean size. A row has 512 features at most. Models
+    that learned apart are not averaged, as their cells differ: what learned from most labels stays.
+
+    References
+    ----------
+    The maps: see `RandomBinning` and `GrownPartitions`. Duchi, Hazan, Singer (2011), Adaptive
+    subgradient methods; Kulis and Bartlett (2010), Implicit online learning.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> X, y = kb.open_stream("checkerboard:4000").read()
+    >>> model = kb.OnlineMKClassifier(learner=kb.Cells(), random_state=0)
+    >>> kb.prequential(model, X, y).error < 0.2
+    True
+    """
+
+    choice = "learner"
+    store = "outside"
+    n_experts = 1
+    of_numbers = True
+    of_classes = True
+    only_classes = False
+    parameter_ranges: ClassVar = {
+        "features": Other(MAPS),
+        "step": POSITIVE,
+    }
+
+    def __init__(self, features: Any = "auto", step: float = 0.2):
+        self.features = features
+        self.step = step
+
+    def rule(self) -> tuple[()]:
+        """None: verbs are those of the store."""
+        return ()
+
+    def make_store(self, first: int, setting: Setting) -> Store:
+        """Where the weights are: the expert has the number `first`."""
+        return InPlace(Growing(self, first, setting), first, setting)
+
+    def maps(self) -> tuple[RandomBinning | None, GrownPartitions | None]:
+        """One of each kind, or None.
+
+        Raises
+        ------
+        InputError
+            There is none, two are of a kind, or one is no such map.
+        """
+        found: dict[type, Any] = {}
+        auto = isinstance(self.features, str) and self.features == "auto"
+        for one in (RandomBinning(), GrownPartitions()) if auto else each_of(self.features):
+            kind = type(one)
+            if kind not in (RandomBinning, GrownPartitions) or kind in found:
+                raise self._refusal()
+            found[kind] = one
+        if not found:
+            raise self._refusal()
+        return found.get(RandomBinning), found.get(GrownPartitions)
+
+    def _refusal(self) -> InputError:
+        return refusal(self, "features", f"be {MAPS}")
+
+
+def most_cells(c: int) -> int:
+    """A power of 2, so that there are half as many where there are more scores."""
+    return int(2 ** (TABLE.bit_length() - 3 - math.ceil(math.log2(c + 1))))
+
+
+class Growing:
+    """What `Cells` keeps in a store: arrays before the first row, and forms on arrays."""
+
+    def __init__(self, learner: Cells, first: int, setting: Setting):
+        d, c = setting.width, setting.scores
+        if d > MOST_FEATURES:
+            raise InputError(f"Cells: a row may have {MOST_FEATURES} features, got {d:,}")
+        self.setting, self.step = setting, float(learner.step)
+        grids, trees = learner.maps()
+        rng = np.random.default_rng([setting.seed, first])
+        self.grids = (RandomBinning(0) if grids is None else grids).draw(d, rng)
+        cells = 0 if grids is None else grids.cells or most_cells(c)
+        ask_for(cells * (c + 1), f"Cells, {cells:,} cells")
+        table = np.zeros((cells, c + 1), np.float32)
+        grown = GrownPartitions(0, 0, slots=0) if trees is None else trees
+        levels = np.zeros(7)
+        levels[ERROR] = levels[SIZE] = 1.0
+        self.first = Held(no_bins(d), table, grown.begin(d, c), levels)
+
+    def form(self, held: Held) -> Sum:
+        """The compiled form on arrays."""
+        d, c = self.setting.width, self.setting.scores
+        n, trees = len(self.grids.salt), len(held.trees.done)
+        cells, leaves = np.zeros(n, np.int64), np.zeros(trees, np.int64)
+        return Sum(
+            self.grids, held, self.step, self.setting.regression, self.setting.seed, placed(d),
+            cells, leaves, np.zeros(n + trees), np.zeros(c + 1), np.zeros(c + 1), room_of(d, c),
+        )  # fmt: skip
+
+    def check(self, held: Held) -> None:
+        """Raise InputError where learning cannot have led to these arrays."""
+        binning.check(held.bins)
+        grown_partitions.check(held.trees, self.setting.width)
+        c = self.setting.scores
+        if not (np.isfinite(held.table).all() and (held.table[:, c] >= 0).all()):
+            raise InputError("table: expected finite numbers, and no sum of squares below 0")
+        if not np.isfinite(held.levels).all() or (held.levels[[SPAN, LABELS, SCALE]] < 0).any():
+            raise InputError("levels: expected finite numbers, and no size below 0")
+
+    def grown(self, before: Held, spread: Spread) -> Held:
+        """What was learned of fewer classes: weights go over; leaves begin to collect anew."""
+        matrix = spread.coefficients.astype(np.float32)
+        table = folded(before.table, len(self.first.table))
+        trees = grown_partitions.spread(before.trees, self.first.trees, matrix)
+        table = np.concatenate([table[:, :-1] @ matrix, table[:, -1:]], axis=1)
+        return before._replace(table=table, trees=trees)
+
+
+def folded(table: NDArray[np.float32], cells: int) -> NDArray[np.float32]:
+    """The table of fewer cells: those that lie in one have its weights, by what they have met."""
+    if not cells:
+        return table
+    parts = table.reshape(cells, len(table) // cells, -1)
+    squares = parts[:, :, -1:]
+    total = squares.sum(axis=1)
+    weights = (parts[:, :, :-1] * squares).sum(axis=1) / np.maximum(total, 1e-30)
+    return np.concatenate([weights, total], axis=1)
+
+
+@say.of(Sum)
+def _say(form, x, out):
+    held = form.held
+    place(held.bins, x, form.row)
+    find_cells(form.grids, form.row.ranks, held.table.shape[0], form.cells)
+    find_leaves(held.trees, form.row.values, form.leaves)
+    for c in range(out.shape[0]):
+        total = 0.0
+        for g in range(form.cells.shape[0]):
+            total += held.table[form.cells[g], c]
+        for g in range(form.leaves.shape[0]):
+            total += held.trees.weights[form.leaves[g], c]
+        out[c] = total
+    if form.numbers:
+        out[0] = held.levels[OFFSET] + held.levels[SCALE] * out[0]
+
+
+@follow.of(Sum)
+def _follow(form, x, scores, label, target, weight, number):
+    held, slopes = form.held, form.slopes
+    trees, levels, c = held.trees, held.levels, scores.shape[0]
+    weight = min(weight, MOST_WEIGHT)
+    if form.numbers:
+        slope_of_number(held, scores[0], min(max(target, -1e150), 1e150), number, slopes)
+    else:
+        slope_of_class(scores, label, slopes)
+        levels[ERROR] += (abs(slopes[label if c > 1 else 0]) - levels[ERROR]) * SLOWLY
+    squared = 0.0
+    for q in range(c + 1):
+        slopes[q] *= weight
+        if q < c:
+            squared += slopes[q] * slopes[q]
+    whole = adapt(form, squared)
+    noise = 1.0 if form.numbers else min(1.0, LEAST_NOISE + NOISE * levels[ERROR])
+    part = implicit_part(form, scores, label, whole * noise, weight, squared)
+    grids = form.cells.shape[0]
+    for g in range(grids):
+        for q in range(c):
+            held.table[form.cells[g], q] -= part * form.rates[g] * slopes[q]
+    for g in range(form.leaves.shape[0]):
+        leaf, added = form.leaves[g], 0.0
+        for q in range(c):
+            added += slopes[q] * trees.weights[leaf, q]
+            trees.weights[leaf, q] -= part * form.rates[grids + g] * slopes[q]
+        trees.done[g, 0] += (added - trees.done[g, 0]) * FORGETS
+        trees.done[g, 1] += (added * added - trees.done[g, 1]) * FORGETS
+    grow(trees, held.bins, form.row, form.leaves, slopes, form.seed, number, form.room)
+    begin_anew(trees, number)
+    if keep_row(held.bins, form.row, form.seed, number):
+        collect_anew(trees)
+
+
+@njit(cache=True, nogil=True)
+def slope_of_class(scores, label, slopes):
+    """The gradient of the logistic loss, or of the softmax, and the sum of its curvatures, out."""
+    c = scores.shape[0]
+    if c == 1:
+        chance = 1.0 / (1.0 + math.exp(min(max(-scores[0], -700.0), 700.0)))
+        slopes[0], slopes[1] = chance - label, chance * (1.0 - chance)
+        return
+    most, total, curvature = scores.max(), 0.0, 0.0
+    for q in range(c):
+        slopes[q] = math.exp(scores[q] - most)
+        total += slopes[q]
+    for q in range(c):
+        slopes[q] /= total
+        curvature += slopes[q] * (1.0 - slopes[q])
+    slopes[label] -= 1.0
+    slopes[c] = curvature
+
+
+@njit(cache=True, nogil=True)
+def slope_of_number(held, score, target, number, slopes):
+    """The residual in units of the sum, cut, and the curvature 1, out; units follow the labels."""
+    levels, residual = held.levels, 0.0
+    levels[LABELS] += 1.0
+    levels[MEAN] += (target - levels[MEAN]) / levels[LABELS]
+    if levels[LABELS] > 1.0:
+        levels[SPAN] += abs(target - levels[MEAN])
+    if levels[SCALE] > 0.0:
+        residual = min(max((score - target) / levels[SCALE], -1e3), 1e3)
+        most = CUT * levels[SIZE]
+        slowly = max(0.002, 1.0 / (levels[LABELS] + 1.0))
+        levels[SIZE] += (min(abs(residual), 3.0 * most) - levels[SIZE]) * slowly
+        residual = min(max(residual, -most), most)
+    if number & (number - 1) == 0 and number <= LATEST_UNIT:
+        measure_anew(held)
+    slopes[0], slopes[1] = residual, 1.0
+
+
+@njit(cache=True, nogil=True)
+def measure_anew(held):
+    """The sum is in units of the labels so far, which change after 1, 2, 4, 8, ... labels."""
+    levels = held.levels
+    unit, before = levels[SPAN] / levels[LABELS], levels[SCALE]
+    levels[OFFSET] = levels[MEAN]
+    if not unit > 0.0:
+        return
+    levels[SCALE] = unit
+    if before > 0.0:
+        ratio = np.float32(min(max(before / unit, UNIT), 1.0 / UNIT))
+        for i in range(held.table.shape[0]):
+            held.table[i, 0] *= ratio
+        for i in range(held.trees.weights.shape[0]):
+            held.trees.weights[i, 0] *= ratio
+
+
+@njit(cache=True, nogil=True)
+def adapt(form, squared):
+    """Add to the sums of squared gradients; the rates of AdaGrad, out. Returns their sum."""
+    table, squares, rates = form.held.table, form.held.trees.squares, form.rates
+    grids, c, whole = form.cells.shape[0], table.shape[1] - 1, 0.0
+    for g in range(grids):
+        cell = form.cells[g]
+        table[cell, c] += squared
+        rates[g] = form.step / math.sqrt(table[cell, c] + BEGIN_GRIDS)
+        whole += rates[g]
+    for g in range(form.leaves.shape[0]):
+        leaf = form.leaves[g]
+        squares[leaf] += squared
+        rates[grids + g] = form.step / math.sqrt(squares[leaf] + BEGIN_TREES)
+        whole += rates[grids + g]
+    return whole
+
+
+@njit(cache=True, nogil=True)
+def implicit_part(form, scores, label, whole, weight, squared):
+    """The part of a step after which the gradient would have made just this step.
+
+    whole : how far the scores go by the whole step, for a gradient of 1. Along the gradient p from
+    the scores s, the part t has p . p(s - t whole p) = t p . p
+    """
+    slopes, trial, c = form.slopes, form.trial, scores.shape[0]
+    if form.numbers:
+        return 1.0 / (1.0 + whole * weight)
+    if not squared > 0.0:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        part, along = 0.5 * (low + high), 0.0
+        if c == 1:
+            score = min(max(whole * part * slopes[0] - scores[0], -700.0), 700.0)
+            along = slopes[0] * (1.0 / (1.0 + math.exp(score)) - label)
+        else:
+            most, total = -math.inf, 0.0
+            for q in range(c):
+                trial[q] = scores[q] - whole * part * slopes[q]
+                most = max(most, trial[q])
+            for q in range(c):
+                trial[q] = math.exp(trial[q] - most)
+                total += trial[q]
+                along += trial[q] * slopes[q]
+            along = along / total - slopes[label]
+        if weight * along > part * squared:
+            low = part
+        else:
+            high = part
+    return 0.5 * (low + high)
