@@ -7,12 +7,13 @@ from typing import Any
 
 from kernbrook.features import RandomFeatures
 from kernbrook.kernels import Gaussian, Kernel, Polynomial
-from kernbrook.learners import BPAS, GradientDescent, Group, LastLabel, Ridge
+from kernbrook.learners import BPAS, Cells, GradientDescent, Group, LastLabel, Ridge
 
 MANY = 512  # features of a row, from which on there are neither ranks nor random features
 SOLVED = 128  # features up to which a regression is solved on the features themselves
 ON_KERNELS = (BPAS(budget=2500, aggressiveness=0.5),)  # where kernels are named, for classes
 ON_KERNELS_OF_NUMBERS = (GradientDescent(0.5, "normalized"), Ridge())
+LINE = Polynomial(1, offset=1.0)
 
 
 def default_pool(regression: bool, width: int) -> list[Any]:
@@ -20,36 +21,54 @@ def default_pool(regression: bool, width: int) -> list[Any]:
 
     Where few labels are wrong: passive-aggressive steps under a budget. Where many are: ridge
     regressions and gradient steps on random features, of all inputs or of few, of moments and of
-    ranks. Where the stream drifts: the same with forgetting, and the last label.
+    ranks. Where the stream drifts: the same with forgetting, and the last label. Where it is long,
+    or a few inputs decide by thresholds: cells.
     """
     if width > MANY:
         return [*(ON_KERNELS_OF_NUMBERS if regression else ON_KERNELS), LastLabel()]
-    # Squared widths. Numbers are seldom exact enough for narrow kernels alone to err.
-    squares = [0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0] if regression else [1.0, 3.16, 10.0, 31.6]
-    line, smooth = Polynomial(1, offset=1.0), [_gaussian(square) for square in squares]
-    steps: Any = GradientDescent(0.5, "normalized")
-    if not regression:
-        steps = GradientDescent(0.5, "adagrad", loss="logistic")
-    solved = [line, *smooth] if width <= SOLVED else smooth
-    steady, slow, quick = Ridge(), Ridge(forgetting=0.998), Ridge(forgetting=0.98)
+    of = _of_numbers if regression else _of_classes
+    # A regression on the features themselves, where they are few.
+    return [*of([LINE] if width <= SOLVED else []), Cells(), LastLabel()]
+
+
+def _of_classes(line: list[Kernel]) -> list[Any]:
+    smooth = [_gaussian(square) for square in (1.0, 3.16, 10.0, 31.6)]
+    slow = Ridge(forgetting=0.998)
     pool = [
-        Group(steps, [line, *smooth]),
-        Group([steady, slow, quick] if regression else [slow, quick], solved),
-        Group([steady, slow], solved, "ranks"),
+        Group(GradientDescent(0.5, "adagrad", loss="logistic"), [LINE, *smooth]),
+        Group(slow, [*line, *smooth]),
+        Group(Ridge(forgetting=0.98), [*line, *smooth[::2]]),
+        Group(slow, [*line, *smooth], "ranks"),
     ]
-    for inputs in (1, 2, 4):
-        kernel = _gaussian(float(inputs))
-        if regression:
-            few = RandomFeatures(200, "orthogonal", inputs=inputs)
-            pool.append(Group(Ridge(features=few), kernel))
-            continue
+    for inputs in (1, 4):
         few = RandomFeatures(100, "orthogonal", inputs=inputs)
         both = [Ridge(features=few), Ridge(forgetting=0.998, features=few)]
+        kernel = _gaussian(float(inputs))
         pool += [Group(both, kernel), Group(both, kernel, "ranks")]
-    if not regression:
-        margins = [*(Polynomial(degree) for degree in (1, 2, 3)), *_doubling(-3, 3)]
-        pool.append(Group(list(ON_KERNELS), margins))
-    return [*pool, LastLabel()]
+    margins = [Polynomial(1), Polynomial(3), *_doubling(-2, 0), Gaussian(sigma=4.0)]
+    return [*pool, Group(list(ON_KERNELS), margins)]
+
+
+def _of_numbers(line: list[Kernel]) -> list[Any]:
+    """Numbers are seldom exact enough for narrow kernels alone to err."""
+    narrow = [_gaussian(square) for square in (0.1, 0.316, 1.0)]
+    wide = [_gaussian(square) for square in (3.16, 10.0, 31.6, 100.0)]
+    middle, steps = wide[:2], GradientDescent(0.5, "normalized")
+    pool = [
+        Group(steps, [LINE, *narrow, *wide]),
+        Group(Ridge(), [*line, *wide]),
+        Group(Ridge(forgetting=0.98), [*line, *narrow]),
+        Group(Ridge(forgetting=0.998), [*line, *wide], "ranks"),
+        Group(Ridge(features=RandomFeatures(100, "orthogonal")), middle[0]),
+        Group(Ridge(features=RandomFeatures(250, "orthogonal")), middle[1]),
+        Group(
+            GradientDescent(0.5, "normalized", features=RandomFeatures(500, "orthogonal")), middle
+        ),
+    ]
+    for inputs in (2, 4):
+        few = RandomFeatures(100, "orthogonal", inputs=inputs)
+        pool.append(Group(Ridge(features=few), _gaussian(float(inputs))))
+    return pool
 
 
 def _gaussian(square: float) -> Kernel:

@@ -6,11 +6,13 @@ import os
 from _thread import start_new_thread
 from collections.abc import Callable as Function
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import cache, partial
 from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import Block, Floats, Rows, SupportVectors
@@ -23,6 +25,20 @@ BLOCK = 512  # examples processed together
 LANES = 256  # the most that a thread takes at a time: its sums stay in its caches
 TILE = 256  # support vectors processed together: with the lanes, what a second-level cache holds
 WORTH_A_THREAD = 1 << 17  # pairs in a block below which threads cost more than they save
+
+
+@cache
+def _linear_algebra() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """NumPy's and SciPy's linear algebra on one thread, inside this.
+
+    For small matrices several threads take 2 to 14 times as long, and 200 times where other
+    processes are at work.
+    """
+    return _linear_algebra().limit(limits=1)
 
 
 @cache

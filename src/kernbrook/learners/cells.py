@@ -32,7 +32,7 @@ from kernbrook.gram.points import Floats
 
 MAPS = "'auto', RandomBinning(), GrownPartitions(), or a list with one of each"
 MOST_FEATURES = 512  # of a row
-TABLE = 2**23  # bytes of the weights of grids, where no number of cells is said
+CELLS, TABLE = 2**19, 2**24  # most cells, and bytes of their weights, where no number is said
 BEGIN_GRIDS, BEGIN_TREES = 0.1, 0.3  # what sums of squared gradients begin with
 LEAST_NOISE, NOISE = 0.2, 4.0  # of the size of an implicit step, beside the mean error
 SLOWLY = 0.003  # the mean error follows each error by so much
@@ -167,7 +167,7 @@ class Cells(BaseEstimator):
 
 def most_cells(c: int) -> int:
     """A power of 2, so that there are half as many where there are more scores."""
-    return int(2 ** (TABLE.bit_length() - 3 - math.ceil(math.log2(c + 1))))
+    return min(CELLS, int(2 ** math.floor(math.log2(TABLE // (4 * (c + 1))))))
 
 
 class Growing:

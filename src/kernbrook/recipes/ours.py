@@ -7,10 +7,10 @@ from typing import Any
 
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.regressor import OnlineMKRegressor
-from kernbrook.features import RandomFeatures
-from kernbrook.kernels import Gaussian, Polynomial
+from kernbrook.features import GrownPartitions, RandomBinning, RandomFeatures
+from kernbrook.kernels import Gaussian, Kernel, Polynomial
 from kernbrook.labels import LabelBudget
-from kernbrook.learners import BPAS, GradientDescent, Group, LastLabel, Ridge
+from kernbrook.learners import BPAS, Cells, GradientDescent, Group, LastLabel, Ridge
 from kernbrook.recipes.amkl import also
 from kernbrook.recipes.catalogue import Recipe
 
@@ -21,24 +21,54 @@ def _of_classes(
     return OnlineMKClassifier(kernels, random_state=random_state, scaling=scaling)
 
 
+def _few_cells() -> Cells:
+    """In less than a megabyte, and 5 microseconds a row."""
+    return Cells([RandomBinning(30, cells=2**15), GrownPartitions(20, 8_000, inputs=10, slots=60)])
+
+
 def _small(
     kernels: Any = None, random_state: Any = None, scaling: str | None = "auto"
 ) -> OnlineMKClassifier:
-    """The same idea in 200 kB and 20 microseconds a row, of 8 features."""
-    steps = GradientDescent(0.5, "adagrad", loss="logistic")
-    additive, pairs = (RandomFeatures(25, "orthogonal", inputs=inputs) for inputs in (1, 2))
-    smooth = [Gaussian(sigma=math.sqrt(square)) for square in (3.16, 31.6)]
+    """The same idea with few experts."""
+    line, smooth = Polynomial(1, offset=1.0), [_gaussian(square) for square in (1.0, 10.0)]
+    single, several = (RandomFeatures(50, "orthogonal", inputs=inputs) for inputs in (1, 4))
     pool = [
-        Group([steps, Ridge(forgetting=0.998, features=RandomFeatures(25))], smooth),
-        Group(steps, Polynomial(1, offset=1.0)),
-        Group(Ridge(features=additive), Gaussian(sigma=1.0)),
-        Group(Ridge(features=pairs), Gaussian(sigma=math.sqrt(2.0))),
-        BPAS(150, 0.5),
+        Group(GradientDescent(0.5, "adagrad", loss="logistic"), [line, *smooth]),
+        Group(Ridge(forgetting=0.998), [line, *smooth]),
+        Group(Ridge(features=single), smooth[0], "ranks"),
+        Group(Ridge(features=several), _gaussian(4.0)),
+        BPAS(200, 0.5),
+        _few_cells(),
         LastLabel(),
     ]
     if kernels is None:
-        kernels = [Polynomial(2), Polynomial(3), Gaussian(sigma=1.0)]
+        kernels = [Polynomial(1), Polynomial(3), Gaussian(sigma=1.0)]
     return OnlineMKClassifier(kernels, pool, random_state=random_state, scaling=scaling)
+
+
+def _small_of_numbers(
+    random_state: Any = None, scaling: str | None = "auto", center: bool = True
+) -> OnlineMKRegressor:
+    line, smooth = Polynomial(1, offset=1.0), [_gaussian(square) for square in (3.16, 31.6)]
+    steps = GradientDescent(0.5, "normalized")
+    many = GradientDescent(0.5, "normalized", features=RandomFeatures(250, "orthogonal"))
+    pool = [
+        Group(steps, [line, *smooth, _gaussian(0.316)]),
+        Group(Ridge(), [line, *smooth]),
+        Group(Ridge(forgetting=0.98), [line, _gaussian(0.316)]),
+        Group(Ridge(features=RandomFeatures(50, "orthogonal", inputs=2)), _gaussian(2.0)),
+        Group(many, _gaussian(10.0)),
+        _few_cells(),
+        LastLabel(),
+    ]
+    return OnlineMKRegressor(
+        learner=pool, random_state=random_state, scaling=scaling, center=center
+    )
+
+
+def _gaussian(square: float) -> Kernel:
+    """A Gaussian of a squared width sigma^2."""
+    return Gaussian(sigma=math.sqrt(square))
 
 
 def _of_numbers(

@@ -19,15 +19,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import highspy
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import ThreadpoolController
 
 from kernbrook.errors import InputError
+from kernbrook.gram.sums import one_thread
 from kernbrook.voted.columns import Columns
 from kernbrook.voted.drafts import draft, sizes_of
 from kernbrook.voted.examples import SCALING, Floats, Indices
@@ -85,12 +84,6 @@ class Solution:
     rounds: int
 
 
-@cache
-def linear_algebra() -> ThreadpoolController:
-    """NumPy's and SciPy's. Matrices are small: several threads take 2 to 14 times as long."""
-    return ThreadpoolController().select(user_api="blas")
-
-
 class Program:
     """One labelling of the examples, for any penalties: each solution is the start of the next.
 
@@ -136,7 +129,7 @@ class Program:
         ConvergenceWarning
             The gap stays above `tol`; the solution's `gap` says by how much.
         """
-        with linear_algebra().limit(limits=1):
+        with one_thread():
             return self._solved(penalties)
 
     def _solved(self, penalties: Floats) -> Solution:

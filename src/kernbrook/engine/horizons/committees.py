@@ -56,6 +56,7 @@ from kernbrook.engine.rules import typed
 from kernbrook.engine.stores.base import copied, most_of
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import Floats, Labels
+from kernbrook.gram.sums import one_thread
 
 if TYPE_CHECKING:
     from kernbrook.engine.model import Model
@@ -202,7 +203,8 @@ class Horizons:
         if both := [one for one in (soon, late) if one is not None]:
             other.late = self._judged(model, LATE, both)
         X = lap.X if lap.all else np.empty((len(lap), 0))
-        other.lines = lines.learned(self.lines, X, lap.labels, lap.weights, setting.regression)
+        with one_thread():
+            other.lines = lines.learned(self.lines, X, lap.labels, lap.weights, setting.regression)
         other.start = self.end
         other.now = self._kept(model, other)
         if other.start % (LAPS_LATE * self.length(other.start)) == 0:
