@@ -25,10 +25,17 @@ def default_pool(regression: bool, width: int) -> list[Any]:
     or a few inputs decide by thresholds: cells.
     """
     if width > MANY:
-        return [*(ON_KERNELS_OF_NUMBERS if regression else ON_KERNELS), LastLabel()]
+        linear = [Cells(step=step) for step in (0.1, 0.2, 0.4)]
+        return [*(ON_KERNELS_OF_NUMBERS if regression else [_few_kernels()]), *linear, LastLabel()]
     of = _of_numbers if regression else _of_classes
     # A regression on the features themselves, where they are few.
     return [*of([LINE] if width <= SOLVED else []), Cells(), LastLabel()]
+
+
+def _few_kernels() -> Group:
+    """For words, whose rows are of length 1, and for images, whose distances are far greater."""
+    widths = [Gaussian(sigma=sigma) for sigma in (1.0, 4.0, 16.0)]
+    return Group(BPAS(budget=1000, aggressiveness=0.5), [Polynomial(1), Polynomial(2), *widths])
 
 
 def _of_classes(line: list[Kernel]) -> list[Any]:

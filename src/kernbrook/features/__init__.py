@@ -1,6 +1,7 @@
 """Explicit features of kernels, and cells of partitions: one file a map."""
 
 from kernbrook.features.grown_partitions import GrownPartitions
+from kernbrook.features.hashed_inputs import HashedInputs
 from kernbrook.features.monomials import Monomials
 from kernbrook.features.nystroem import Nystroem
 from kernbrook.features.random_binning import RandomBinning
@@ -9,6 +10,7 @@ from kernbrook.features.tensor_sketch import TensorSketch
 
 __all__ = [
     "GrownPartitions",
+    "HashedInputs",
     "Monomials",
     "Nystroem",
     "RandomBinning",

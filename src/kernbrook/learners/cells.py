@@ -27,20 +27,31 @@ from kernbrook.features.grown_partitions import (
     grow,
     room_of,
 )
+from kernbrook.features.hashed_inputs import HashedInputs
 from kernbrook.features.random_binning import Grids, RandomBinning, find_cells
 from kernbrook.gram.points import Floats
+from kernbrook.learners.cell_steps import (
+    ERROR,
+    MOST_WEIGHT,
+    OFFSET,
+    SCALE,
+    check_levels,
+    implicit_part,
+    no_levels,
+    slope_of_class,
+    slope_of_number,
+)
+from kernbrook.learners.linear_cells import LinearContent
 
-MAPS = "'auto', RandomBinning(), GrownPartitions(), or a list with one of each"
+MAPS = "'auto', HashedInputs(), RandomBinning(), GrownPartitions(), or a list of the last two"
 MOST_FEATURES = 512  # of a row
 CELLS, TABLE = 2**19, 2**24  # most cells, and bytes of their weights, where no number is said
 BEGIN_GRIDS, BEGIN_TREES = 0.1, 0.3  # what sums of squared gradients begin with
 LEAST_NOISE, NOISE = 0.2, 4.0  # of the size of an implicit step, beside the mean error
 SLOWLY = 0.003  # the mean error follows each error by so much
-HALVINGS = 6  # of the interval in which the implicit step is looked for
-CUT = 4.0  # residuals are cut at so many of their mean sizes
-MOST_WEIGHT = 1e6  # of an example
-UNIT, LATEST_UNIT = 1e-6, 1 << 20  # least change of a unit; labels after which it stays
-MEAN, SPAN, LABELS, OFFSET, SCALE, SIZE, ERROR = range(7)  # what `levels` holds
+
+
+Pair = tuple[RandomBinning | None, GrownPartitions | None]
 
 
 class Held(NamedTuple):
@@ -49,8 +60,7 @@ class Held(NamedTuple):
     bins : of the features
     table : (cells, c + 1) weights of the cells of grids, and sums of their squared gradients
     trees : the other cells
-    levels : (7,) mean of the labels, sum of distances from it, labels; offset and unit of the sum;
-        mean size of residuals, in units; mean error
+    levels : (7,) see `cell_steps`
     """
 
     bins: Bins
@@ -94,16 +104,19 @@ class Cells(BaseEstimator):
     numbers. Steps are implicit: no step goes beyond what the loss after the step asks for; less so
     where labels are noisy. Rows are seen as they are given: no scaling changes bins.
 
+    On `HashedInputs` the sum is linear in the features of a row, at the cost of those that are not
+    0, with plain steps of five times the length.
+
     Parameters
     ----------
-    features : "auto", `RandomBinning()`, `GrownPartitions()`, or a list with one of each
-        "auto": one of each.
+    features : "auto", `HashedInputs()`, `RandomBinning()`, `GrownPartitions()`, or a list of the
+        last two. "auto": these two, and where rows have more than 512 features `HashedInputs()`.
     step : positive float, of AdaGrad
 
     Notes
     -----
-    Residuals of numbers are cut at 4 times their mean size. A row has 512 features at most. Models
-    that learned apart are not averaged, as their cells differ: what learned from most labels stays.
+    Residuals of numbers are cut at 4 times their mean size. Models that learned apart are not
+    averaged, as their cells differ: what learned from most labels stays.
 
     References
     ----------
@@ -140,25 +153,35 @@ class Cells(BaseEstimator):
 
     def make_store(self, first: int, setting: Setting) -> Store:
         """Where the weights are: the expert has the number `first`."""
-        return InPlace(Growing(self, first, setting), first, setting)
+        maps = self.maps(setting.width)
+        if isinstance(maps, HashedInputs):
+            return InPlace(LinearContent(self, maps, setting), first, setting)
+        return InPlace(Growing(self, maps, first, setting), first, setting)
 
-    def maps(self) -> tuple[RandomBinning | None, GrownPartitions | None]:
-        """One of each kind, or None.
+    def maps(self, width: int) -> HashedInputs | Pair:
+        """Hashed inputs, or one of each other kind, or None, for rows of so many features.
 
         Raises
         ------
         InputError
             There is none, two are of a kind, or one is no such map.
         """
-        found: dict[type, Any] = {}
-        auto = isinstance(self.features, str) and self.features == "auto"
-        for one in (RandomBinning(), GrownPartitions()) if auto else each_of(self.features):
-            kind = type(one)
-            if kind not in (RandomBinning, GrownPartitions) or kind in found:
-                raise self._refusal()
-            found[kind] = one
-        if not found:
+        given = each_of(self.features)
+        if isinstance(self.features, str) and self.features == "auto":
+            wide = width > MOST_FEATURES
+            given = [HashedInputs()] if wide else [RandomBinning(), GrownPartitions()]
+        found = {type(one): one for one in given}
+        if not found or len(found) < len(given):
             raise self._refusal()
+        if list(found) == [HashedInputs]:
+            return found[HashedInputs]
+        if not found.keys() <= {RandomBinning, GrownPartitions}:
+            raise self._refusal()
+        if width > MOST_FEATURES:
+            raise InputError(
+                f"Cells: {given[0]!r} is for rows of {MOST_FEATURES} features at most, got "
+                f"{width:,}; take HashedInputs()"
+            )
         return found.get(RandomBinning), found.get(GrownPartitions)
 
     def _refusal(self) -> InputError:
@@ -173,21 +196,19 @@ def most_cells(c: int) -> int:
 class Growing:
     """What `Cells` keeps in a store: arrays before the first row, and forms on arrays."""
 
-    def __init__(self, learner: Cells, first: int, setting: Setting):
+    sparse = False
+
+    def __init__(self, learner: Cells, maps: Any, first: int, setting: Setting):
         d, c = setting.width, setting.scores
-        if d > MOST_FEATURES:
-            raise InputError(f"Cells: a row may have {MOST_FEATURES} features, got {d:,}")
         self.setting, self.step = setting, float(learner.step)
-        grids, trees = learner.maps()
+        grids, trees = maps
         rng = np.random.default_rng([setting.seed, first])
         self.grids = (RandomBinning(0) if grids is None else grids).draw(d, rng)
         cells = 0 if grids is None else grids.cells or most_cells(c)
         ask_for(cells * (c + 1), f"Cells, {cells:,} cells")
         table = np.zeros((cells, c + 1), np.float32)
         grown = GrownPartitions(0, 0, slots=0) if trees is None else trees
-        levels = np.zeros(7)
-        levels[ERROR] = levels[SIZE] = 1.0
-        self.first = Held(no_bins(d), table, grown.begin(d, c), levels)
+        self.first = Held(no_bins(d), table, grown.begin(d, c), no_levels())
 
     def form(self, held: Held) -> Sum:
         """The compiled form on arrays."""
@@ -206,8 +227,7 @@ class Growing:
         c = self.setting.scores
         if not (np.isfinite(held.table).all() and (held.table[:, c] >= 0).all()):
             raise InputError("table: expected finite numbers, and no sum of squares below 0")
-        if not np.isfinite(held.levels).all() or (held.levels[[SPAN, LABELS, SCALE]] < 0).any():
-            raise InputError("levels: expected finite numbers, and no size below 0")
+        check_levels(held.levels)
 
     def grown(self, before: Held, spread: Spread) -> Held:
         """What was learned of fewer classes: weights go over; leaves begin to collect anew."""
@@ -252,7 +272,9 @@ def _follow(form, x, scores, label, target, weight, number):
     trees, levels, c = held.trees, held.levels, scores.shape[0]
     weight = min(weight, MOST_WEIGHT)
     if form.numbers:
-        slope_of_number(held, scores[0], min(max(target, -1e150), 1e150), number, slopes)
+        ratio = slope_of_number(levels, scores[0], target, number, slopes)
+        if ratio != 1.0:
+            measure_anew(held, np.float32(ratio))
     else:
         slope_of_class(scores, label, slopes)
         levels[ERROR] += (abs(slopes[label if c > 1 else 0]) - levels[ERROR]) * SLOWLY
@@ -263,7 +285,9 @@ def _follow(form, x, scores, label, target, weight, number):
             squared += slopes[q] * slopes[q]
     whole = adapt(form, squared)
     noise = 1.0 if form.numbers else min(1.0, LEAST_NOISE + NOISE * levels[ERROR])
-    part = implicit_part(form, scores, label, whole * noise, weight, squared)
+    part = implicit_part(
+        form.numbers, scores, label, whole * noise, weight, slopes, squared, form.trial
+    )
     grids = form.cells.shape[0]
     for g in range(grids):
         for q in range(c):
@@ -282,58 +306,12 @@ def _follow(form, x, scores, label, target, weight, number):
 
 
 @njit(cache=True, nogil=True)
-def slope_of_class(scores, label, slopes):
-    """The gradient of the logistic loss, or of the softmax, and the sum of its curvatures, out."""
-    c = scores.shape[0]
-    if c == 1:
-        chance = 1.0 / (1.0 + math.exp(min(max(-scores[0], -700.0), 700.0)))
-        slopes[0], slopes[1] = chance - label, chance * (1.0 - chance)
-        return
-    most, total, curvature = scores.max(), 0.0, 0.0
-    for q in range(c):
-        slopes[q] = math.exp(scores[q] - most)
-        total += slopes[q]
-    for q in range(c):
-        slopes[q] /= total
-        curvature += slopes[q] * (1.0 - slopes[q])
-    slopes[label] -= 1.0
-    slopes[c] = curvature
-
-
-@njit(cache=True, nogil=True)
-def slope_of_number(held, score, target, number, slopes):
-    """The residual in units of the sum, cut, and the curvature 1, out; units follow the labels."""
-    levels, residual = held.levels, 0.0
-    levels[LABELS] += 1.0
-    levels[MEAN] += (target - levels[MEAN]) / levels[LABELS]
-    if levels[LABELS] > 1.0:
-        levels[SPAN] += abs(target - levels[MEAN])
-    if levels[SCALE] > 0.0:
-        residual = min(max((score - target) / levels[SCALE], -1e3), 1e3)
-        most = CUT * levels[SIZE]
-        slowly = max(0.002, 1.0 / (levels[LABELS] + 1.0))
-        levels[SIZE] += (min(abs(residual), 3.0 * most) - levels[SIZE]) * slowly
-        residual = min(max(residual, -most), most)
-    if number & (number - 1) == 0 and number <= LATEST_UNIT:
-        measure_anew(held)
-    slopes[0], slopes[1] = residual, 1.0
-
-
-@njit(cache=True, nogil=True)
-def measure_anew(held):
-    """The sum is in units of the labels so far, which change after 1, 2, 4, 8, ... labels."""
-    levels = held.levels
-    unit, before = levels[SPAN] / levels[LABELS], levels[SCALE]
-    levels[OFFSET] = levels[MEAN]
-    if not unit > 0.0:
-        return
-    levels[SCALE] = unit
-    if before > 0.0:
-        ratio = np.float32(min(max(before / unit, UNIT), 1.0 / UNIT))
-        for i in range(held.table.shape[0]):
-            held.table[i, 0] *= ratio
-        for i in range(held.trees.weights.shape[0]):
-            held.trees.weights[i, 0] *= ratio
+def measure_anew(held, ratio):
+    """Weights in other units."""
+    for i in range(held.table.shape[0]):
+        held.table[i, 0] *= ratio
+    for i in range(held.trees.weights.shape[0]):
+        held.trees.weights[i, 0] *= ratio
 
 
 @njit(cache=True, nogil=True)
@@ -352,38 +330,3 @@ def adapt(form, squared):
         rates[grids + g] = form.step / math.sqrt(squares[leaf] + BEGIN_TREES)
         whole += rates[grids + g]
     return whole
-
-
-@njit(cache=True, nogil=True)
-def implicit_part(form, scores, label, whole, weight, squared):
-    """The part of a step after which the gradient would have made just this step.
-
-    whole : how far the scores go by the whole step, for a gradient of 1. Along the gradient p from
-    the scores s, the part t has p . p(s - t whole p) = t p . p
-    """
-    slopes, trial, c = form.slopes, form.trial, scores.shape[0]
-    if form.numbers:
-        return 1.0 / (1.0 + whole * weight)
-    if not squared > 0.0:
-        return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(HALVINGS):
-        part, along = 0.5 * (low + high), 0.0
-        if c == 1:
-            score = min(max(whole * part * slopes[0] - scores[0], -700.0), 700.0)
-            along = slopes[0] * (1.0 / (1.0 + math.exp(score)) - label)
-        else:
-            most, total = -math.inf, 0.0
-            for q in range(c):
-                trial[q] = scores[q] - whole * part * slopes[q]
-                most = max(most, trial[q])
-            for q in range(c):
-                trial[q] = math.exp(trial[q] - most)
-                total += trial[q]
-                along += trial[q] * slopes[q]
-            along = along / total - slopes[label]
-        if weight * along > part * squared:
-            low = part
-        else:
-            high = part
-    return 0.5 * (low + high)

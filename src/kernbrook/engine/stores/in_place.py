@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
-from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, read, together
+from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, together
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import learn, score
 from kernbrook.errors import NonFiniteError
@@ -31,7 +31,10 @@ COPIED = 1024  # rows between two copies of a table
 
 @Verb
 def say(form: Any, x: Any, out: Any) -> None:
-    """Score a row, (d,), as it was given; nothing is learned. out : (c,) the scores."""
+    """Score a row as it was given; nothing is learned.
+
+    x : (d,), or a `SparseRow` where the content is sparse; out : (c,) the scores
+    """
     raise NotImplementedError
 
 
@@ -53,9 +56,11 @@ class Content(Protocol):
     """What is kept.
 
     first : arrays before the first row, in NamedTuples; never changed
+    sparse : whether rows come as those of their features that are not 0
     """
 
     first: Any
+    sparse: bool
 
     def form(self, arrays: Any) -> Any:
         """The compiled form, with the two verbs, on arrays like `first`, changed in place."""
@@ -67,10 +72,48 @@ class Content(Protocol):
         """Arrays as those of fewer scores."""
 
 
-class Chunk(NamedTuple):
-    """Rows that were learned: (n, d) features, and (n,) labels, weights and numbers, from 1."""
+class Dense(NamedTuple):
+    """Rows, (n, d)."""
 
     X: Floats
+
+
+class Sparse(NamedTuple):
+    """Rows as in CSR."""
+
+    data: Floats
+    indices: Labels
+    indptr: Labels
+
+
+class SparseRow(NamedTuple):
+    """The values of a row that are not 0, and their features."""
+
+    values: Floats
+    features: Labels
+
+
+@Verb
+def row_of(rows: Any, t: int) -> Any:
+    """Row t as `say` takes it."""
+    raise NotImplementedError
+
+
+@row_of.of(Dense)
+def _dense_row(rows, t):
+    return rows.X[t]
+
+
+@row_of.of(Sparse)
+def _sparse_row(rows, t):
+    first, last = rows.indptr[t], rows.indptr[t + 1]
+    return SparseRow(rows.data[first:last], rows.indices[first:last])
+
+
+class Chunk(NamedTuple):
+    """Rows that were learned, `Dense` or `Sparse`, and (n,) labels, weights, numbers from 1."""
+
+    rows: Any
     labels: Floats
     weights: Floats
     numbers: Labels
@@ -114,13 +157,13 @@ class Expert(NamedTuple):
     """The compiled form for rounds.
 
     expert : (1,) its number
-    X : (b, d) the rows as they were given
+    rows : of the block as they were given, `Dense` or `Sparse`
     form : see `say`
     numbers : (b,) out, of the labels that were learned from; 0: not learned from
     """
 
     expert: Labels
-    X: Floats
+    rows: Any
     form: Any
     numbers: Labels
 
@@ -128,7 +171,7 @@ class Expert(NamedTuple):
 @score.of(Expert)
 def _score(part, t, board):
     out = board.scores[t, part.expert[0]]
-    say(part.form, part.X[t], out)
+    say(part.form, row_of(part.rows, t), out)
     for c in range(out.shape[0]):
         board.sizes[t, part.expert[0], c] = abs(out[c])
 
@@ -138,17 +181,18 @@ def _learn(part, t, updates, clock, board):
     expert, target, weight = part.expert[0], board.labels[t], board.importance[t]
     if updates[expert] and weight > 0.0:
         label = 0 if board.numbers else int(target)
-        follow(part.form, part.X[t], board.scores[t, expert], label, target, weight, clock.number)
+        x, scores = row_of(part.rows, t), board.scores[t, expert]
+        follow(part.form, x, scores, label, target, weight, clock.number)
         part.numbers[t] = clock.number
 
 
 @njit(cache=True, nogil=True)
-def learn_again(form, X, labels, weights, numbers, of_numbers, scores):
+def learn_again(form, rows, labels, weights, numbers, of_numbers, scores):
     """Learn rows that were learned before; scores : (c,) scratch."""
-    for t in range(X.shape[0]):
-        label = 0 if of_numbers else int(labels[t])
-        say(form, X[t], scores)
-        follow(form, X[t], scores, label, labels[t], weights[t], numbers[t])
+    for t in range(labels.shape[0]):
+        label, x = 0 if of_numbers else int(labels[t]), row_of(rows, t)
+        say(form, x, scores)
+        follow(form, x, scores, label, labels[t], weights[t], numbers[t])
 
 
 class InPlace(Store):
@@ -169,8 +213,8 @@ class InPlace(Store):
         if table is None or table.version != state.version:
             table = Table(copied(state.copy))
             form, scores = self.content.form(table.arrays), np.empty(self.setting.scores)
-            for rows in state.since:
-                learn_again(form, *rows, self.setting.regression, scores)
+            for chunk in state.since:
+                learn_again(form, *chunk, self.setting.regression, scores)
             state.table, state.version = table, table.version
         return table
 
@@ -191,16 +235,16 @@ class InPlace(Store):
     def prepare(self, state: State, rows: Rows, progress: Progress, raw: Any) -> Pass:
         if state.copy is None:
             state = State(copied(self.now(state)))
-        elif sum(len(chunk.X) for chunk in state.since) >= COPIED:
+        elif sum(len(chunk.labels) for chunk in state.since) >= COPIED:
             state.copy, state.since = copied(self.now(state)), ()
         table = self._table(state)
-        member = self.member(_dense(raw), table.arrays)
+        member = self.member(self._rows(raw), len(rows), table.arrays)
         table.version = 0
 
         def finish(board: Board, asked: Flags) -> State:
             there = np.flatnonzero(member.numbers)
             chunk = Chunk(
-                member.X[there], board.labels[there], board.importance[there],
+                self._rows(raw[there]), board.labels[there], board.importance[there],
                 member.numbers[there],
             )  # fmt: skip
             table.versions += 1
@@ -210,11 +254,19 @@ class InPlace(Store):
         return Pass((member,), 1, finish)
 
     def reading(self, state: State, rows: Rows, raw: Any) -> Pass:
-        return Pass((self.member(_dense(raw), self.now(state)),), 1, lambda *_: state)
+        member = self.member(self._rows(raw), len(rows), self.now(state))
+        return Pass((member,), 1, lambda *_: state)
 
-    def member(self, X: Floats, arrays: Any) -> Expert:
-        """The compiled form on rows and arrays."""
-        return Expert(self.experts, X, self.content.form(arrays), np.zeros(len(X), np.int64))
+    def member(self, rows: Any, n: int, arrays: Any) -> Expert:
+        """The compiled form on n rows and arrays."""
+        return Expert(self.experts, rows, self.content.form(arrays), np.zeros(n, np.int64))
+
+    def _rows(self, raw: Any) -> Dense | Sparse:
+        """Rows as they were given, (n, d)."""
+        if not self.content.sparse:
+            return Dense(np.ascontiguousarray(raw.toarray() if sp.issparse(raw) else raw))
+        X = sp.csr_matrix(raw)
+        return Sparse(X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64))
 
     # -- as arrays --------------------------------------------------------------------------
 
@@ -247,7 +299,11 @@ class InPlace(Store):
 
     def nbytes(self, state: State) -> int:
         own = sum(array.nbytes for _, array in named(self.now(state)))
-        return own + sum(array.nbytes for chunk in state.since for array in chunk)
+        return own + sum(array.nbytes for chunk in state.since for array in _arrays_of(chunk))
+
+
+def _arrays_of(chunk: Chunk) -> Iterator[NDArray[Any]]:
+    yield from (*chunk.rows, *chunk[1:])
 
 
 # -- arrays in NamedTuples ---------------------------------------------------------------------
@@ -278,9 +334,13 @@ def copied(arrays: Any) -> Any:
 
 
 class RowInPlace(NamedTuple):
-    """The form for rounds; where its arrays lie, and room for a copy of these, (words,) each."""
+    """The form for rounds; where its arrays lie, and room for a copy of these, (words,) each.
+
+    given : (1, d) the row
+    """
 
     member: Expert
+    given: Floats
     live: Labels
     saved: Labels
 
@@ -298,8 +358,12 @@ class InPlaceInRows(InRows):
         first = self.store.content.first
         live, (own,) = together([[array for _, array in named(first)]])
         self.state = State(None, (), Table(like(first, iter(own))))
-        member = self.store.member(self.row.given, like(first, iter(own)))
-        return member, RowInPlace(member, live, np.empty_like(live))
+        given, d = self.row.given, self.row.given.shape[1]
+        rows: Any = Dense(given)
+        if self.store.content.sparse:
+            rows = Sparse(np.zeros(d), np.zeros(d, np.int64), np.zeros(2, np.int64))
+        member = self.store.member(rows, 1, like(first, iter(own)))
+        return member, RowInPlace(member, given, live, np.empty_like(live))
 
     def load(self, state: State) -> None:
         if state is not self.state:
@@ -313,8 +377,29 @@ def _in_rows(store: InPlace) -> type[InRows]:
     return InPlaceInRows
 
 
+@Verb
+def gather(rows: Any, x: Any) -> None:
+    """Take over a row, (d,). By default the row is there."""
+
+
+@gather.of(Sparse)
+def _gather(rows, x):
+    count = 0
+    for j in range(x.shape[0]):
+        if x[j] != 0.0:
+            rows.data[count], rows.indices[count] = x[j], j
+            count += 1
+    rows.indptr[1] = count
+
+
+@meet.of(RowInPlace)
+def _meet(store):
+    gather(store.member.rows, store.given[0])
+
+
 @read.of(RowInPlace)
 def _read(store, board):
+    meet(store)
     score(store.member, 0, board)
 
 
@@ -323,9 +408,3 @@ def _keep(store, back):
     source, target = (store.saved, store.live) if back else (store.live, store.saved)
     for i in range(np.uintp(target.shape[0])):
         target[i] = source[i]
-
-
-def _dense(raw: Any) -> Floats:
-    """Rows as they were given, (n, d)."""
-    dense = raw.toarray() if sp.issparse(raw) else raw
-    return np.ascontiguousarray(dense, dtype=np.float64)

@@ -1,0 +1,116 @@
+"""Gradients of the losses of a sum of weights, and how long an implicit step is.
+
+The sum of numbers is in units of the labels: `levels` holds the mean of the labels, the sum of
+their distances from it, how many there were; the offset and the unit of the sum; the mean size of
+residuals, in units; and of classes the mean error.
+"""
+
+import math
+
+import numpy as np
+
+from kernbrook.compiler.compiling import njit
+from kernbrook.errors import InputError
+
+HALVINGS = 6  # of the interval in which the implicit step is looked for
+CUT = 4.0  # residuals are cut at so many of their mean sizes
+MOST_WEIGHT = 1e6  # of an example
+MOST_LABEL = 1e150
+UNIT, LATEST_UNIT = 1e-6, 1 << 20  # least change of a unit; labels after which it stays
+MEAN, SPAN, LABELS, OFFSET, SCALE, SIZE, ERROR = range(7)  # what `levels` holds
+
+
+def no_levels():
+    """Before the first label."""
+    levels = np.zeros(7)
+    levels[ERROR] = levels[SIZE] = 1.0
+    return levels
+
+
+def check_levels(levels):
+    """Raise InputError where no labels lead to these."""
+    if not np.isfinite(levels).all() or (levels[[SPAN, LABELS, SCALE]] < 0).any():
+        raise InputError("levels: expected finite numbers, and no size below 0")
+
+
+@njit(cache=True, nogil=True)
+def slope_of_class(scores, label, slopes):
+    """The gradient of the logistic loss, or of the softmax, and the sum of its curvatures, out."""
+    c = scores.shape[0]
+    if c == 1:
+        chance = 1.0 / (1.0 + math.exp(min(max(-scores[0], -700.0), 700.0)))
+        slopes[0], slopes[1] = chance - label, chance * (1.0 - chance)
+        return
+    most, total, curvature = scores.max(), 0.0, 0.0
+    for q in range(c):
+        slopes[q] = math.exp(scores[q] - most)
+        total += slopes[q]
+    for q in range(c):
+        slopes[q] /= total
+        curvature += slopes[q] * (1.0 - slopes[q])
+    slopes[label] -= 1.0
+    slopes[c] = curvature
+
+
+@njit(cache=True, nogil=True)
+def slope_of_number(levels, score, target, number, slopes):
+    """The residual in units of the sum, cut, and the curvature 1, out; units follow the labels.
+
+    Returns what the weights are to be multiplied by: the unit changes after 1, 2, 4, 8, ... labels.
+    """
+    residual, ratio = 0.0, 1.0
+    target = min(max(target, -MOST_LABEL), MOST_LABEL)
+    levels[LABELS] += 1.0
+    levels[MEAN] += (target - levels[MEAN]) / levels[LABELS]
+    if levels[LABELS] > 1.0:
+        levels[SPAN] += abs(target - levels[MEAN])
+    if levels[SCALE] > 0.0:
+        residual = min(max((score - target) / levels[SCALE], -1e3), 1e3)
+        most = CUT * levels[SIZE]
+        slowly = max(0.002, 1.0 / (levels[LABELS] + 1.0))
+        levels[SIZE] += (min(abs(residual), 3.0 * most) - levels[SIZE]) * slowly
+        residual = min(max(residual, -most), most)
+    slopes[0], slopes[1] = residual, 1.0
+    if number & (number - 1) == 0 and number <= LATEST_UNIT:
+        unit, before = levels[SPAN] / levels[LABELS], levels[SCALE]
+        levels[OFFSET] = levels[MEAN]
+        if unit > 0.0:
+            levels[SCALE] = unit
+            ratio = min(max(before / unit, UNIT), 1.0 / UNIT) if before > 0.0 else 1.0
+    return ratio
+
+
+@njit(cache=True, nogil=True)
+def implicit_part(numbers, scores, label, whole, weight, slopes, squared, trial):
+    """The part of a step after which the gradient would have made just this step.
+
+    whole : how far the scores go by the whole step, for a gradient of 1. Along the gradient p from
+    the scores s, the part t has p . p(s - t whole p) = t p . p
+    slopes : (c + 1,) the gradient, times the weight; squared : of its length; trial : scratch
+    """
+    c = scores.shape[0]
+    if numbers:
+        return 1.0 / (1.0 + whole * weight)
+    if not squared > 0.0:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        part, along = 0.5 * (low + high), 0.0
+        if c == 1:
+            score = min(max(whole * part * slopes[0] - scores[0], -700.0), 700.0)
+            along = slopes[0] * (1.0 / (1.0 + math.exp(score)) - label)
+        else:
+            most, total = -math.inf, 0.0
+            for q in range(c):
+                trial[q] = scores[q] - whole * part * slopes[q]
+                most = max(most, trial[q])
+            for q in range(c):
+                trial[q] = math.exp(trial[q] - most)
+                total += trial[q]
+                along += trial[q] * slopes[q]
+            along = along / total - slopes[label]
+        if weight * along > part * squared:
+            low = part
+        else:
+            high = part
+    return 0.5 * (low + high)
