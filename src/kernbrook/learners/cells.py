@@ -43,7 +43,7 @@ from kernbrook.learners.cell_steps import (
 )
 from kernbrook.learners.linear_cells import LinearContent
 
-MAPS = "'auto', HashedInputs(), RandomBinning(), GrownPartitions(), or a list of the last two"
+MAPS = "'auto', HashedInputs(), RandomBinning(), GrownPartitions(), or a list with one of each"
 MOST_FEATURES = 512  # of a row
 CELLS, TABLE = 2**19, 2**24  # most cells, and bytes of their weights, where no number is said
 BEGIN_GRIDS, BEGIN_TREES = 0.1, 0.3  # what sums of squared gradients begin with
@@ -109,8 +109,9 @@ class Cells(BaseEstimator):
 
     Parameters
     ----------
-    features : "auto", `HashedInputs()`, `RandomBinning()`, `GrownPartitions()`, or a list of the
-        last two. "auto": these two, and where rows have more than 512 features `HashedInputs()`.
+    features : "auto", `HashedInputs()`, `RandomBinning()`, `GrownPartitions()`, or a list
+        "auto": one of each. In a list, hashed inputs are for rows of more than 512 features, and
+        the other two for rows of fewer.
     step : positive float, of AdaGrad
 
     Notes
@@ -168,15 +169,14 @@ class Cells(BaseEstimator):
         """
         given = each_of(self.features)
         if isinstance(self.features, str) and self.features == "auto":
-            wide = width > MOST_FEATURES
-            given = [HashedInputs()] if wide else [RandomBinning(), GrownPartitions()]
+            given = [HashedInputs(), RandomBinning(), GrownPartitions()]
         found = {type(one): one for one in given}
-        if not found or len(found) < len(given):
+        known = found.keys() <= {HashedInputs, RandomBinning, GrownPartitions}
+        if not found or len(found) < len(given) or not known:
             raise self._refusal()
-        if list(found) == [HashedInputs]:
-            return found[HashedInputs]
-        if not found.keys() <= {RandomBinning, GrownPartitions}:
-            raise self._refusal()
+        hashed = found.get(HashedInputs)
+        if hashed is not None and (width > MOST_FEATURES or len(found) == 1):
+            return hashed
         if width > MOST_FEATURES:
             raise InputError(
                 f"Cells: {given[0]!r} is for rows of {MOST_FEATURES} features at most, got "

@@ -7,7 +7,7 @@ from typing import Any
 
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.regressor import OnlineMKRegressor
-from kernbrook.features import GrownPartitions, RandomBinning, RandomFeatures
+from kernbrook.features import GrownPartitions, HashedInputs, RandomBinning, RandomFeatures
 from kernbrook.kernels import Gaussian, Kernel, Polynomial
 from kernbrook.labels import LabelBudget
 from kernbrook.learners import BPAS, Cells, GradientDescent, Group, LastLabel, Ridge
@@ -23,7 +23,8 @@ def _of_classes(
 
 def _few_cells() -> Cells:
     """In less than a megabyte, and 5 microseconds a row."""
-    return Cells([RandomBinning(30, cells=2**15), GrownPartitions(20, 8_000, inputs=10, slots=60)])
+    trees = GrownPartitions(20, 8_000, inputs=10, slots=60)
+    return Cells([HashedInputs(2**16), RandomBinning(30, cells=2**15), trees])
 
 
 def _small(
@@ -47,13 +48,16 @@ def _small(
 
 
 def _small_of_numbers(
-    random_state: Any = None, scaling: str | None = "auto", center: bool = True
+    kernels: Any = None,
+    random_state: Any = None,
+    scaling: str | None = "auto",
+    center: bool = True,
 ) -> OnlineMKRegressor:
     line, smooth = Polynomial(1, offset=1.0), [_gaussian(square) for square in (3.16, 31.6)]
     steps = GradientDescent(0.5, "normalized")
     many = GradientDescent(0.5, "normalized", features=RandomFeatures(250, "orthogonal"))
     pool = [
-        Group(steps, [line, *smooth, _gaussian(0.316)]),
+        steps,
         Group(Ridge(), [line, *smooth]),
         Group(Ridge(forgetting=0.98), [line, _gaussian(0.316)]),
         Group(Ridge(features=RandomFeatures(50, "orthogonal", inputs=2)), _gaussian(2.0)),
@@ -61,8 +65,10 @@ def _small_of_numbers(
         _few_cells(),
         LastLabel(),
     ]
+    if kernels is None:
+        kernels = [line, *smooth, _gaussian(0.316)]
     return OnlineMKRegressor(
-        learner=pool, random_state=random_state, scaling=scaling, center=center
+        kernels, pool, random_state=random_state, scaling=scaling, center=center
     )
 
 
@@ -91,5 +97,6 @@ OF_CLASSES: dict[str, Recipe] = {
 }
 OF_NUMBERS: dict[str, Recipe] = {
     "kernbrook-regression": (_of_numbers, {}),
+    "kernbrook-small-regression": (_small_of_numbers, {}),
     "kernbrook-active": (also(_active, _of_numbers), {}),
 }
