@@ -57,10 +57,15 @@ def main(parser: argparse.ArgumentParser, given: argparse.Namespace, cache: Path
             parser.error(f"--{name.replace('_', '-')} does not go with --long")
     path = Path(given.json or STORED)
     if given.draw:
+        if not path.exists():
+            parser.error(f"--draw: {path} is not there: run --long first")
+        there = {pair["stream"] for pair in json.loads(path.read_text("utf-8"))["pairs"]}
         for name, streams in PICTURES.items():
-            picture = ROOT / "docs" / "pictures" / f"shootout_long_{name}.svg"
+            chosen = [stream for stream in streams if stream in there]
+            picture = given.pictures / f"shootout_long_{name}.svg"
             wanted = argparse.Namespace(draw=True, json=path, picture=picture)
-            machine.is_drawn(wanted, partial(draw, streams=streams))
+            if chosen:
+                machine.is_drawn(wanted, partial(draw, streams=chosen))
         return
     if given.rows and not given.json:
         parser.error("--rows needs --json FILE: the stored results are those of whole streams")
@@ -183,9 +188,9 @@ class Store:
     def add(self, pair: dict[str, Any], settings: list[str]) -> None:
         """In the order of streams and methods; a pair replaces the one before it."""
 
-        def place(one: dict[str, Any]) -> tuple[int, ...]:
+        def place(one: dict[str, Any]) -> list[tuple[int, str]]:
             keys = ((one["stream"], STREAMS), (one["method"], METHODS))
-            return tuple(known.index(k) if k in known else len(known) for k, known in keys)
+            return [(known.index(k) if k in known else len(known), k) for k, known in keys]
 
         with self.lock:
             values = self.read()
@@ -208,7 +213,7 @@ class Store:
         write_text(self.path, json.dumps(values, indent=1) + "\n")
 
 
-def draw(found: dict[str, Any], streams: tuple[str, ...]) -> Any:
+def draw(found: dict[str, Any], streams: list[str]) -> Any:
     """A panel for each stream: errors by tenths, as far as a method came."""
     pairs = [pair for pair in found["pairs"] if pair["stream"] in streams]
     known = [name for name in METHODS if any(pair["method"] == name for pair in pairs)]
@@ -221,7 +226,8 @@ def draw(found: dict[str, Any], streams: tuple[str, ...]) -> Any:
             axes.set_title(stream, loc="left")
             for pair in pairs:
                 if pair["stream"] == stream and pair["tenths"]:
-                    tenths = [np.nan if error is None else error for error in pair["tenths"]]
+                    diverged = [error is None or error > 100 for error in pair["tenths"]]
+                    tenths = np.where(diverged, np.nan, np.array(pair["tenths"], float))
                     x = [(i + 1) * pair["rows"] / TENTHS for i in range(len(tenths))]
                     drawing.line(axes, x, tenths, pens[pair["method"]])
             axes.set_xlim(left=0)

@@ -123,6 +123,8 @@ def main() -> None:
     parser.add_argument("--long", action="store_true", help="whole streams, into one file")
     parser.add_argument("--limit", type=float, help="with --long: seconds of a processor for each")
     parser.add_argument("--draw", action="store_true", help="with --long: what is stored, and end")
+    pictures = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+    parser.add_argument("--pictures", type=Path, default=pictures, help="where to draw")
     given = parser.parse_args()
     known = {*competitors.CLASSES, *competitors.NUMBERS}
     for name in given.methods.split(",") if given.methods else ():
@@ -134,8 +136,8 @@ def main() -> None:
 
         long_runs.main(parser, given, cache)
         return
-    for name in ("limit", "draw"):
-        if getattr(given, name):
+    for name in ("limit", "draw", "pictures"):
+        if getattr(given, name) != parser.get_default(name):
             parser.error(f"--{name} goes with --long")
     cache.mkdir(parents=True, exist_ok=True)
     streams = machine.present(given.streams.split(",") if given.streams else [*CLASSES, *NUMBERS])
@@ -564,7 +566,8 @@ def in_words(settings: str) -> str:
 
 
 def markdown(head: str, parts: list[tuple[str, list[list[str]]]], about: str) -> str:
-    lines = [f"# {head}", "", *notes()]
+    longer = "Whole files and a million rows: [the shoot-out on long streams](shootout_long.md)."
+    lines = [f"# {head}", "", *notes(), longer, ""]
     for title, rows in parts:
         lines += [f"## {title}", ""]
         lines += [f"| {' | '.join(row)} |" for row in [rows[0], ["---"] * len(rows[0]), *rows[1:]]]
