@@ -216,12 +216,10 @@ class Store:
 def draw(found: dict[str, Any], streams: list[str]) -> Any:
     """A panel for each stream: errors by tenths, as far as a method came."""
     pairs = [pair for pair in found["pairs"] if pair["stream"] in streams]
-    known = [name for name in METHODS if any(pair["method"] == name for pair in pairs)]
-    pens = dict(zip(METHODS, drawing.pens([False] * len(METHODS)), strict=True))
+    pens = drawing.pens_of([*METHODS, *(pair["method"] for pair in found["pairs"])])
+    known = {name: pen for name, pen in pens.items() if any(p["method"] == name for p in pairs)}
     with drawing.house_style():
-        picture, panels = drawing.panels(
-            len(streams), {name: pens[name] for name in known}, sharey=False
-        )
+        picture, panels = drawing.panels(len(streams), known, sharey=False)
         for axes, stream in zip(panels, streams, strict=True):
             axes.set_title(stream, loc="left")
             for pair in pairs:
