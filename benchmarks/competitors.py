@@ -6,8 +6,11 @@ at, in one pass. River's learners take one row at a time, as dictionaries.
 
 from __future__ import annotations
 
+import importlib.util
 import pickle
+import shutil
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -138,6 +141,8 @@ class Waves(Competitor):
 class Refitted(Competitor):
     """LightGBM on the last 10,000 rows, at rows 100, 200, 500, 1,000 and then every 2,000."""
 
+    window = 10_000
+    early: tuple[int, ...] = (100, 200, 500, 1000)
     every = 2000
 
     def __init__(self, seed: int, width: int, classes: int):
@@ -152,16 +157,16 @@ class Refitted(Competitor):
             ahead = self.next_fit() - self.count if self.model else 1
             stop = min(len(y), start + ahead)
             parts.append(self.predicted(X[start:stop]))
-            self.points = np.concatenate([self.points, X[start:stop]])[-10_000:]
-            self.labels = np.concatenate([self.labels, y[start:stop]])[-10_000:]
+            self.points = np.concatenate([self.points, X[start:stop]])[-self.window :]
+            self.labels = np.concatenate([self.labels, y[start:stop]])[-self.window :]
             self.count += stop - start
             start = stop
-            if self.count in (100, 200, 500, 1000) or self.count % self.every == 0:
+            if self.count in self.early or self.count % self.every == 0:
                 self.fit()
         return np.concatenate(parts), np.ones(len(y), bool)
 
     def next_fit(self) -> int:
-        for row in (100, 200, 500, 1000):
+        for row in self.early:
             if self.count < row:
                 return row
         return self.every * (self.count // self.every + 1)
@@ -206,6 +211,109 @@ class RefittedLine(RefittedOften):
 
         model = LogisticRegression(max_iter=1000) if classes else Ridge()
         return make_pipeline(StandardScaler(), model)
+
+
+class RefittedLong(Refitted):
+    """LightGBM on the last 100,000 rows, at some early rows and then every 10,000."""
+
+    window = 100_000
+    early = (100, 200, 500, 1000, 2000, 5000)
+    every = 10_000
+
+
+class RefittedXGBoost(RefittedLong):
+    """XGBoost instead."""
+
+    def fresh(self, seed: int, classes: int) -> Any:
+        import xgboost
+
+        kind = xgboost.XGBClassifier if classes else xgboost.XGBRegressor
+        return Coded(kind(random_state=seed, n_jobs=1, verbosity=0), classes)
+
+
+class RefittedCatBoost(RefittedLong):
+    """CatBoost instead, with as many trees as the other two have by default."""
+
+    def fresh(self, seed: int, classes: int) -> Any:
+        import catboost
+
+        kind = catboost.CatBoostClassifier if classes else catboost.CatBoostRegressor
+        quiet = {"verbose": False, "allow_writing_files": False}
+        return Coded(kind(iterations=100, random_seed=seed, thread_count=1, **quiet), classes)
+
+
+class Coded:
+    """Classes that a window has are 0, 1, ... for the model, whichever are missing."""
+
+    def __init__(self, model: Any, classes: int):
+        self.model, self.classes, self.known = model, classes, np.zeros(0)
+
+    def fit(self, X: Any, y: Any) -> Coded:
+        if self.classes:
+            self.known, y = np.unique(y, return_inverse=True)
+        self.model.fit(X, y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        said = np.asarray(self.model.predict(X)).ravel()
+        return self.known[said.astype(int)] if self.classes else said
+
+
+class CapyMOA(Competitor):
+    """A learner of MOA's, in Java; `make` gets a schema and a seed."""
+
+    def __init__(self, make: Callable[..., Any], seed: int, width: int, classes: int):
+        from capymoa.core import LabeledInstance, RegressionInstance
+        from capymoa.stream import Schema
+
+        self.dtype = int if classes else float
+        self.instance: Any = LabeledInstance if classes else RegressionInstance
+        names = [*(f"x{i}" for i in range(width)), "y"]
+        levels = {"y": [str(label) for label in range(classes)]} if classes else None
+        self.schema = Schema.from_custom(names, "y", levels, "rows")
+        self.model = make(schema=self.schema, random_seed=seed)
+
+    def predict(self, x: Any) -> Any:
+        said = self.model.predict(self.instance.from_array(self.schema, x, 0))
+        return 0 if said is None else said
+
+    def update(self, x: Any, y: Any) -> None:
+        self.model.train(self.instance.from_array(self.schema, x, y.item()))
+
+    @property
+    def memory_bytes_(self) -> float:
+        """NaN: Java's objects are not measured."""
+        return float("nan")
+
+
+def capymoa(of_classes: str, of_numbers: str = "", **settings: Any) -> Made:
+    """Of the names of CapyMOA's classifier and regressor."""
+
+    def made(seed: int, width: int, classes: int) -> CapyMOA:
+        import capymoa.classifier
+        import capymoa.regressor
+
+        kind: Any = (
+            getattr(capymoa.classifier, of_classes)
+            if classes
+            else getattr(capymoa.regressor, of_numbers)
+        )
+        return CapyMOA(partial(kind, **settings), seed, width, classes)
+
+    return made
+
+
+def needed(name: str) -> str | None:
+    """The package of others that a method needs."""
+    return next((package for start, package in NEEDS.items() if name.startswith(start)), None)
+
+
+def missing(name: str) -> str | None:
+    """What a method needs and is not installed."""
+    package = needed(name)
+    if package and importlib.util.find_spec(package) is None:
+        return package
+    return "java" if package == "capymoa" and shutil.which("java") is None else None
 
 
 def logreg(seed: int, width: int, classes: int) -> River:
@@ -255,6 +363,16 @@ def recipe(name: str, **settings: Any) -> Made:
     return made
 
 
+FOREST = "AdaptiveRandomForestClassifier", "AdaptiveRandomForestRegressor"
+BOOSTED = "StreamingGradientBoostedTrees", "StreamingGradientBoostedRegression"
+OTHERS: dict[str, Made] = {  # of classes and numbers, in long runs
+    "lgb100k": RefittedLong,
+    "xgb100k": RefittedXGBoost,
+    "catboost100k": RefittedCatBoost,
+    "capymoa-sgbt": capymoa(*BOOSTED),
+    "capymoa-arf10": capymoa(*FOREST, ensemble_size=10),
+    "capymoa-arf100": capymoa(*FOREST, ensemble_size=100),
+}
 TRIVIAL = ("majority", "last-label", "mean", "last-value")
 CLASSES: dict[str, Made] = {
     "kernbrook": recipe("kernbrook-classification"),
@@ -272,6 +390,9 @@ CLASSES: dict[str, Made] = {
     "line500": RefittedLine,
     "spa": recipe("spa", scaling="moments"),
     "omkc-dd": recipe("omkc-dd", scaling="moments"),
+    "kernbrook-small": recipe("kernbrook-small"),
+    **OTHERS,
+    "capymoa-srp": capymoa("StreamingRandomPatches"),
 }
 NUMBERS: dict[str, Made] = {
     "kernbrook": recipe("kernbrook-regression"),
@@ -287,9 +408,18 @@ NUMBERS: dict[str, Made] = {
     "lgb500": RefittedOften,
     "line500": RefittedLine,
     "raker": recipe("raker", scaling="moments"),
+    **OTHERS,
 }
 LATE = ("lgb500", "line500")  # beside them, where labels come late
-ON_REQUEST = ("spa", "omkc-dd", "raker", *LATE)  # the papers' few, and others
+LONG = ("kernbrook-small", *OTHERS, "capymoa-srp")  # likewise, where streams are long
+ON_REQUEST = ("spa", "omkc-dd", "raker", *LATE, *LONG)  # the papers' few, and others
+NEEDS = {  # by how the names of methods begin
+    "lgb": "lightgbm",
+    "xgb": "xgboost",
+    "catboost": "catboost",
+    "capymoa": "capymoa",
+    **dict.fromkeys(("arf", "srp", "hat", "logreg", "linear", "alma"), "river"),
+}
 DRAWS = ("kernbrook", "arf", "srp", "hat", "sgd-rbf", "spa", "raker")  # others: one seed is enough
 SETTINGS = {  # in words; of our own, the parameters
     "lgb": "LightGBM, default settings, fitted at rows 100, 200, 500, 1,000 and then every 2,000 "
@@ -297,6 +427,14 @@ SETTINGS = {  # in words; of our own, the parameters
     "lgb500": "the same, fitted at rows 100, 200 and then every 500",
     "line500": "scikit-learn's LogisticRegression or Ridge after StandardScaler, fitted at rows "
     "100, 200 and then every 500 on the last 10,000",
+    "lgb100k": "LightGBM, default settings, fitted at rows 100, 200, 500, 1,000, 2,000, 5,000 and "
+    "then every 10,000 on the last 100,000; before, the most frequent label or the mean so far",
+    "xgb100k": "XGBoost in the same way, default settings",
+    "catboost100k": "CatBoost in the same way, 100 trees as the other two, else default settings",
+    "capymoa-sgbt": "CapyMOA's streaming gradient boosted trees, default settings",
+    "capymoa-srp": "CapyMOA's streaming random patches, default settings",
+    "capymoa-arf10": "CapyMOA's adaptive random forest of 10 trees",
+    "capymoa-arf100": "CapyMOA's adaptive random forest of 100 trees",
     "arf": "River's adaptive random forest, default settings",
     "srp": "River's streaming random patches, default settings",
     "hat": "River's Hoeffding adaptive tree, default settings",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 SHUFFLED = ("magic04", "cod-rna", "skin_nonskin")  # sets whose files are grouped by class
+ANY_ORDER = "-shuffled"
 LOAD = os.getloadavg()[0] if hasattr(os, "getloadavg") else None  # before the script's own
 
 
@@ -77,17 +78,22 @@ def present(names: Sequence[str]) -> list[str]:
     import kernbrook as kb
 
     generated = kb.streams.stream_names()
-    return [name for name in names if name in generated or not data_missing(name)]
+    plain = {name: name.removesuffix(ANY_ORDER) for name in names}
+    return [name for name in names if plain[name] in generated or not data_missing(plain[name])]
 
 
 def read(text: str) -> tuple[Any, Any]:
-    """X and y of a stream, NAME or NAME:ROWS, in its order; shuffled where that is by class."""
+    """X and y of a stream, NAME or NAME:ROWS, in its order; shuffled where that is by class.
+
+    NAME-shuffled is shuffled, too.
+    """
     import numpy as np
 
     import kernbrook as kb
 
-    X, y = kb.open_stream(text).read()
-    if text in SHUFFLED:
+    name = text.removesuffix(ANY_ORDER)
+    X, y = kb.open_stream(name).read()
+    if text in SHUFFLED or name != text:
         order = np.random.default_rng(0).permutation(len(y))
         X, y = X[order], y[order]
     return X, y

@@ -2,6 +2,7 @@
 
     python benchmarks/shootout.py --cache FOLDER [--page docs/shootout.md]
     python benchmarks/shootout.py --labels 48,500,frozen --cache FOLDER --page docs/shootout_late.md
+    python benchmarks/shootout.py --long --limit SECONDS [--streams A,B] [--methods A,B] [--draw]
 
 Each label is predicted before it is learned from. The streams are the first ROWS rows of each, in
 their own order, but for those whose file is grouped by class: these are shuffled with seed 0.
@@ -25,6 +26,8 @@ errors: over rows for mistakes, over means of 50 rows for squared errors. A rank
 each method that is better, plus 1/2 for each that ties; it is given to methods that ran on all the
 streams. Seconds and bytes are means over the streams that a method ran on. An empty cell was not
 run, or failed: River's SRP ends in a RecursionError on energy and tomshardware.
+
+With `--long`, whole files and 1,000,000 drawn rows: see long_runs.py.
 
 FILE.py of `--also` defines METHODS = {name: function(seed, n_features, classes) -> estimator},
 with `learn(X, y) -> (predictions, asked)`; classes is 0 for numbers, else their number, and labels
@@ -56,23 +59,33 @@ import competitors
 import machine
 import numpy as np
 
+import kernbrook as kb
 from kernbrook.evaluation.parallel import client_of
+from kernbrook.streams.generators import GeneratedStream
 
 CLASSES = (
     *("elec2", "weather", "phishing_stream", "covtype", "letter"),
     *("magic04", "a9a", "cod-rna", "skin_nonskin"),
 )
 NUMBERS = ("energy", "twitter", "tomshardware", "kin8nm", "friedman")
+LONG_CLASSES = (
+    *("covtype", "covtype-shuffled", "skin_nonskin", "a9a", "cod-rna", "elec2"),
+    *("random-tree", "waveform", "hyperplane", "random-tree-drift"),
+)
+LONG_NUMBERS = ("twitter", "friedman-drift")
 ROWS = {"classification": 10_000, "regression": 8_000}
 BLOCK = 50  # rows of a mean, where errors of numbers are compared
 
 
 class Cell(NamedTuple):
-    """`settings` tells apart what has the same name; `also` is the file that makes the method."""
+    """`settings` tells apart what has the same name; `also` is the file that makes the method.
+
+    rows : None for all
+    """
 
     method: str
     stream: str
-    rows: int
+    rows: int | None
     seed: int
     settings: str
     also: str | None
@@ -107,12 +120,25 @@ def main() -> None:
     parser.add_argument("--scheduler", help="a Dask cluster that sees the cache: tcp://HOST:PORT")
     parser.add_argument("--json", help="FILE to write")
     parser.add_argument("--page", help="FILE to write, .md or .html")
+    parser.add_argument("--long", action="store_true", help="whole streams, into one file")
+    parser.add_argument("--limit", type=float, help="with --long: seconds of a processor for each")
+    parser.add_argument("--draw", action="store_true", help="with --long: what is stored, and end")
+    pictures = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+    parser.add_argument("--pictures", type=Path, default=pictures, help="where to draw")
     given = parser.parse_args()
     known = {*competitors.CLASSES, *competitors.NUMBERS}
     for name in given.methods.split(",") if given.methods else ():
         if name not in known:
             parser.error(f"--methods: no {name}; there are {', '.join(sorted(known))}")
     cache = Path(given.cache).absolute()
+    if given.long:
+        import long_runs
+
+        long_runs.main(parser, given, cache)
+        return
+    for name in ("limit", "draw", "pictures"):
+        if getattr(given, name) != parser.get_default(name):
+            parser.error(f"--{name} goes with --long")
     cache.mkdir(parents=True, exist_ok=True)
     streams = machine.present(given.streams.split(",") if given.streams else [*CLASSES, *NUMBERS])
     tables: list[Table] = []
@@ -149,14 +175,23 @@ def main() -> None:
 
 
 def task_of(name: str) -> str:
-    return "regression" if name in NUMBERS else "classification"
+    return "regression" if name in (*NUMBERS, *LONG_NUMBERS) else "classification"
 
 
-def prepared(cache: Path, name: str, rows: int) -> dict[str, Any]:
-    """X, dense, y and the number of classes, 0 for numbers; kept, since some files are large."""
-    path = cache / f"rows-{name}-{rows}.npz"
+def is_drawn(name: str) -> bool:
+    """Whether there are as many rows as one wants."""
+    return name in kb.streams.stream_names() and isinstance(kb.open_stream(name), GeneratedStream)
+
+
+def prepared(cache: Path, name: str, rows: int | None) -> dict[str, Any]:
+    """X, dense, y and the number of classes, 0 for numbers; kept, since some files are large.
+
+    rows : None for all
+    """
+    path = cache / f"rows-{name}-{rows or 'all'}.npz"
     if not path.exists():
-        whole = task_of(name) == "classification"  # all of them are known ahead
+        # Of a file, all classes are known ahead.
+        whole = rows is None or (task_of(name) == "classification" and not is_drawn(name))
         X, y = machine.read(name if whole else f"{name}:{rows}")
         classes = 0
         if task_of(name) == "classification":
@@ -177,15 +212,19 @@ def save(path: Path, **arrays: Any) -> None:
 # Cells
 
 
+def methods_of(task: str) -> dict[str, competitors.Made]:
+    return competitors.CLASSES if task == "classification" else competitors.NUMBERS
+
+
 def cells_of(task: str, streams: list[str], rows: int, given: Any) -> list[Cell]:
-    known = competitors.CLASSES if task == "classification" else competitors.NUMBERS
+    known = methods_of(task)
     usual = [name for name in known if name not in competitors.ON_REQUEST]
     methods = [name for name in (given.methods or ",".join(usual)).split(",") if name in known]
     cells = []
     for stream in streams:
         for name in methods:
             seeds = given.seeds if name in competitors.DRAWS else 1
-            settings = competitors.SETTINGS.get(name) or str(settings_of(known[name], task))
+            settings = settings_text(name, task)
             cells += [Cell(name, stream, rows, seed, settings, None) for seed in range(seeds)]
         for name, make in (also(given.also) if given.also else {}).items():
             text = settings_of(make, task, given.also)
@@ -196,6 +235,11 @@ def cells_of(task: str, streams: list[str], rows: int, given: Any) -> list[Cell]
 
 def also(path: str) -> dict[str, competitors.Made]:
     return runpy.run_path(path)["METHODS"]
+
+
+def settings_text(name: str, task: str) -> str:
+    """Of a method: in words, or else its parameters."""
+    return competitors.SETTINGS.get(name) or str(settings_of(methods_of(task)[name], task))
 
 
 def settings_of(make: competitors.Made, task: str, path: str | None = None) -> str | None:
@@ -225,7 +269,7 @@ def kept(cache: Path, cell: Cell) -> Path | None:
         return None
     pattern = exact.name.replace(f"-{cell.rows}-{cell.seed}.npz", f"-*-{cell.seed}.npz")
     more = {int(path.stem.split("-")[-2]): path for path in cache.glob(pattern)}
-    longer = [rows for rows in more if rows > cell.rows]
+    longer = [rows for rows in more if cell.rows and rows > cell.rows]
     return more[min(longer)] if longer else None
 
 
@@ -263,15 +307,7 @@ def run(cache: Path, cell: Cell) -> str:
     """Run one cell and keep it."""
     data = prepared(cache, cell.stream, cell.rows)
     X, y, classes = data["X"], data["y"], int(data["classes"])
-    if cell.also:
-        make = also(cell.also)[cell.method]
-    else:
-        make = (competitors.CLASSES if classes else competitors.NUMBERS)[cell.method]
-    rest = (X.shape[1], classes)
-    trial = make(cell.seed, *rest)
-    for rows in (slice(25), slice(25, 50)):
-        learned(trial, X[rows], y[rows], classes)
-    estimator = make(cell.seed, *rest)
+    estimator = made(cell, X, y, classes)
     start = time.process_time()
     predictions = said(estimator, X, y, classes, cell.labels)
     y = y[len(y) - len(predictions) :]
@@ -285,6 +321,17 @@ def run(cache: Path, cell: Cell) -> str:
             losses = ((predictions - y) ** 2).astype(np.float32)
         save(path, squares=losses, seconds=seconds, bytes=held)
     return f"{losses.mean():.4f}, {seconds:.2f} s for 1,000 rows"
+
+
+def made(cell: Cell, X: Any, y: Any, classes: int) -> Any:
+    """The estimator, after a copy of it has learned some rows."""
+    make = (
+        also(cell.also)[cell.method] if cell.also else methods_of(task_of(cell.stream))[cell.method]
+    )
+    trial, estimator = (make(cell.seed, X.shape[1], classes) for _ in range(2))
+    for rows in (slice(25), slice(25, 50)):
+        learned(trial, X[rows], y[rows], classes)
+    return estimator
 
 
 def said(estimator: Any, X: Any, y: Any, classes: int, labels: str) -> Any:
@@ -519,7 +566,8 @@ def in_words(settings: str) -> str:
 
 
 def markdown(head: str, parts: list[tuple[str, list[list[str]]]], about: str) -> str:
-    lines = [f"# {head}", "", *notes()]
+    longer = "Whole files and a million rows: [the shoot-out on long streams](shootout_long.md)."
+    lines = [f"# {head}", "", *notes(), longer, ""]
     for title, rows in parts:
         lines += [f"## {title}", ""]
         lines += [f"| {' | '.join(row)} |" for row in [rows[0], ["---"] * len(rows[0]), *rows[1:]]]

@@ -54,7 +54,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
 }
 
-WIDE = {"results", "budgets", "shootout", "json_schema"}  # pages of wide tables
+WIDE = {"results", "budgets", "shootout", "shootout_long", "json_schema"}  # pages of wide tables
 WIDE |= {f"papers/{path.stem}" for path in HERE.glob("papers/*.md")}
 html_theme = "pydata_sphinx_theme"
 html_title = "kernbrook"

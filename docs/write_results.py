@@ -3,7 +3,8 @@
 Between `<!-- NAME -->` and `<!-- end -->` stands a table of `BLOCKS`, or a published table.
 `kernbrook reproduce NAME --json results/NAME.json` stores a published table,
 `benchmarks/shootout.py --json results/shootout.json` the comparison with other libraries, and with
-`--labels 48,500,frozen` and `results/shootout_late.json` the same where labels come late.
+`--labels 48,500,frozen` and `results/shootout_late.json` the same where labels come late;
+`benchmarks/shootout.py --long` stores results/shootout_long.json, and with `--draw` draws it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ PAGES = [
     DOCS / "results.md",
     DOCS / "cluster.md",
     DOCS / "late.md",
+    DOCS / "shootout_long.md",
     *sorted((DOCS / "papers").glob("*.md")),
 ]
 OURS = {"classification": "`OnlineMKClassifier()`", "regression": "`OnlineMKRegressor()`"}
@@ -98,6 +100,134 @@ def late(methods: str, streams: str = "") -> str:
     return "\n".join(lines)
 
 
+def long_runs() -> dict[str, Any]:
+    """The long shoot-out, as far as it is stored."""
+    path = RESULTS / "shootout_long.json"
+    empty: dict[str, Any] = {"chunk": 0, "missing": {}, "settings": [], "pairs": []}
+    return json.loads(path.read_text("utf-8")) if path.exists() else empty
+
+
+def long_table(streams: str) -> str:
+    """Errors, those of the last tenth, and microseconds, of all methods that ran on a stream."""
+    chosen = streams.split()
+    pairs = {(one["stream"], one["method"]): one for one in long_runs()["pairs"]}
+    rows = {stream: pairs[stream, method]["rows"] for stream, method in pairs}
+    least = {
+        (stream, what): min(
+            (errors[what] for key, one in pairs.items() if key[0] == stream
+             for errors in (long_errors(one),) if errors[what] is not None),
+            default=None,
+        )
+        for stream in chosen
+        for what in (0, 1)
+    }  # fmt: skip
+    methods = list(dict.fromkeys(method for stream, method in pairs if stream in chosen))
+    if not methods:
+        return "No run is stored here. `python benchmarks/shootout.py --long` makes one."
+    heads = [f"{name}, {rows[name]:,} rows" if name in rows else name for name in chosen]
+    lines = [f"| | {' | '.join(heads)} |", f"|---|{'---|' * len(chosen)}"]
+    for method in methods:
+        texts = []
+        for stream in chosen:
+            one = pairs.get((stream, method))
+            texts.append("" if one is None else long_cell(one, [least[stream, i] for i in (0, 1)]))
+        lines.append(f"| {method} | {' | '.join(texts)} |")
+    return "\n".join(lines)
+
+
+def long_picture(name: str, words: str) -> str:
+    """Curves of some streams, where any are drawn."""
+    place = f"pictures/shootout_long_{name}.svg"
+    if not (DOCS / place).exists():
+        return "Nothing is drawn yet."
+    return f"![{words}: a line for each method, as far as each came within the limit.]({place})"
+
+
+def long_errors(one: dict[str, Any]) -> tuple[float | None, float | None]:
+    """Of all rows and of the last tenth; None of what has diverged or did not come to its end."""
+    if one["reached"] < one["rows"]:
+        return None, None
+    return tuple(None if long_diverged(error) else error for error in (one["error"], last(one)))
+
+
+def last(one: dict[str, Any]) -> float | None:
+    return one["tenths"][-1]
+
+
+def long_diverged(error: float | None) -> bool:
+    return error is None or error > 100
+
+
+def long_cell(one: dict[str, Any], least: list[float | None]) -> str:
+    """What a method did on a stream; the least errors of methods that saw all rows are bold."""
+    digits = 2 if one["task"] == "classification" else 3
+
+    def shown(error: float | None, least: float | None = None) -> str:
+        text = "diverged" if long_diverged(error) else f"{error:.{digits}f}"
+        return f"**{text}**" if error is not None and error == least else text
+
+    cost = f"{one['microseconds']:,.0f}"
+    if one["reached"] < one["rows"]:
+        return f"{shown(one['error'])} / – / {cost}, stopped at row {one['reached']:,}"
+    return f"{shown(one['error'], least[0])} / {shown(last(one), least[1])} / {cost}"
+
+
+def long_bytes() -> str:
+    """Megabytes at the end, of all methods that could be measured."""
+    pairs = [one for one in long_runs()["pairs"] if one["bytes"] is not None]
+    streams = list(dict.fromkeys(one["stream"] for one in pairs))
+    held = {(one["stream"], one["method"]): f"{one['bytes'] / 1e6:,.1f}" for one in pairs}
+    lines = [f"| | {' | '.join(streams)} |", f"|---|{'---|' * len(streams)}"]
+    for method in dict.fromkeys(one["method"] for one in pairs):
+        texts = [held.get((stream, method), "") for stream in streams]
+        lines.append(f"| {method} | {' | '.join(texts)} |")
+    return "\n".join(lines) if pairs else "Nothing is stored yet."
+
+
+def long_conditions() -> str:
+    """What the runs had in common, and who was not there."""
+    values = long_runs()
+    pairs = values["pairs"]
+    if not pairs:
+        return "Nothing is stored yet."
+    limits = sorted({one["limit"] for one in pairs})
+    words = " or ".join(f"{limit:,.0f}" for limit in limits)
+    dates = sorted({one["date"] for one in pairs})
+    lines = [
+        f"- Limit: {words} processor seconds for each method on each stream.",
+        f"- Chunks of {values['chunk']:,} rows.",
+        f"- Run: {' to '.join(dict.fromkeys((dates[0], dates[-1])))}.",
+    ]
+    if len(limits) > 1:
+        for limit in limits:
+            own = dict.fromkeys(one["method"] for one in pairs if one["limit"] == limit)
+            lines.append(f"- With the limit {limit:,.0f}: {', '.join(own)}.")
+    if values["missing"]:
+        absent = [f"{name} ({package})" for name, package in values["missing"].items()]
+        lines.append(f"- Not installed, so left out: {', '.join(absent)}.")
+    return "\n".join(lines)
+
+
+def long_settings() -> str:
+    """Who took part: settings, versions, machines."""
+    values = long_runs()
+    pairs = values["pairs"]
+    lines = ["| method | of | settings |", "|---|---|---|"]
+    for method, task, words in values["settings"]:
+        own = [one for one in pairs if (one["method"], one["task"]) == (method, task)]
+        if own:
+            numbers = ", ".join(sorted({one["version"] for one in own}))
+            lines.append(f"| {method}, {task} | {numbers} | {words} |")
+    texts = [one["machine"].splitlines() for one in pairs]
+    loads = [float(found[0]) for text in texts if (found := re.findall(r"average (\S+)", text[0]))]
+    machines = {(text[0].partition(", load")[0], text[-1]): None for text in texts}
+    for first, final in machines:
+        lines += ["", "```", first, final, "```"]
+    if loads:
+        lines += ["", f"Load average at the start of a run: {min(loads)} to {max(loads)}."]
+    return "\n".join(lines)
+
+
 def shards(stream: str) -> str:
     """Errors of models of some shards, by how often they are merged, and of a shard alone."""
     models = json.loads((RESULTS / "shards.json").read_text("utf-8"))["errors"][stream]
@@ -146,6 +276,23 @@ BLOCKS: dict[str, Callable[[], str]] = {
         "lgb500 line500 arf hat knn1000 linear mean last-value",
         "energy twitter tomshardware kin8nm friedman",
     ),
+    "shootout, long conditions": long_conditions,
+    "shootout, long files": lambda: long_table(
+        "covtype covtype-shuffled skin_nonskin a9a cod-rna elec2"
+    ),
+    "shootout, long drawn": lambda: long_table("random-tree waveform hyperplane random-tree-drift"),
+    "shootout, long numbers": lambda: long_table("twitter friedman-drift"),
+    "shootout, long files, drawing": lambda: long_picture(
+        "files", "Mistakes in per cent by tenths of the files"
+    ),
+    "shootout, long drawn, drawing": lambda: long_picture(
+        "drawn", "Mistakes in per cent by tenths of the drawn streams"
+    ),
+    "shootout, long numbers, drawing": lambda: long_picture(
+        "numbers", "Squared errors over the variance by tenths of the streams of numbers"
+    ),
+    "shootout, long bytes": long_bytes,
+    "shootout, long settings": long_settings,
     "shootout, numbers": lambda: shootout(1, "lgb arf knn1000 last-value"),
 }
 

@@ -1,6 +1,5 @@
 """The shoot-out's competitors look at no label before its row is predicted; its tests are right."""
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -11,8 +10,6 @@ from beside import beside_the_tests, module_of
 from scipy import stats
 
 import kernbrook as kb
-
-RIVER = ("arf", "srp", "hat", "logreg", "linear", "alma")
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +39,9 @@ def test_predictions_come_before_labels_and_chunks_do_not_matter(benchmark, clas
     known = competitors.CLASSES if classes else competitors.NUMBERS
     tried = 0
     for name, make in known.items():
-        if name in RIVER and importlib.util.find_spec("river") is None:
+        if name in ("kernbrook", "kernbrook-small", "spa", "omkc-dd", "raker"):
             continue
-        if name.startswith("lgb") and importlib.util.find_spec("lightgbm") is None:
-            continue
-        if name in ("kernbrook", "spa", "omkc-dd", "raker"):
+        if competitors.missing(name):
             continue
         whole = learned(make(0, 4, classes), X, y, classes)
         changed = learned(make(0, 4, classes), X, other, classes)
@@ -157,3 +152,102 @@ def test_the_script_from_end_to_end(tmp_path):
         error = kb.prequential(kb.recipes.make(recipe), X, y).error / y.var()
         assert cell["error"] == pytest.approx(error, rel=1e-5)
     assert f"| mean | **{table['cells'][0]['error']:.4f}** |" in page.read_text()
+
+
+LONG = ("--long", "--rows", "1500", "--streams", "random-tree,friedman-drift")
+
+
+@pytest.fixture
+def long_run(tmp_path):
+    """Runs the long mode; gives what it says, and the pairs that are stored."""
+    script, results = beside_the_tests("benchmarks/shootout.py"), tmp_path / "long.json"
+
+    def call(*more):
+        command = [sys.executable, script, *LONG, "--json", results, "--cache", tmp_path, *more]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stderr, json.loads(results.read_text())["pairs"]
+
+    return call
+
+
+@pytest.mark.slow
+def test_the_long_mode_from_end_to_end(long_run, tmp_path):
+    said, pairs = long_run("--methods", "majority,mean,last-value")
+    assert len(said.splitlines()) == 3
+    found = {(pair["stream"], pair["method"]): pair for pair in pairs}
+    wanted = {("random-tree", "majority"), *(("friedman-drift", m) for m in ("mean", "last-value"))}
+    assert set(found) == wanted
+    for (stream, method), pair in found.items():
+        X, y = kb.open_stream(f"{stream}:1500").read()
+        record = kb.prequential(kb.recipes.make(method), X, y)
+        unit = 0.01 if method == "majority" else y.var()
+        assert (pair["rows"], pair["reached"]) == (1500, 1500)
+        assert pair["error"] == pytest.approx(record.error / unit)
+        assert np.mean(pair["tenths"]) == pytest.approx(pair["error"])
+        assert len(pair["tenths"]) == 10
+        assert pair["bytes"] > 0
+        assert pair["version"] == f"kernbrook {kb.__version__}"
+    assert long_run("--methods", "majority,mean") == ("", pairs)
+    again, others = long_run("--methods", "majority,mean", "--fresh", "mean")
+    assert again.startswith("mean friedman-drift: ")
+    assert [pair["error"] for pair in others] == [pair["error"] for pair in pairs]
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
+    long_run("--draw", "--pictures", pictures)
+    names = {path.name for path in pictures.iterdir()}
+    assert names == {"shootout_long_drawn.svg", "shootout_long_numbers.svg"}
+
+
+@pytest.mark.slow
+def test_a_limit_ends_a_long_run_and_a_greater_one_runs_it_again(long_run):
+    said, (pair,) = long_run("--methods", "majority", "--limit", "1e-9")
+    assert said.endswith("stopped at row 1000\n")
+    assert (pair["reached"], pair["rows"], pair["limit"]) == (1000, 1500, 1e-9)
+    assert len(pair["tenths"]) == 6  # those that it met whole
+    y = kb.open_stream("random-tree:1500").read()[1]
+    mistakes = y[:1000] != kb.prequential(kb.recipes.make("majority"), *_first(1000)).predictions
+    assert pair["error"] == pytest.approx(100 * mistakes.mean())
+    assert long_run("--methods", "majority", "--limit", "1e-9") == ("", [pair])
+    _, (other,) = long_run("--methods", "majority", "--limit", "10")
+    assert (other["reached"], other["limit"]) == (1500, 10)
+
+
+def _first(rows):
+    return kb.open_stream(f"random-tree:{rows}").read()
+
+
+def test_methods_that_are_not_installed_are_named(benchmark, tmp_path, monkeypatch, capsys):
+    long_runs, competitors = benchmark("long_runs"), sys.modules["competitors"]
+    monkeypatch.setitem(competitors.NEEDS, "xgb", "no_such_package")
+    store = long_runs.Store(tmp_path / "long.json", tmp_path)
+    assert long_runs.without_missing(["xgb100k", "kernbrook"], store) == ["kernbrook"]
+    said = "left out: xgb100k needs no_such_package, which is not installed\n"
+    assert capsys.readouterr().out == said
+    assert store.read()["missing"] == {"xgb100k": "no_such_package"}
+    monkeypatch.setitem(competitors.NEEDS, "xgb", "json")
+    assert long_runs.without_missing(["xgb100k"], store) == ["xgb100k"]
+    assert store.read()["missing"] == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--long", "--rows", "300"], "--rows needs --json FILE: the stored results are"),
+        (["--long", "--limit", "0"], "--limit: expected a positive number of seconds, got 0"),
+        (["--long", "--limit", "nan"], "--limit: expected a positive number of seconds, got nan"),
+        (["--long", "--jobs", "2"], "--jobs does not go with --long"),
+        (["--long", "--methods", "lgb1"], "--methods: no lgb1; there are"),
+        (["--long", "--draw", "--json", "no.json"], "--draw: no.json is not there: run --long"),
+        (["--limit", "3"], "--limit goes with --long"),
+        (["--draw"], "--draw goes with --long"),
+    ],
+)
+def test_bad_options(benchmark, given, message, monkeypatch, capsys, tmp_path):
+    shootout = benchmark("shootout")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["shootout.py", *given])
+    with pytest.raises(SystemExit):
+        shootout.main()
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

@@ -391,7 +391,7 @@ def test_help_and_version_load_nothing_heavy() -> None:
 def test_listings(kernbrook: Program) -> None:
     data = kernbrook("data").stdout
     assert "wdbc " in data
-    assert "friedman         a smooth function, 10 features, numbers" in data
+    assert "friedman          a smooth function, 10 features, numbers" in data
     recipes = kernbrook("recipes").stdout
     assert "omkc-dd                  classification  OMKC(D,D)\n" in recipes
     assert "mean                     regression      mean so far\n" in recipes

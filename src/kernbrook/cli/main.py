@@ -65,7 +65,7 @@ def data() -> None:
     from kernbrook.streams import describe_stream, stream_names
 
     for name in stream_names():
-        typer.echo(f"{name:16} {describe_stream(name)}")
+        typer.echo(f"{name:17} {describe_stream(name)}")
     typer.echo(
         "\nNAME:N gives N rows. A NAME.libsvm or NAME.libsvm.xz in the folder that KERNBROOK_DATA "
         "names is known as NAME."

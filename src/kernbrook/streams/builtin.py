@@ -10,7 +10,15 @@ import numpy as np
 from kernbrook.errors import UnknownNameError
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.base import FirstRows, Stream
-from kernbrook.streams.generators import Checkerboard, Friedman, Waveform
+from kernbrook.streams.generators import (
+    Checkerboard,
+    Friedman,
+    FriedmanDrift,
+    GeneratedStream,
+    Hyperplane,
+    Waveform,
+)
+from kernbrook.streams.random_tree import RandomTree, RandomTreeDrift
 
 
 class _Entry(NamedTuple):
@@ -45,9 +53,9 @@ def _diabetes(rows: int | None, seed: int) -> Stream:
     return whole if rows is None else FirstRows(whole, rows)
 
 
-def _drawn(kind: type[Checkerboard | Friedman | Waveform]) -> Callable[[int | None, int], Stream]:
+def _drawn(kind: Callable[..., GeneratedStream]) -> Callable[[int | None, int], Stream]:
     def make(rows: int | None, seed: int) -> Stream:
-        return kind(seed=seed) if rows is None else kind(rows, seed)
+        return kind(seed=seed) if rows is None else kind(rows, seed=seed)
 
     return make
 
@@ -61,6 +69,22 @@ _ENTRIES = {
     "friedman": _Entry(
         _drawn(Friedman),
         "a smooth function, 10 features, numbers; drawn, 10,000 rows unless :N is given",
+    ),
+    "friedman-drift": _Entry(
+        _drawn(FriedmanDrift),
+        "the same, of other features every 250,000 rows; drawn, 1,000,000 rows unless :N is given",
+    ),
+    "hyperplane": _Entry(
+        _drawn(Hyperplane),
+        "a plane that turns, 10 features, 2 classes; drawn, 100,000 rows unless :N is given",
+    ),
+    "random-tree": _Entry(
+        _drawn(RandomTree),
+        "leaves of a tree, 30 features, 2 classes; drawn, 100,000 rows unless :N is given",
+    ),
+    "random-tree-drift": _Entry(
+        _drawn(RandomTreeDrift),
+        "the same, another tree every 250,000 rows; drawn, 1,000,000 rows unless :N is given",
     ),
     "sklearn-diabetes": _Entry(
         _diabetes,
@@ -79,8 +103,9 @@ def stream_names() -> tuple[str, ...]:
 
     Examples
     --------
-    >>> stream_names()
-    ('checkerboard', 'digits', 'friedman', 'sklearn-diabetes', 'waveform', 'wdbc')
+    >>> names = stream_names()
+    >>> len(names), names[:4]
+    (10, ('checkerboard', 'digits', 'friedman', 'friedman-drift'))
     """
     return tuple(sorted(_ENTRIES))
 
