@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from kernbrook.checks import POSITIVE, Other, ask_for, each_of, refusal
 from kernbrook.compiler.compiling import njit
@@ -140,7 +140,7 @@ class Cells(BaseEstimator):
 
     def make_store(self, first: int, setting: Setting) -> Store:
         """Where the weights are: the expert has the number `first`."""
-        return InPlace(Growing(self, first, setting), first, setting)
+        return InPlace(clone(self), Growing(self, first, setting), first, setting)
 
     def maps(self) -> tuple[RandomBinning | None, GrownPartitions | None]:
         """One of each kind, or None.
