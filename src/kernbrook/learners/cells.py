@@ -252,7 +252,7 @@ def _follow(form, x, scores, label, target, weight, number):
     trees, levels, c = held.trees, held.levels, scores.shape[0]
     weight = min(weight, MOST_WEIGHT)
     if form.numbers:
-        slope_of_number(held, scores[0], min(max(target, -1e150), 1e150), number, slopes)
+        slope_of_number(held, scores[0], min(max(target, -1e150), 1e150), slopes)
     else:
         slope_of_class(scores, label, slopes)
         levels[ERROR] += (abs(slopes[label if c > 1 else 0]) - levels[ERROR]) * SLOWLY
@@ -301,7 +301,7 @@ def slope_of_class(scores, label, slopes):
 
 
 @njit(cache=True, nogil=True)
-def slope_of_number(held, score, target, number, slopes):
+def slope_of_number(held, score, target, slopes):
     """The residual in units of the sum, cut, and the curvature 1, out; units follow the labels."""
     levels, residual = held.levels, 0.0
     levels[LABELS] += 1.0
@@ -314,6 +314,7 @@ def slope_of_number(held, score, target, number, slopes):
         slowly = max(0.002, 1.0 / (levels[LABELS] + 1.0))
         levels[SIZE] += (min(abs(residual), 3.0 * most) - levels[SIZE]) * slowly
         residual = min(max(residual, -most), most)
+    number = np.int64(levels[LABELS])  # others may have met more
     if number & (number - 1) == 0 and number <= LATEST_UNIT:
         measure_anew(held)
     slopes[0], slopes[1] = residual, 1.0
