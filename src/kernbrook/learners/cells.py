@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from kernbrook.checks import POSITIVE, Other, ask_for, each_of, refusal
+from kernbrook.checks import Number, Other, ask_for, check, each_of, refusal, shown
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.stores.base import Setting, Spread, Store
 from kernbrook.engine.stores.in_place import InPlace, follow, say
@@ -98,7 +98,7 @@ class Cells(BaseEstimator):
     ----------
     features : "auto", `RandomBinning()`, `GrownPartitions()`, or a list with one of each
         "auto": one of each.
-    step : positive float, of AdaGrad
+    step : float from 0 to 100, of AdaGrad
 
     Notes
     -----
@@ -127,7 +127,7 @@ class Cells(BaseEstimator):
     only_classes = False
     parameter_ranges: ClassVar = {
         "features": Other(MAPS),
-        "step": POSITIVE,
+        "step": Number(0, 100, "(]"),
     }
 
     def __init__(self, features: Any = "auto", step: float = 0.2):
@@ -148,7 +148,8 @@ class Cells(BaseEstimator):
         Raises
         ------
         InputError
-            There is none, two are of a kind, or one is no such map.
+            There is none, two are of a kind, or one is no such map, or one with a parameter that
+            it may not have.
         """
         found: dict[type, Any] = {}
         auto = isinstance(self.features, str) and self.features == "auto"
@@ -156,6 +157,7 @@ class Cells(BaseEstimator):
             kind = type(one)
             if kind not in (RandomBinning, GrownPartitions) or kind in found:
                 raise self._refusal()
+            check(one)
             found[kind] = one
         if not found:
             raise self._refusal()
@@ -176,15 +178,16 @@ class Growing:
     def __init__(self, learner: Cells, first: int, setting: Setting):
         d, c = setting.width, setting.scores
         if d > MOST_FEATURES:
-            raise InputError(f"Cells: a row may have {MOST_FEATURES} features, got {d:,}")
+            raise InputError(f"Cells: a row may have {MOST_FEATURES} features at most, got {d:,}")
         self.setting, self.step = setting, float(learner.step)
         grids, trees = learner.maps()
         rng = np.random.default_rng([setting.seed, first])
         self.grids = (RandomBinning(0) if grids is None else grids).draw(d, rng)
         cells = 0 if grids is None else grids.cells or most_cells(c)
-        ask_for(cells * (c + 1), f"Cells, {cells:,} cells")
-        table = np.zeros((cells, c + 1), np.float32)
         grown = GrownPartitions(0, 0, slots=0) if trees is None else trees
+        numbers = cells * (c + 1) + grown.numbers(d, c)
+        ask_for(numbers, shown(learner))  # of twice the size: there is a copy of it all
+        table = np.zeros((cells, c + 1), np.float32)
         levels = np.zeros(7)
         levels[ERROR] = levels[SIZE] = 1.0
         self.first = Held(no_bins(d), table, grown.begin(d, c), levels)
