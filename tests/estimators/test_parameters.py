@@ -49,6 +49,8 @@ def machine(part):
     """One with this part, and what the part needs beside it."""
     if part.choice == "learner":
         return plain.classifier(KERNELS, part, random_state=0)
+    if part.choice == "cells":
+        return plain.classifier(KERNELS, kb.Cells(part), random_state=0)
     if part.choice == "selection":
         return plain.classifier(KERNELS, selection=part, random_state=0)
     if part.choice == "labels":
@@ -88,7 +90,13 @@ NEEDED = {  # what a class cannot be made without
     kb.NormalizedPolynomial: {"degree": 2},
 }  # fmt: skip
 WIDTHS = ("sigma", "gamma")  # a kernel is given one of the two
-LARGE = ("budget", "n_components")  # whose greatest values take memory, or long
+LARGE = (
+    "budget",
+    "n_components",
+    "cells",
+    "nodes",
+    "slots",
+)  # whose greatest values take memory, or long
 
 
 @pytest.fixture(scope="module")

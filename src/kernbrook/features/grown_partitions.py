@@ -28,6 +28,7 @@ SHARE = 0.25  # of the squared gradients of a leaf that its children begin with
 FORGETS = 0.005  # of what a tree has done, with each label
 HARM = 0.13  # of the deviation: a tree that has done more begins anew
 EVERY = 16  # labels between two looks for such a tree
+MOST_TREES = 1000
 NOBODY = -1
 
 
@@ -105,7 +106,7 @@ class GrownPartitions(BaseEstimator):
 
     choice = "cells"
     parameter_ranges: ClassVar = {
-        "n": Whole(),
+        "n": Whole(most=MOST_TREES),
         "nodes": Whole(2),
         "inputs": Whole(),
         "slots": or_none(Whole()),
@@ -118,6 +119,12 @@ class GrownPartitions(BaseEstimator):
         self.nodes = nodes
         self.inputs = inputs
         self.slots = slots
+
+    def numbers(self, d: int, c: int) -> int:
+        """About how many numbers trees hold."""
+        m = min(self.inputs, d)
+        slots = most_slots(m, c) if self.slots is None else self.slots
+        return (self.n + self.nodes) * (c + 6) + slots * m * BINS * (c + 1)
 
     def begin(self, d: int, c: int) -> Trees:
         """Trees of one leaf each."""

@@ -13,6 +13,7 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.draws import mix
 
 SMALLEST_WIDTH = 1e-3  # in ranks
+MOST_GRIDS = 1000
 
 
 class Grids(NamedTuple):
@@ -64,7 +65,7 @@ class RandomBinning(BaseEstimator):
 
     choice = "cells"
     parameter_ranges: ClassVar = {
-        "n": Whole(),
+        "n": Whole(most=MOST_GRIDS),
         "inputs": Several(or_none(Whole())),
         "width": Several(Number(0, 100, "(]")),
         "cells": or_none(Whole()),

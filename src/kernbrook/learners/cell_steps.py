@@ -53,7 +53,7 @@ def slope_of_class(scores, label, slopes):
 
 
 @njit(cache=True, nogil=True)
-def slope_of_number(levels, score, target, number, slopes):
+def slope_of_number(levels, score, target, slopes):
     """The residual in units of the sum, cut, and the curvature 1, out; units follow the labels.
 
     Returns what the weights are to be multiplied by: the unit changes after 1, 2, 4, 8, ... labels.
@@ -71,6 +71,7 @@ def slope_of_number(levels, score, target, number, slopes):
         levels[SIZE] += (min(abs(residual), 3.0 * most) - levels[SIZE]) * slowly
         residual = min(max(residual, -most), most)
     slopes[0], slopes[1] = residual, 1.0
+    number = np.int64(levels[LABELS])  # others may have met more
     if number & (number - 1) == 0 and number <= LATEST_UNIT:
         unit, before = levels[SPAN] / levels[LABELS], levels[SCALE]
         levels[OFFSET] = levels[MEAN]

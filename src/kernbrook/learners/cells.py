@@ -7,9 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
-from kernbrook.checks import POSITIVE, Other, ask_for, each_of, refusal
+from kernbrook.checks import Number, Other, ask_for, check, each_of, refusal, shown
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.stores.base import Setting, Spread, Store
 from kernbrook.engine.stores.in_place import InPlace, follow, say
@@ -112,7 +112,7 @@ class Cells(BaseEstimator):
     features : "auto", `HashedInputs()`, `RandomBinning()`, `GrownPartitions()`, or a list
         "auto": one of each. In a list, hashed inputs are for rows of more than 512 features, and
         the other two for rows of fewer.
-    step : positive float, of AdaGrad
+    step : float from 0 to 100, of AdaGrad
 
     Notes
     -----
@@ -141,7 +141,7 @@ class Cells(BaseEstimator):
     only_classes = False
     parameter_ranges: ClassVar = {
         "features": Other(MAPS),
-        "step": POSITIVE,
+        "step": Number(0, 100, "(]"),
     }
 
     def __init__(self, features: Any = "auto", step: float = 0.2):
@@ -156,8 +156,8 @@ class Cells(BaseEstimator):
         """Where the weights are: the expert has the number `first`."""
         maps = self.maps(setting.width)
         if isinstance(maps, HashedInputs):
-            return InPlace(LinearContent(self, maps, setting), first, setting)
-        return InPlace(Growing(self, maps, first, setting), first, setting)
+            return InPlace(clone(self), LinearContent(self, maps, setting), first, setting)
+        return InPlace(clone(self), Growing(self, maps, first, setting), first, setting)
 
     def maps(self, width: int) -> HashedInputs | Pair:
         """Hashed inputs, or one of each other kind, or None, for rows of so many features.
@@ -165,7 +165,8 @@ class Cells(BaseEstimator):
         Raises
         ------
         InputError
-            There is none, two are of a kind, or one is no such map.
+            There is none, two are of a kind, or one is no such map, or one with a parameter that
+            it may not have.
         """
         given = each_of(self.features)
         if isinstance(self.features, str) and self.features == "auto":
@@ -174,6 +175,8 @@ class Cells(BaseEstimator):
         known = found.keys() <= {HashedInputs, RandomBinning, GrownPartitions}
         if not found or len(found) < len(given) or not known:
             raise self._refusal()
+        for one in given:
+            check(one)
         hashed = found.get(HashedInputs)
         if hashed is not None and (width > MOST_FEATURES or len(found) == 1):
             return hashed
@@ -205,9 +208,10 @@ class Growing:
         rng = np.random.default_rng([setting.seed, first])
         self.grids = (RandomBinning(0) if grids is None else grids).draw(d, rng)
         cells = 0 if grids is None else grids.cells or most_cells(c)
-        ask_for(cells * (c + 1), f"Cells, {cells:,} cells")
-        table = np.zeros((cells, c + 1), np.float32)
         grown = GrownPartitions(0, 0, slots=0) if trees is None else trees
+        numbers = cells * (c + 1) + grown.numbers(d, c)
+        ask_for(numbers, shown(learner))  # of twice the size: there is a copy of it all
+        table = np.zeros((cells, c + 1), np.float32)
         self.first = Held(no_bins(d), table, grown.begin(d, c), no_levels())
 
     def form(self, held: Held) -> Sum:
@@ -272,7 +276,7 @@ def _follow(form, x, scores, label, target, weight, number):
     trees, levels, c = held.trees, held.levels, scores.shape[0]
     weight = min(weight, MOST_WEIGHT)
     if form.numbers:
-        ratio = slope_of_number(levels, scores[0], target, number, slopes)
+        ratio = slope_of_number(levels, scores[0], target, slopes)
         if ratio != 1.0:
             measure_anew(held, np.float32(ratio))
     else:

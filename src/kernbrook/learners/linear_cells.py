@@ -104,7 +104,7 @@ def _follow(form, x, scores, label, target, weight, number):
     table, levels, slopes, values = form.held.table, form.held.levels, form.slopes, x.values
     cells, c = table.shape[0] - 1, scores.shape[0]
     if form.numbers:
-        ratio = np.float32(slope_of_number(levels, scores[0], target, number, slopes))
+        ratio = np.float32(slope_of_number(levels, scores[0], target, slopes))
         if ratio != 1.0:
             for i in range(table.shape[0]):
                 table[i, 0] *= ratio

@@ -196,11 +196,15 @@ def learn_again(form, rows, labels, weights, numbers, of_numbers, scores):
 
 
 class InPlace(Store):
-    """Of one expert; it stands alone."""
+    """Of one expert; it stands alone. A file compares the learner with what it is made with."""
 
-    def __init__(self, content: Content, first: int, setting: Setting):
-        self.content, self.setting = content, setting
+    def __init__(self, learner: Any, content: Content, first: int, setting: Setting):
+        self.learner, self._content, self.setting = learner, content, setting
         self.experts, self.together = np.array([first]), BLOCK
+
+    @property
+    def content(self) -> Content:
+        return self._content
 
     def begin(self) -> State:
         return State(self.content.first)
