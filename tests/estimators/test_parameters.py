@@ -90,15 +90,7 @@ NEEDED = {  # what a class cannot be made without
     kb.NormalizedPolynomial: {"degree": 2},
 }  # fmt: skip
 WIDTHS = ("sigma", "gamma")  # a kernel is given one of the two
-LARGE = (  # whose greatest values take memory, or long
-    "budget", "n_components", "cells", "nodes", "slots",
-)  # fmt: skip
-    "budget",
-    "n_components",
-    "cells",
-    "nodes",
-    "slots",
-)  # whose greatest values take memory, or long
+LARGE = "budget", "n_components", "cells", "nodes", "slots"  # the greatest take memory, or long
 
 
 @pytest.fixture(scope="module")
