@@ -90,7 +90,13 @@ NEEDED = {  # what a class cannot be made without
     kb.NormalizedPolynomial: {"degree": 2},
 }  # fmt: skip
 WIDTHS = ("sigma", "gamma")  # a kernel is given one of the two
-LARGE = ("budget", "n_components", "cells", "nodes", "slots")  # whose greatest values take memory, or long
+LARGE = (
+    "budget",
+    "n_components",
+    "cells",
+    "nodes",
+    "slots",
+)  # whose greatest values take memory, or long
 
 
 @pytest.fixture(scope="module")

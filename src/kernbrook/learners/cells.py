@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from kernbrook.checks import Number, Other, ask_for, check, each_of, refusal, shown
+from kernbrook.checks import COUNTED, Number, Other, ask_for, check, each_of, refusal, shown
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.stores.base import Setting, Spread, Store
 from kernbrook.engine.stores.in_place import InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning, grown_partitions
-from kernbrook.features.binning import Bins, Placed, keep_row, no_bins, place, placed
+from kernbrook.features.binning import Bins, Placed, check_sizes, keep_row, no_bins, place, placed
 from kernbrook.features.grown_partitions import (
     FORGETS,
     GrownPartitions,
@@ -28,7 +28,7 @@ from kernbrook.features.grown_partitions import (
     room_of,
 )
 from kernbrook.features.random_binning import Grids, RandomBinning, find_cells
-from kernbrook.gram.points import Floats
+from kernbrook.gram.points import Floats, within
 
 MAPS = "'auto', RandomBinning(), GrownPartitions(), or a list with one of each"
 MOST_FEATURES = 512  # of a row
@@ -39,6 +39,8 @@ SLOWLY = 0.003  # the mean error follows each error by so much
 HALVINGS = 6  # of the interval in which the implicit step is looked for
 CUT = 4.0  # residuals are cut at so many of their mean sizes
 MOST_WEIGHT = 1e6  # of an example
+MOST_ADDED = 1e15  # to the loss, by a tree
+MOST_LEVEL = 1e170  # of what is kept of labels
 UNIT, LATEST_UNIT = 1e-6, 1 << 20  # least change of a unit; labels after which it stays
 MEAN, SPAN, LABELS, OFFSET, SCALE, SIZE, ERROR = range(7)  # what `levels` holds
 
@@ -204,13 +206,19 @@ class Growing:
 
     def check(self, held: Held) -> None:
         """Raise InputError where learning cannot have led to these arrays."""
-        binning.check(held.bins)
-        grown_partitions.check(held.trees, self.setting.width)
+        with within("bins."):
+            binning.check(held.bins)
+        with within("trees."):
+            grown_partitions.check(held.trees, self.setting.width)
         c = self.setting.scores
-        if not (np.isfinite(held.table).all() and (held.table[:, c] >= 0).all()):
-            raise InputError("table: expected finite numbers, and no sum of squares below 0")
-        if not np.isfinite(held.levels).all() or (held.levels[[SPAN, LABELS, SCALE]] < 0).any():
-            raise InputError("levels: expected finite numbers, and no size below 0")
+        check_sizes("table", held.table[:, :c], grown_partitions.MOST_WEIGHT)
+        check_sizes("table", held.table[:, c], grown_partitions.MOST_SUM)
+        if (held.table[:, c] < 0).any():
+            raise InputError("table: expected no sum of squares below 0")
+        levels, sizes = held.levels, held.levels[[SPAN, LABELS, SCALE, SIZE, ERROR]]
+        fine = (abs(levels) <= MOST_LEVEL).all() and (sizes >= 0).all()
+        if not fine or levels[LABELS] > COUNTED or levels[ERROR] > 1:
+            raise InputError("levels: expected means and sizes that labels lead to")
 
     def grown(self, before: Held, spread: Spread) -> Held:
         """What was learned of fewer classes: weights go over; leaves begin to collect anew."""
@@ -276,6 +284,7 @@ def _follow(form, x, scores, label, target, weight, number):
         for q in range(c):
             added += slopes[q] * trees.weights[leaf, q]
             trees.weights[leaf, q] -= part * form.rates[grids + g] * slopes[q]
+        added = min(max(added, -MOST_ADDED), MOST_ADDED)
         trees.done[g, 0] += (added - trees.done[g, 0]) * FORGETS
         trees.done[g, 1] += (added * added - trees.done[g, 1]) * FORGETS
     grow(trees, held.bins, form.row, form.leaves, slopes, form.seed, number, form.room)
