@@ -16,6 +16,7 @@ from inside import arrays_of, small_blocks
 import kernbrook as kb
 
 FEATURES = kb.RandomFeatures(8)
+CELLS = kb.Cells([kb.RandomBinning(6, [2, None], cells=200), kb.GrownPartitions(3, 30, 2, 5)])
 STORES: dict[str, Callable[[], Any]] = {
     "perceptron": lambda: kb.OnlineMKClassifier(learner=kb.Perceptron(), scaling=None),
     "default": lambda: kb.OnlineMKClassifier(),
@@ -42,6 +43,8 @@ STORES: dict[str, Callable[[], Any]] = {
     "ridge": lambda: kb.OnlineMKClassifier(
         [kb.Gaussian(sigma=1)], kb.Ridge(features=FEATURES), scaling="maximum"
     ),
+    "cells": lambda: kb.OnlineMKClassifier(learner=[CELLS, kb.LastLabel()]),
+    "cells of numbers": lambda: kb.OnlineMKRegressor(learner=CELLS),
     "majority": lambda: kb.recipes.make("majority"),
     "last label": lambda: kb.recipes.make("last-label"),
     "mean": lambda: kb.recipes.make("mean"),
@@ -49,7 +52,7 @@ STORES: dict[str, Callable[[], Any]] = {
 OURS = str(Path(kb.__file__).parent)
 ROWS, BLOCK = 160, 16
 OF_NUMBERS = (
-    "sums", "window", "features", "levels", "subsets", "mean",
+    "sums", "window", "features", "levels", "subsets", "cells of numbers", "mean",
 )  # fmt: skip
 
 

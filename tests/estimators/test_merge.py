@@ -20,6 +20,7 @@ LEARNERS = [
     kb.TighterPerceptron(30), kb.Ahpatron(30), kb.Stoptron(30), kb.LastLabel(),
     *(kb.Pegasos(30, upkeep=upkeep) for upkeep in ("random", "project", "merge")),
     kb.Pegasos(None),
+    kb.Cells([kb.RandomBinning(9, [1, None], cells=500), kb.GrownPartitions(5, 60, 2, 10)]),
 ]  # fmt: skip
 
 

@@ -21,6 +21,7 @@ LEARNERS = [
     kb.BPAS(30), kb.Perceptron(), kb.PassiveAggressive(), kb.Forgetron(30), kb.Projectron(30),
     kb.GradientDescent(), kb.GradientDescent(schedule="adagrad"),
     [kb.BPAS(20), kb.GradientDescent()],
+    kb.Cells([kb.RandomBinning(9, [1, None], cells=512), kb.GrownPartitions(5, 60, 2, 10)]),
     [kb.GradientDescent(schedule="adagrad"), kb.Ridge()],
 ]  # fmt: skip
 

@@ -94,6 +94,7 @@ def test_random_features_go_on(features, learner):
         kb.Ridge(features=kb.RandomFeatures(20, inputs=2)),
         kb.Ridge(features=kb.Monomials()),
         kb.External(SGDRegressor(random_state=0), every=1),
+        kb.Cells([kb.RandomBinning(9, [1, None], cells=500), kb.GrownPartitions(5, 60, 2, 10)]),
     ],
     ids=str,
 )

@@ -54,6 +54,7 @@ LEARNERS = {
     "pegasos": kb.Pegasos(9),
     "features": kb.Ridge(features=kb.RandomFeatures(4)),
     "window": kb.GradientDescent(features=None, budget=20, loss="hinge"),
+    "cells": kb.Cells([kb.RandomBinning(6, [2, None], cells=99), kb.GrownPartitions(3, 30, 2, 5)]),
 }
 REST = inspect.Parameter.VAR_POSITIONAL
 VERBS = (

@@ -146,6 +146,10 @@ LEARNERS = {
     "tree of numbers": (kb.External(DecisionTreeRegressor(random_state=0), 10, 40), None),
     "advice": (kb.Advice([0, 2]), None),
     "last label": (kb.LastLabel(), None),
+    "cells": (  # one expert, whose twin has a test of its own
+        kb.Cells([kb.RandomBinning(6, [2, None], cells=99), kb.GrownPartitions(3, 30, 2, 5)]),
+        None,
+    ),
     "group": (kb.Group([kb.BPAS(B), kb.Ridge(features=WAVES)], SHIFTING), None),
 }
 

@@ -8,7 +8,7 @@ from numba import njit
 from kernbrook.compiler.inner import Compiled
 from kernbrook.engine.progress import begun
 from kernbrook.engine.rules import typed
-from kernbrook.engine.stores import expansion, linear, shared, slots
+from kernbrook.engine.stores import expansion, in_place, linear, shared, slots
 from kernbrook.engine.verbs import Told, update
 
 # Of each array of slots that has them, how many of its last axes are slots; 0: the first one is.
@@ -145,7 +145,7 @@ def small_blocks(monkeypatch, size):
     """Models that are made from now on learn in blocks of so many rows."""
     for module, name in (
         *((expansion, "BLOCK"), (expansion, "WINDOW_BLOCK"), (shared, "BLOCK")),
-        *((slots, "BUDGET_BLOCK"), (linear, "FEATURE_BLOCK")),
+        *((slots, "BUDGET_BLOCK"), (linear, "FEATURE_BLOCK"), (in_place, "BLOCK")),
     ):
         monkeypatch.setattr(module, name, size)
     monkeypatch.setattr(slots, "WINDOW", max(1, size // 3))

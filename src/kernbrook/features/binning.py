@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,11 +59,18 @@ def placed(d: int) -> Placed:
     return Placed(np.zeros(d, np.float32), np.zeros(d, np.float32), np.zeros(d, np.int32))
 
 
+def check_sizes(name: str, numbers: NDArray[Any], most: float) -> None:
+    """Raise InputError where some are not finite, or so great that others would overflow."""
+    if not np.isfinite(numbers).all():
+        raise InputError(f"{name}: NaN or infinity")
+    if (abs(numbers) > 1.001 * most).any():  # in single precision
+        raise InputError(f"{name}: expected numbers of size up to {most:g}")
+
+
 def check(bins: Bins) -> None:
     """Raise InputError where no rows lead to these bins."""
     for name in ("sample", "edges", "levels"):
-        if not np.isfinite(getattr(bins, name)).all():
-            raise InputError(f"{name}: NaN or infinity")
+        check_sizes(name, getattr(bins, name), HUGE)
     if not ((bins.inner >= -1) & (bins.inner < BINS)).all() or not 0 <= bins.met[0] <= COUNTED:
         raise InputError(f"inner, met: expected -1 to {BINS - 1}, and a number of rows")
     there = np.arange(BINS) <= bins.inner[:, None]

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from kernbrook.checks import Whole, or_none
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
-from kernbrook.features.binning import BINS
+from kernbrook.features.binning import BINS, check_sizes
 from kernbrook.numerics.draws import DRAW_COPIES, DRAW_INPUTS, PURPOSE, uniform
 
 LEAST = 100.0  # rows that a leaf has collected before it may be cut
@@ -29,6 +29,7 @@ FORGETS = 0.005  # of what a tree has done, with each label
 HARM = 0.13  # of the deviation: a tree that has done more begins anew
 EVERY = 16  # labels between two looks for such a tree
 MOST_TREES = 1000
+MOST_WEIGHT, MOST_SUM = 1e20, 1e30  # learning leads to nothing greater
 NOBODY = -1
 
 
@@ -174,11 +175,12 @@ def spread(trees: Trees, fresh: Trees, matrix: NDArray[np.float32]) -> Trees:
 def check(trees: Trees, d: int) -> None:
     """Raise InputError where no rows of d features lead to these trees."""
     roots, (nodes, _), slots = len(trees.done), trees.weights.shape, len(trees.slots)
+    sizes = [(name, getattr(trees, name)) for name in ("squares", "waits", "rows")]
+    sizes.append(("done", trees.done[:, 1]))
     for name in ("cuts", "weights", "squares", "waits", "sums", "rows", "done"):
-        if not np.isfinite(getattr(trees, name)).all():
-            raise InputError(f"{name}: NaN or infinity")
-    for name in ("squares", "waits", "rows"):
-        if (getattr(trees, name) < 0).any():
+        check_sizes(name, getattr(trees, name), MOST_WEIGHT if name == "weights" else MOST_SUM)
+    for name, some in sizes:
+        if (some < 0).any():
             raise InputError(f"{name}: expected no number below 0")
     inputs, links, (pairs, held) = trees.inputs, trees.links, trees.free
     if not (inputs.min(initial=0) >= NOBODY and inputs.max(initial=0) < d):

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from kernbrook.checks import COUNTED
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 
@@ -16,6 +17,7 @@ HALVINGS = 6  # of the interval in which the implicit step is looked for
 CUT = 4.0  # residuals are cut at so many of their mean sizes
 MOST_WEIGHT = 1e6  # of an example
 MOST_LABEL = 1e150
+MOST_LEVEL = 1e170  # of what is kept of labels
 UNIT, LATEST_UNIT = 1e-6, 1 << 20  # least change of a unit; labels after which it stays
 MEAN, SPAN, LABELS, OFFSET, SCALE, SIZE, ERROR = range(7)  # what `levels` holds
 
@@ -29,8 +31,10 @@ def no_levels():
 
 def check_levels(levels):
     """Raise InputError where no labels lead to these."""
-    if not np.isfinite(levels).all() or (levels[[SPAN, LABELS, SCALE]] < 0).any():
-        raise InputError("levels: expected finite numbers, and no size below 0")
+    sizes = levels[[SPAN, LABELS, SCALE, SIZE, ERROR]]
+    fine = (abs(levels) <= MOST_LEVEL).all() and (sizes >= 0).all()
+    if not fine or levels[LABELS] > COUNTED or levels[ERROR] > 1:
+        raise InputError("levels: expected means and sizes that labels lead to")
 
 
 @njit(cache=True, nogil=True)

@@ -15,7 +15,7 @@ from kernbrook.engine.stores.base import Setting, Spread, Store
 from kernbrook.engine.stores.in_place import InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning, grown_partitions
-from kernbrook.features.binning import Bins, Placed, keep_row, no_bins, place, placed
+from kernbrook.features.binning import Bins, Placed, check_sizes, keep_row, no_bins, place, placed
 from kernbrook.features.grown_partitions import (
     FORGETS,
     GrownPartitions,
@@ -29,7 +29,7 @@ from kernbrook.features.grown_partitions import (
 )
 from kernbrook.features.hashed_inputs import HashedInputs
 from kernbrook.features.random_binning import Grids, RandomBinning, find_cells
-from kernbrook.gram.points import Floats
+from kernbrook.gram.points import Floats, within
 from kernbrook.learners.cell_steps import (
     ERROR,
     MOST_WEIGHT,
@@ -49,8 +49,7 @@ CELLS, TABLE = 2**19, 2**24  # most cells, and bytes of their weights, where no 
 BEGIN_GRIDS, BEGIN_TREES = 0.1, 0.3  # what sums of squared gradients begin with
 LEAST_NOISE, NOISE = 0.2, 4.0  # of the size of an implicit step, beside the mean error
 SLOWLY = 0.003  # the mean error follows each error by so much
-
-
+MOST_ADDED = 1e15  # to the loss, by a tree
 Pair = tuple[RandomBinning | None, GrownPartitions | None]
 
 
@@ -226,11 +225,15 @@ class Growing:
 
     def check(self, held: Held) -> None:
         """Raise InputError where learning cannot have led to these arrays."""
-        binning.check(held.bins)
-        grown_partitions.check(held.trees, self.setting.width)
+        with within("bins."):
+            binning.check(held.bins)
+        with within("trees."):
+            grown_partitions.check(held.trees, self.setting.width)
         c = self.setting.scores
-        if not (np.isfinite(held.table).all() and (held.table[:, c] >= 0).all()):
-            raise InputError("table: expected finite numbers, and no sum of squares below 0")
+        check_sizes("table", held.table[:, :c], grown_partitions.MOST_WEIGHT)
+        check_sizes("table", held.table[:, c], grown_partitions.MOST_SUM)
+        if (held.table[:, c] < 0).any():
+            raise InputError("table: expected no sum of squares below 0")
         check_levels(held.levels)
 
     def grown(self, before: Held, spread: Spread) -> Held:
@@ -301,6 +304,7 @@ def _follow(form, x, scores, label, target, weight, number):
         for q in range(c):
             added += slopes[q] * trees.weights[leaf, q]
             trees.weights[leaf, q] -= part * form.rates[grids + g] * slopes[q]
+        added = min(max(added, -MOST_ADDED), MOST_ADDED)
         trees.done[g, 0] += (added - trees.done[g, 0]) * FORGETS
         trees.done[g, 1] += (added * added - trees.done[g, 1]) * FORGETS
     grow(trees, held.bins, form.row, form.leaves, slopes, form.seed, number, form.room)

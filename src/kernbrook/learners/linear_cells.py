@@ -13,6 +13,7 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.engine.stores.base import Setting, Spread
 from kernbrook.engine.stores.in_place import follow, say
 from kernbrook.errors import InputError
+from kernbrook.features.binning import check_sizes
 from kernbrook.features.hashed_inputs import HashedInputs, cell_of
 from kernbrook.gram.points import Floats
 from kernbrook.learners.cell_steps import (
@@ -73,8 +74,9 @@ class LinearContent:
 
     def check(self, held: Held) -> None:
         """Raise InputError where learning cannot have led to these arrays."""
-        if not (np.isfinite(held.table).all() and (held.table[:, -1] >= 0).all()):
-            raise InputError("table: expected finite numbers, and no sum of squares below 0")
+        check_sizes("table", held.table, MOST_SQUARES)
+        if (held.table[:, -1] < 0).any():
+            raise InputError("table: expected no sum of squares below 0")
         check_levels(held.levels)
 
     def grown(self, before: Held, spread: Spread) -> Held:
