@@ -382,3 +382,38 @@ class Cells:
                 self.weights[cell] = [weight * ratio for weight in own]
             for node in (node for root in self.forest.roots for node in root.every()):
                 node.weights = [weight * ratio for weight in node.weights]
+
+
+class Hashed(Cells):
+    """On hashed inputs: the sum is linear in the features that are not 0, and has a constant."""
+
+    def __init__(self, d, C, count, step=0.2):
+        super().__init__(d, C, 0, None, count, (0, 0, 1, 0), 5 * step)
+        self.d = d
+
+    def cells(self, x):
+        """Each cell with its value; the last is the constant's."""
+        found = []
+        for j in np.flatnonzero(x).tolist():
+            hashed = mix(j * 0x9E3779B97F4A7C15 & BITS) >> 32
+            cell = j if self.d <= self.count else hashed * self.count >> 32
+            found.append((cell, min(max(x[j], -1e12), 1e12)))
+        return [*found, (self.count, 1.0)]
+
+    def scores(self, x):
+        terms = [value * np.array(self.weights[cell], float) for cell, value in self.cells(x)]
+        total = np.sum(terms, axis=0)
+        return self.offset + self.unit * total if self.C is None else total
+
+    def learn(self, x, label, weight=1.0):
+        scores, self.number = self.scores(x), self.number + 1
+        if self.C is None:
+            slopes = np.array([self.residual(scores[0], min(max(label, -1e150), 1e150)), 1.0])
+        else:
+            slopes = self.gradient(scores, label)
+        slopes = slopes * min(weight, 1e6)
+        squared = float((slopes[:-1] ** 2).sum())
+        for cell, value in self.cells(x):  # one after the other: two features may share a cell
+            self.squares[cell] = single(min(float(self.squares[cell]) + squared * value**2, 1e37))
+            rate = self.step * value / math.sqrt(float(self.squares[cell]) + 1e-3)
+            self.weights[cell] = self.moved(self.weights[cell], rate, slopes)
