@@ -269,6 +269,18 @@ def test_the_page_on_drift(run):
 
 
 @pytest.mark.slow
+def test_the_page_on_cells(run):
+    said, names = run("docs/cells.md")
+    (error, weight), (alone, last) = (
+        [float(word) for word in one.split()] for one in said.splitlines()
+    )
+    assert error < 0.1
+    assert weight > 0.5  # of 17
+    assert last < alone < 0.2
+    assert len(names["y"]) == 20000
+
+
+@pytest.mark.slow
 def test_the_page_on_late_labels(run):
     """Rows farther from the last label err more, and their intervals cover them all the same."""
     said, names = run("docs/late.md")

@@ -16,6 +16,7 @@ from driving import learn, seed_of, waves
 from estimators.test_model_files import rewrite
 from expected_failures import checks_of
 from inside import extra_of, pool_of, theta_of
+from naive import cells as naive_cells
 from naive import features as naive_features
 from naive import policies, regression, rounds, scaling, stack
 from safetensors import safe_open
@@ -30,6 +31,7 @@ from threadpoolctl import threadpool_limits
 
 import kernbrook as kb
 from kernbrook.errors import InputError, ModelFileError, NonFiniteError
+from kernbrook.features.grown_partitions import most_slots
 from kernbrook.features.pools import draw
 
 WAVES = kb.RandomFeatures(8)
@@ -432,19 +434,51 @@ def our_pool(named):
     if named is not None:
         maps = [(kernel, auto) for kernel in named]
         return [(*steps, maps, scaling.moments), (*steady, maps, scaling.moments)]
-    squares = [0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0]
-    maps = [(None, None), *((kb.Gaussian(sigma=math.sqrt(square)), auto) for square in squares)]
-    pool = [(*one, maps, scaling.moments) for one in (steps, steady, slow, quick)]
-    pool += [(*one, maps, scaling.ranks) for one in (steady, slow)]
-    for inputs in (1, 2, 4):
-        few = kb.RandomFeatures(200, "orthogonal", inputs=inputs)
+    line = (None, None)
+    narrow, wide = (
+        [(kb.Gaussian(sigma=math.sqrt(square)), auto) for square in squares]
+        for squares in ([0.1, 0.316, 1.0], [3.16, 10.0, 31.6, 100.0])
+    )
+    pool = [
+        (*steps, [line, *narrow, *wide], scaling.moments),
+        (*steady, [line, *wide], scaling.moments),
+        (*quick, [line, *narrow], scaling.moments),
+        (*slow, [line, *wide], scaling.ranks),
+    ]
+    for (kernel, _), n in zip(wide, (100, 250), strict=False):
+        pool.append((*steady, [(kernel, kb.RandomFeatures(n, "orthogonal"))], scaling.moments))
+    many = kb.RandomFeatures(500, "orthogonal")
+    pool.append((*steps, [(kernel, many) for kernel, _ in wide[:2]], scaling.moments))
+    for inputs in (2, 4):
+        few = kb.RandomFeatures(100, "orthogonal", inputs=inputs)
         kernel = kb.Gaussian(sigma=math.sqrt(inputs))
         pool.append((*steady, [(kernel, few)], scaling.moments))
     return pool
 
 
+class OnCells:
+    """The expert on cells of the default, whose number in the pool is given."""
+
+    def __init__(self, A, seed, number):
+        d = A.shape[1]
+        grids = kb.RandomBinning().draw(d, np.random.default_rng([seed, number]))
+        trees = kb.GrownPartitions()
+        sizes = trees.n, trees.nodes, trees.inputs, most_slots(min(trees.inputs, d), 1)
+        self.A, self.cells = A, naive_cells.Cells(d, None, seed, grids, 2**19, sizes)
+
+    def see(self, t):
+        return self.cells.scores(self.A[t]), np.zeros(1)
+
+    def variance(self, t):
+        return 0.0
+
+    def learn(self, t, label, weight, number, seed):
+        if weight > 0:
+            self.cells.learn(self.A[t], label, weight)
+
+
 def our_experts(pool, A, seed):
-    """Experts on features, and the last label where the pool has more than one scaling."""
+    """Experts on features; cells and the last label where there is more than one scaling."""
     views = list(dict.fromkeys(scaled for *_, scaled in pool))
     experts = []
     numbers = {view: [] for view in views}  # the maps, in the order of their first experts
@@ -464,7 +498,9 @@ def our_experts(pool, A, seed):
                     known[key] = np.array([naive_features.random_features(V, x) for x in rows])
             Z = known[key]
             experts.append(regression.OnFeatures(Z, own(Z.shape[1], **parameters)))
-    return experts if len(views) == 1 else [*experts, regression.LastLabel()]
+    if len(views) == 1:
+        return experts
+    return [*experts, OnCells(A, seed, len(experts)), regression.LastLabel()]
 
 
 @pytest.mark.data
@@ -491,7 +527,7 @@ def test_our_recipes(name, stream, named):
             stacked=stack.Numbers(m),
         )  # fmt: skip
     predictions, asked = learn(model, A, b, None, 30)
-    assert len(model.expert_weights_) == m == (52 if named is None else 6)
+    assert len(model.expert_weights_) == m == (30 if named is None else 6)
     np.testing.assert_array_equal(asked, expected.asked)
     np.testing.assert_allclose(predictions[1:], expected.predictions[1:] + b[0], atol=1e-7)
     np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-7)
