@@ -449,7 +449,7 @@ def our_pool(named):
         pool.append((*steady, [(kernel, kb.RandomFeatures(n, "orthogonal"))], scaling.moments))
     many = kb.RandomFeatures(500, "orthogonal")
     pool.append((*steps, [(kernel, many) for kernel, _ in wide[:2]], scaling.moments))
-    for inputs in (2, 4):
+    for inputs in (1, 2, 4):
         few = kb.RandomFeatures(100, "orthogonal", inputs=inputs)
         kernel = kb.Gaussian(sigma=math.sqrt(inputs))
         pool.append((*steady, [(kernel, few)], scaling.moments))
@@ -527,7 +527,7 @@ def test_our_recipes(name, stream, named):
             stacked=stack.Numbers(m),
         )  # fmt: skip
     predictions, asked = learn(model, A, b, None, 30)
-    assert len(model.expert_weights_) == m == (30 if named is None else 6)
+    assert len(model.expert_weights_) == m == (31 if named is None else 6)
     np.testing.assert_array_equal(asked, expected.asked)
     np.testing.assert_allclose(predictions[1:], expected.predictions[1:] + b[0], atol=1e-7)
     np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-7)

@@ -72,7 +72,7 @@ def _of_numbers(line: list[Kernel]) -> list[Any]:
             GradientDescent(0.5, "normalized", features=RandomFeatures(500, "orthogonal")), middle
         ),
     ]
-    for inputs in (2, 4):
+    for inputs in (1, 2, 4):
         few = RandomFeatures(100, "orthogonal", inputs=inputs)
         pool.append(Group(Ridge(features=few), _gaussian(float(inputs))))
     return pool
