@@ -45,7 +45,7 @@ def _of_classes(line: list[Kernel]) -> list[Any]:
         Group(GradientDescent(0.5, "adagrad", loss="logistic"), [LINE, *smooth]),
         Group(slow, [*line, *smooth]),
         Group(Ridge(forgetting=0.98), [*line, *smooth[::2]]),
-        Group(slow, [*line, *smooth], "ranks"),
+        Group([Ridge(), slow], [*line, *smooth], "ranks"),
     ]
     for inputs in (1, 4):
         few = RandomFeatures(100, "orthogonal", inputs=inputs)
