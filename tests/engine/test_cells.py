@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import tracemalloc
 
 import hard_streams
 import joblib
@@ -194,7 +195,7 @@ def test_naive_twin_on_rows_that_were_measured(name, C):
 
 @pytest.mark.data
 def test_naive_twin_on_a_file_of_the_papers():
-    X, y = hard_streams.real("spambase", 900)
+    X, y = hard_streams.real("magic04", 3000)
     order = np.random.default_rng(0).permutation(len(y))
     X, y = X.toarray()[order], (y[order] > 0).astype(int)
     grown = kb.GrownPartitions(3, nodes=40, inputs=6, slots=6)
@@ -594,7 +595,7 @@ DISHONEST = {
     "huge sums": (at("stores.0.trees.sums", (0, 1, 2, 0), -1e35), "sums: expected"),
     "squares below 0": (at("stores.0.table", (3, 1), -1.0), "no sum of squares below 0"),
     "table of float64": (put("stores.0.table", lambda a: a.astype("f8")), "expected float32"),
-    "a cell less": (put("stores.0.table", lambda a: a[1:]), r"expected float32 of shape \(1024"),
+    "a cell less": (put("stores.0.table", lambda a: a[1:]), r"expected table of shape \(1024"),
     "more scores": (put("stores.0.table", lambda a: np.hstack([a, a])), r"shape \(1024, 2\)"),
     "a level less": (put("stores.0.levels", lambda a: a[1:]), r"expected float64 of shape \(7,\)"),
     "levels of NaN": (at("stores.0.levels", 6, np.nan), "levels: expected"),
@@ -635,7 +636,7 @@ DISHONEST = {
     "features too far": (at("stores.0.trees.features", (0, 0), 5), "features: expected 0 to 4"),
     "features below 0": (at("stores.0.trees.features", (0, 0), -1), "features: expected 0 to 4"),
     "slots of int64": (put("stores.0.trees.slots", lambda a: a.astype("i8")), "expected int32"),
-    "a slot less": (put("stores.0.trees.sums", lambda a: a[1:]), "expected float32 of shape"),
+    "a slot less": (put("stores.0.trees.sums", lambda a: a[1:]), "expected trees.sums of shape"),
     "a pair less": (put("stores.0.trees.pairs", lambda a: a[1:]), "expected int32 of shape"),
     "more free pairs": (set_free(0, 1), "links: expected trees"),
     "fewer free pairs": (set_free(0, -1), "links: expected trees"),
@@ -668,6 +669,48 @@ def test_what_learning_cannot_lead_to(name, grown, tmp_path):
     rewrite(tmp_path / "model", change)
     with pytest.raises(ModelFileError, match=message):
         kb.load(tmp_path / "model")
+
+
+def asks(number, kind, name):
+    """10 million of what a map has, where its file has few."""
+
+    def change(model, tensors, header):
+        features = model["parameters"]["learner"]["learners.Cells"]["features"]
+        own = features if number is None else features[number]
+        own[f"features.{kind}"][name] = 10**7
+
+    return change
+
+
+def assert_refused_at_once(path, change, message):
+    rewrite(path, change)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError, match=message):
+            kb.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 10e6
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "name", "message"),
+    [
+        (0, "RandomBinning", "cells", "expected table of shape"),
+        (1, "GrownPartitions", "nodes", "expected trees.inputs of shape"),
+        (1, "GrownPartitions", "slots", "expected trees.sums of shape"),
+    ],
+)
+def test_a_file_that_asks_for_much(number, kind, name, message, grown, tmp_path):
+    """It is refused before so much is taken."""
+    (tmp_path / "model").write_bytes(grown)
+    assert_refused_at_once(tmp_path / "model", asks(number, kind, name), message)
+
+
+def test_a_file_that_asks_for_many_hashed_inputs(tmp_path):
+    kb.save(learned(2, 50, learner=kb.Cells(kb.HashedInputs(99))), tmp_path / "model")
+    change = asks(None, "HashedInputs", "cells")
+    assert_refused_at_once(tmp_path / "model", change, "expected table of shape")
 
 
 def test_a_file_of_other_parameters(tmp_path):

@@ -121,17 +121,20 @@ class GrownPartitions(BaseEstimator):
         self.inputs = inputs
         self.slots = slots
 
+    def collecting(self, d: int, c: int) -> tuple[int, int]:
+        """How many leaves collect at one time, and on how many features."""
+        m = min(self.inputs, d)
+        return most_slots(m, c) if self.slots is None else self.slots, m
+
     def numbers(self, d: int, c: int) -> int:
         """About how many numbers trees hold."""
-        m = min(self.inputs, d)
-        slots = most_slots(m, c) if self.slots is None else self.slots
+        slots, m = self.collecting(d, c)
         return (self.n + self.nodes) * (c + 6) + slots * m * BINS * (c + 1)
 
     def begin(self, d: int, c: int) -> Trees:
         """Trees of one leaf each."""
         f4, i4, n = np.float32, np.int32, self.n
-        nodes, m = n + self.nodes, min(self.inputs, d)
-        slots = most_slots(m, c) if self.slots is None else self.slots
+        nodes, (slots, m) = n + self.nodes, self.collecting(d, c)
         waits = np.zeros(nodes, f4)
         waits[:n] = AT_ONCE
         pairs = np.arange(n, nodes - 1, 2)[::-1].astype(i4)

@@ -15,7 +15,16 @@ from kernbrook.engine.stores.base import Setting, Spread, Store
 from kernbrook.engine.stores.in_place import InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning, grown_partitions
-from kernbrook.features.binning import Bins, Placed, check_sizes, keep_row, no_bins, place, placed
+from kernbrook.features.binning import (
+    BINS,
+    Bins,
+    Placed,
+    check_sizes,
+    keep_row,
+    no_bins,
+    place,
+    placed,
+)
 from kernbrook.features.grown_partitions import (
     FORGETS,
     GrownPartitions,
@@ -158,6 +167,19 @@ class Cells(BaseEstimator):
             return InPlace(clone(self), LinearContent(self, maps, setting), first, setting)
         return InPlace(clone(self), Growing(self, maps, first, setting), first, setting)
 
+    def sizes(self, setting: Setting) -> dict[str, tuple[int, ...]]:
+        """What takes memory, by name: a file is compared with it before there is a store."""
+        maps, d, c = self.maps(setting.width), setting.width, setting.scores
+        if isinstance(maps, HashedInputs):
+            return {"table": (maps.size(d) + 1, c + 1)}
+        grids, trees = maps
+        found: dict[str, tuple[int, ...]] = {"table": (cells_of(grids, c), c + 1)}
+        if trees is not None:
+            slots, m = trees.collecting(d, c)
+            found["trees.inputs"] = (trees.n + trees.nodes,)
+            found["trees.sums"] = (slots, m, BINS, c + 1)
+        return found
+
     def maps(self, width: int) -> HashedInputs | Pair:
         """Hashed inputs, or one of each other kind, or None, for rows of so many features.
 
@@ -195,6 +217,11 @@ def most_cells(c: int) -> int:
     return min(CELLS, int(2 ** math.floor(math.log2(TABLE // (4 * (c + 1))))))
 
 
+def cells_of(grids: RandomBinning | None, c: int) -> int:
+    """How many the table has."""
+    return 0 if grids is None else grids.cells or most_cells(c)
+
+
 class Growing:
     """What `Cells` keeps in a store: arrays before the first row, and forms on arrays."""
 
@@ -206,7 +233,7 @@ class Growing:
         grids, trees = maps
         rng = np.random.default_rng([setting.seed, first])
         self.grids = (RandomBinning(0) if grids is None else grids).draw(d, rng)
-        cells = 0 if grids is None else grids.cells or most_cells(c)
+        cells = cells_of(grids, c)
         grown = GrownPartitions(0, 0, slots=0) if trees is None else trees
         numbers = cells * (c + 1) + grown.numbers(d, c)
         ask_for(numbers, shown(learner))  # of twice the size: there is a copy of it all

@@ -38,6 +38,10 @@ def check_sizes(estimator: OnlineMachine, width: int, sparse: bool, reader: Read
             shapes = [v.shape for k, v in reader.tensors.items() if k.endswith(".alpha")]
             if not any(s[1:] == (setting.scores, budget) and s[0] for s in shapes):
                 raise InputError(f"stores: no slots are of the size that {learner!r} asks for")
+        for name, shape in getattr(learner, "sizes", lambda setting: {})(setting).items():
+            held = [v.shape for k, v in reader.tensors.items() if k.endswith(f".{name}")]
+            if shape not in held:
+                raise InputError(f"stores: expected {name} of shape {shape}, found {held}")
         if learner.store == "features":
             total = sizes.setdefault(part.view, [0, 0])
             for kernel in part.kernels:
