@@ -296,8 +296,8 @@ def _write_run(estimator: OnlineMachine, run: Model, writer: Writer) -> dict[str
     arrays = estimator.state()
     with within("save: "):
         _hold(twin, arrays)
-    for name, array in arrays.items():
-        writer.array(array, name)
+    for name, array in arrays.items():  # each by its name, though two may be one array
+        writer.tensors[name] = writer.tensors[writer.array(array, name)]
     return {"width": int(run.setting.width), "sparse": bool(run.sparse)}
 
 
