@@ -87,7 +87,7 @@ def assert_same(one, other):
 def twin_of(model, C, maps):
     """The naive one, with the grids and the seed of a model."""
     store, _ = store_of(model)
-    grids, setting = store.content.grids, store.content.setting
+    grids, setting = held(model).grids, store.content.setting
     trees = [one for one in maps if isinstance(one, kb.GrownPartitions)]
     sizes = [(one.n, one.nodes, one.inputs, one.slots) for one in trees] or [(0, 0, 1, 0)]
     count = len(store.content.first.table)
@@ -605,6 +605,17 @@ DISHONEST = {
     "an error above 1": (at("stores.0.levels", 6, 1.5), "levels: expected"),
     "labels beyond counting": (at("stores.0.levels", 2, 1e300), "levels: expected"),
     "huge levels": (at("stores.0.levels", 4, 1e308), "levels: expected"),
+    "a grid of no feature": (at("stores.0.grids.inputs", 0, 5), "inputs: expected 0 to 4"),
+    "a grid below the first": (at("stores.0.grids.inputs", 0, -1), "inputs: expected 0 to 4"),
+    "grids beyond their end": (at("stores.0.grids.first", -1, 1000), "first: expected numbers"),
+    "grids out of order": (at("stores.0.grids.first", 1, 30), "first: expected numbers"),
+    "widths of NaN": (at("stores.0.grids.inverse", 0, np.nan), "inverse: NaN or infinity"),
+    "widths below any": (at("stores.0.grids.inverse", 0, 1e9), "inverse: expected numbers of"),
+    "a shift of NaN": (at("stores.0.grids.shift", 0, np.nan), "inverse, shift: expected"),
+    "a grid less": (
+        put("stores.0.grids.salt", lambda a: a[1:]),
+        r"expected int32 of shape \(10,\)",
+    ),
     "rows of NaN": (at("stores.0.bins.sample", (5, 1), np.nan), "sample: NaN or infinity"),
     "edges of infinity": (at("stores.0.bins.edges", (0, 2), np.inf), "edges: NaN or infinity"),
     "edges so far apart": (at("stores.0.bins.edges", (0, 0), -3e38), "size up to 1e"),
@@ -735,7 +746,7 @@ def test_a_file_has_its_own_grids(name, tmp_path):
     model.random_state = None
     kb.save(model, tmp_path / "model")
     other = kb.load(tmp_path / "model")
-    ours, theirs = (getattr(store_of(one)[0].content.grids, name) for one in (model, other))
+    ours, theirs = (getattr(held(one).grids, name) for one in (model, other))
     np.testing.assert_array_equal(ours, theirs)
 
 
@@ -951,7 +962,7 @@ def test_values_beyond_1e30_are_equal():
     for size in (1e30, 1e31, 1e300):
         form = store.content.form(in_place.copied(store.now(state)))
         out, one, x = np.zeros(1), np.ones(1), np.full((1, 5), size)
-        in_place.learn_again(form, in_place.Dense(x), one, one, np.array([301]), False, out)
+        in_place.learn_again(form, in_place.Dense(x), one, one, np.array([301]), 5, False, out)
         found.append(out[0])
     assert found[0] == found[1] == found[2]
     assert np.isfinite(found).all()

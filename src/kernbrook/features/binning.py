@@ -59,7 +59,7 @@ def placed(d: int) -> Placed:
     return Placed(np.zeros(d, np.float32), np.zeros(d, np.float32), np.zeros(d, np.int32))
 
 
-def check_sizes(name: str, numbers: NDArray[Any], most: float) -> None:
+def check_bounded(name: str, numbers: NDArray[Any], most: float) -> None:
     """Raise InputError where some are not finite, or so great that others would overflow."""
     if not np.isfinite(numbers).all():
         raise InputError(f"{name}: NaN or infinity")
@@ -70,7 +70,7 @@ def check_sizes(name: str, numbers: NDArray[Any], most: float) -> None:
 def check(bins: Bins) -> None:
     """Raise InputError where no rows lead to these bins."""
     for name in ("sample", "edges", "levels"):
-        check_sizes(name, getattr(bins, name), HUGE)
+        check_bounded(name, getattr(bins, name), HUGE)
     if not ((bins.inner >= -1) & (bins.inner < BINS)).all() or not 0 <= bins.met[0] <= COUNTED:
         raise InputError(f"inner, met: expected -1 to {BINS - 1}, and a number of rows")
     there = np.arange(BINS) <= bins.inner[:, None]

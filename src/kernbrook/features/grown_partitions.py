@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from kernbrook.checks import Whole, or_none
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
-from kernbrook.features.binning import BINS, check_sizes
+from kernbrook.features.binning import BINS, check_bounded
 from kernbrook.numerics.draws import DRAW_COPIES, DRAW_INPUTS, PURPOSE, uniform
 
 LEAST = 100.0  # rows that a leaf has collected before it may be cut
@@ -181,7 +181,7 @@ def check(trees: Trees, d: int) -> None:
     sizes = [(name, getattr(trees, name)) for name in ("squares", "waits", "rows")]
     sizes.append(("done", trees.done[:, 1]))
     for name in ("cuts", "weights", "squares", "waits", "sums", "rows", "done"):
-        check_sizes(name, getattr(trees, name), MOST_WEIGHT if name == "weights" else MOST_SUM)
+        check_bounded(name, getattr(trees, name), MOST_WEIGHT if name == "weights" else MOST_SUM)
     for name, some in sizes:
         if (some < 0).any():
             raise InputError(f"{name}: expected no number below 0")

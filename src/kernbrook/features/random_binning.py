@@ -10,6 +10,8 @@ from sklearn.base import BaseEstimator
 
 from kernbrook.checks import Number, Several, Whole, each_of, or_none
 from kernbrook.compiler.compiling import njit
+from kernbrook.errors import InputError
+from kernbrook.features.binning import check_bounded
 from kernbrook.numerics.draws import mix
 
 SMALLEST_WIDTH = 1e-3  # in ranks
@@ -104,6 +106,18 @@ class RandomBinning(BaseEstimator):
             (2 * rng.integers(-(2**30), 2**30, len(inputs)) + 1).astype(np.int32),
             rng.integers(-(2**31), 2**31, self.n).astype(np.int32),
         )
+
+
+def check(grids: Grids, d: int) -> None:
+    """Raise InputError where these are no grids over d features."""
+    ends = np.diff(grids.first) >= 0
+    if not (ends.all() and grids.first[0] == 0 and grids.first[-1] == len(grids.inputs)):
+        raise InputError("first: expected numbers in order, from 0 to those of the inputs")
+    if not ((grids.inputs >= 0) & (grids.inputs < d)).all():
+        raise InputError(f"inputs: expected 0 to {d - 1}")
+    check_bounded("inverse", grids.inverse, 1.0 / SMALLEST_WIDTH)
+    if (grids.inverse < 0).any() or not ((grids.shift >= 0) & (grids.shift <= 1)).all():
+        raise InputError("inverse, shift: expected widths above 0, and shifts from 0 to 1")
 
 
 @njit(cache=True, nogil=True)

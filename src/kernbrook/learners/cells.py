@@ -7,19 +7,19 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from kernbrook.checks import Number, Other, ask_for, check, each_of, refusal, shown
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.stores.base import Setting, Spread, Store
 from kernbrook.engine.stores.in_place import InPlace, follow, say
 from kernbrook.errors import InputError
-from kernbrook.features import binning, grown_partitions
+from kernbrook.features import binning, grown_partitions, random_binning
 from kernbrook.features.binning import (
     BINS,
     Bins,
     Placed,
-    check_sizes,
+    check_bounded,
     keep_row,
     no_bins,
     place,
@@ -51,6 +51,7 @@ from kernbrook.learners.cell_steps import (
     slope_of_number,
 )
 from kernbrook.learners.linear_cells import LinearContent
+from kernbrook.learners.without_kernel import WithoutKernel
 
 MAPS = "'auto', HashedInputs(), RandomBinning(), GrownPartitions(), or a list with one of each"
 MOST_FEATURES = 512  # of a row
@@ -65,12 +66,14 @@ Pair = tuple[RandomBinning | None, GrownPartitions | None]
 class Held(NamedTuple):
     """What is learned.
 
+    grids : as they were drawn
     bins : of the features
     table : (cells, c + 1) weights of the cells of grids, and sums of their squared gradients
     trees : the other cells
     levels : (7,) see `cell_steps`
     """
 
+    grids: Grids
     bins: Bins
     table: NDArray[np.float32]
     trees: Trees
@@ -80,19 +83,16 @@ class Held(NamedTuple):
 class Sum(NamedTuple):
     """The compiled form.
 
-    grids : as they were drawn
     held : changed in place
-    step, numbers, seed : as of `Cells`; whether labels are numbers; of draws
+    step, numbers : as of `Cells`; whether labels are numbers
     row, cells, leaves : where the row lies
     rates : (grids + trees,) scratch; slopes, trial : (c + 1,) scratch
     room : scratch of the trees
     """
 
-    grids: Grids
     held: Held
     step: float
     numbers: bool
-    seed: int
     row: Placed
     cells: NDArray[np.int64]
     leaves: NDArray[np.int64]
@@ -102,7 +102,7 @@ class Sum(NamedTuple):
     room: Room
 
 
-class Cells(BaseEstimator):
+class Cells(WithoutKernel):
     """One expert: a sum of weights of the cells in which a row lies, for streams of any length.
 
     Kernels with a budget are full after some ten thousand rows, and learn no more. Partitions have
@@ -141,12 +141,7 @@ class Cells(BaseEstimator):
     True
     """
 
-    choice = "learner"
-    store = "outside"
     n_experts = 1
-    of_numbers = True
-    of_classes = True
-    only_classes = False
     parameter_ranges: ClassVar = {
         "features": Other(MAPS),
         "step": Number(0, 100, "(]"),
@@ -155,10 +150,6 @@ class Cells(BaseEstimator):
     def __init__(self, features: Any = "auto", step: float = 0.2):
         self.features = features
         self.step = step
-
-    def rule(self) -> tuple[()]:
-        """None: verbs are those of the store."""
-        return ()
 
     def make_store(self, first: int, setting: Setting) -> Store:
         """Where the weights are: the expert has the number `first`."""
@@ -231,34 +222,41 @@ class Growing:
         d, c = setting.width, setting.scores
         self.setting, self.step = setting, float(learner.step)
         grids, trees = maps
-        rng = np.random.default_rng([setting.seed, first])
-        self.grids = (RandomBinning(0) if grids is None else grids).draw(d, rng)
-        cells = cells_of(grids, c)
-        grown = GrownPartitions(0, 0, slots=0) if trees is None else trees
-        numbers = cells * (c + 1) + grown.numbers(d, c)
+        self._number, self._cells = first, cells_of(grids, c)
+        self._grids = RandomBinning(0) if grids is None else grids
+        self._trees = GrownPartitions(0, 0, slots=0) if trees is None else trees
+        numbers = self._cells * (c + 1) + self._trees.numbers(d, c)
         ask_for(numbers, shown(learner))  # of twice the size: there is a copy of it all
-        table = np.zeros((cells, c + 1), np.float32)
-        self.first = Held(no_bins(d), table, grown.begin(d, c), no_levels())
+
+    @property
+    def first(self) -> Held:
+        """Arrays before the first row."""
+        d, c = self.setting.width, self.setting.scores
+        grids = self._grids.draw(d, np.random.default_rng([self.setting.seed, self._number]))
+        table = np.zeros((self._cells, c + 1), np.float32)
+        return Held(grids, no_bins(d), table, self._trees.begin(d, c), no_levels())
 
     def form(self, held: Held) -> Sum:
         """The compiled form on arrays."""
         d, c = self.setting.width, self.setting.scores
-        n, trees = len(self.grids.salt), len(held.trees.done)
+        n, trees = len(held.grids.salt), len(held.trees.done)
         cells, leaves = np.zeros(n, np.int64), np.zeros(trees, np.int64)
         return Sum(
-            self.grids, held, self.step, self.setting.regression, self.setting.seed, placed(d),
-            cells, leaves, np.zeros(n + trees), np.zeros(c + 1), np.zeros(c + 1), room_of(d, c),
+            held, self.step, self.setting.regression, placed(d), cells, leaves,
+            np.zeros(n + trees), np.zeros(c + 1), np.zeros(c + 1), room_of(d, c),
         )  # fmt: skip
 
     def check(self, held: Held) -> None:
         """Raise InputError where learning cannot have led to these arrays."""
+        with within("grids."):
+            random_binning.check(held.grids, self.setting.width)
         with within("bins."):
             binning.check(held.bins)
         with within("trees."):
             grown_partitions.check(held.trees, self.setting.width)
         c = self.setting.scores
-        check_sizes("table", held.table[:, :c], grown_partitions.MOST_WEIGHT)
-        check_sizes("table", held.table[:, c], grown_partitions.MOST_SUM)
+        check_bounded("table", held.table[:, :c], grown_partitions.MOST_WEIGHT)
+        check_bounded("table", held.table[:, c], grown_partitions.MOST_SUM)
         if (held.table[:, c] < 0).any():
             raise InputError("table: expected no sum of squares below 0")
         check_levels(held.levels)
@@ -266,7 +264,7 @@ class Growing:
     def grown(self, before: Held, spread: Spread) -> Held:
         """What was learned of fewer classes: weights go over; leaves begin to collect anew."""
         matrix = spread.coefficients.astype(np.float32)
-        table = folded(before.table, len(self.first.table))
+        table = folded(before.table, self._cells)
         trees = grown_partitions.spread(before.trees, self.first.trees, matrix)
         table = np.concatenate([table[:, :-1] @ matrix, table[:, -1:]], axis=1)
         return before._replace(table=table, trees=trees)
@@ -287,7 +285,7 @@ def folded(table: NDArray[np.float32], cells: int) -> NDArray[np.float32]:
 def _say(form, x, out):
     held = form.held
     place(held.bins, x, form.row)
-    find_cells(form.grids, form.row.ranks, held.table.shape[0], form.cells)
+    find_cells(held.grids, form.row.ranks, held.table.shape[0], form.cells)
     find_leaves(held.trees, form.row.values, form.leaves)
     for c in range(out.shape[0]):
         total = 0.0
@@ -301,7 +299,7 @@ def _say(form, x, out):
 
 
 @follow.of(Sum)
-def _follow(form, x, scores, label, target, weight, number):
+def _follow(form, x, scores, label, target, weight, number, seed):
     held, slopes = form.held, form.slopes
     trees, levels, c = held.trees, held.levels, scores.shape[0]
     weight = min(weight, MOST_WEIGHT)
@@ -334,9 +332,9 @@ def _follow(form, x, scores, label, target, weight, number):
         added = min(max(added, -MOST_ADDED), MOST_ADDED)
         trees.done[g, 0] += (added - trees.done[g, 0]) * FORGETS
         trees.done[g, 1] += (added * added - trees.done[g, 1]) * FORGETS
-    grow(trees, held.bins, form.row, form.leaves, slopes, form.seed, number, form.room)
+    grow(trees, held.bins, form.row, form.leaves, slopes, seed, number, form.room)
     begin_anew(trees, number)
-    if keep_row(held.bins, form.row, form.seed, number):
+    if keep_row(held.bins, form.row, seed, number):
         collect_anew(trees)
 
 

@@ -7,28 +7,16 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from kernbrook.checks import Other, Whole, or_none, shown
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.engine.stores.outside import Forecasts, OutsideModel
 from kernbrook.errors import InputError
+from kernbrook.learners.without_kernel import WithoutKernel
 
 
-class _FromOutside(BaseEstimator):
-    """Experts without a kernel."""
-
-    choice = "learner"
-    store = "outside"
-    only_classes = False
-
-    def rule(self) -> tuple[()]:
-        """Nothing of it is compiled."""
-        return ()
-
-
-class External(_FromOutside):
+class External(WithoutKernel):
     """One expert that is a model of another library: weighed, drawn and asked about like others.
 
     It sees the rows as they are given, and the numbers of the classes as labels; of a regressor
@@ -111,7 +99,7 @@ def kind_of(model: Any) -> str | None:
     return kind
 
 
-class Advice(_FromOutside):
+class Advice(WithoutKernel):
     """Experts that are columns of X: forecasts that somebody else has made.
 
     Of numbers each is a prediction of the label, of two classes a score, positive for the second.
@@ -132,8 +120,6 @@ class Advice(_FromOutside):
     array([0., 1.])
     """
 
-    of_numbers = True
-    of_classes = True
     parameter_ranges: ClassVar = {"columns": Other("a list of integers from 0")}
 
     def __init__(self, columns: Sequence[int]):

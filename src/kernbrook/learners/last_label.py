@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
@@ -16,9 +15,10 @@ from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import learn, score
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array
+from kernbrook.learners.without_kernel import WithoutKernel
 
 
-class LastLabel(BaseEstimator):
+class LastLabel(WithoutKernel):
     """One expert that says the last label again: a forecast that is hard to beat on some streams.
 
     Of two classes its score is 1 or -1, of more 1 for the class and 0 for others, of numbers the
@@ -32,16 +32,7 @@ class LastLabel(BaseEstimator):
     array([0., 5., 6.])
     """
 
-    choice = "learner"
-    store = "outside"
     n_experts = 1
-    of_numbers = True
-    of_classes = True
-    only_classes = False
-
-    def rule(self) -> tuple[()]:
-        """It has no parameters."""
-        return ()
 
     def make_store(self, first: int, setting: Setting) -> Store:
         """Where the label is kept: the expert has the number `first`."""

@@ -13,7 +13,7 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.engine.stores.base import Setting, Spread
 from kernbrook.engine.stores.in_place import follow, say
 from kernbrook.errors import InputError
-from kernbrook.features.binning import check_sizes
+from kernbrook.features.binning import check_bounded
 from kernbrook.features.hashed_inputs import HashedInputs, cell_of
 from kernbrook.gram.points import Floats
 from kernbrook.learners.cell_steps import (
@@ -65,7 +65,12 @@ class LinearContent:
         self.setting, self.step = setting, STEPS * float(learner.step)
         cells, c = inputs.size(setting.width), setting.scores
         ask_for((cells + 1) * (c + 1), f"Cells, {cells:,} cells")
-        self.first = Held(np.zeros((cells + 1, c + 1), np.float32), no_levels())
+        self._shape = cells + 1, c + 1
+
+    @property
+    def first(self) -> Held:
+        """Arrays before the first row."""
+        return Held(np.zeros(self._shape, np.float32), no_levels())
 
     def form(self, held: Held) -> LinearSum:
         """The compiled form on arrays."""
@@ -74,7 +79,7 @@ class LinearContent:
 
     def check(self, held: Held) -> None:
         """Raise InputError where learning cannot have led to these arrays."""
-        check_sizes("table", held.table, MOST_SQUARES)
+        check_bounded("table", held.table, MOST_SQUARES)
         if (held.table[:, -1] < 0).any():
             raise InputError("table: expected no sum of squares below 0")
         check_levels(held.levels)
@@ -102,7 +107,7 @@ def _say(form, x, out):
 
 
 @follow.of(LinearSum)
-def _follow(form, x, scores, label, target, weight, number):
+def _follow(form, x, scores, label, target, weight, number, seed):
     table, levels, slopes, values = form.held.table, form.held.levels, form.slopes, x.values
     cells, c = table.shape[0] - 1, scores.shape[0]
     if form.numbers:

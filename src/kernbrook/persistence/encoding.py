@@ -156,13 +156,17 @@ class Writer:
 
     def array(self, array: NDArray[Any], name: str) -> str:
         """Name of the tensor that holds the array; the same array is held once."""
-        if array.dtype.kind not in _NUMBERS or array.dtype.itemsize > 8:
-            raise InputError(f"save: {name} is an array of {array.dtype}, which a file cannot hold")
         if id(array) not in self._names:
-            native = array.astype(array.dtype.newbyteorder("="), copy=False)
-            self.tensors[name] = np.require(native, requirements="C")
+            self.tensor(array, name)
             self._names[id(array)] = array, name
         return self._names[id(array)][1]
+
+    def tensor(self, array: NDArray[Any], name: str) -> None:
+        """Hold an array under this name, by which it is read."""
+        if array.dtype.kind not in _NUMBERS or array.dtype.itemsize > 8:
+            raise InputError(f"save: {name} is an array of {array.dtype}, which a file cannot hold")
+        native = array.astype(array.dtype.newbyteorder("="), copy=False)
+        self.tensors[name] = np.require(native, requirements="C")
 
 
 class Reader:

@@ -33,7 +33,6 @@ from kernbrook.atomic import write_bytes
 from kernbrook.checks import shown
 from kernbrook.engine.horizons import state as horizons
 from kernbrook.engine.model import Model
-from kernbrook.engine.progress import SEED
 from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.machine import OnlineMachine
@@ -296,8 +295,8 @@ def _write_run(estimator: OnlineMachine, run: Model, writer: Writer) -> dict[str
     arrays = estimator.state()
     with within("save: "):
         _hold(twin, arrays)
-    for name, array in arrays.items():  # each by its name, though two may be one array
-        writer.tensors[name] = writer.tensors[writer.array(array, name)]
+    for name, array in arrays.items():
+        writer.tensor(array, name)
     return {"width": int(run.setting.width), "sparse": bool(run.sparse)}
 
 
@@ -313,18 +312,10 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
         check_classes(vars(estimator).get("classes_"))
     check_fitted(vars(estimator), width)
     check_sizes(estimator, width, sparse, reader)
-    made = estimator._new_run(width, sparse, _seed_in(reader.tensors))
+    made = estimator._new_run(width, sparse, 0)
     _hold(made, reader.tensors)
     estimator._run, estimator.kernels_ = made, made.kernels
     reader.used.update(estimator.state())
-
-
-def _seed_in(tensors: Mapping[str, NDArray[Any]]) -> int:
-    """Of the draws; 0 where there is none, which is refused later."""
-    counters = tensors.get("progress.counters")
-    if counters is None or counters.dtype != np.int64 or counters.ndim != 1:
-        return 0
-    return int(max(counters[SEED], 0)) if len(counters) > SEED else 0
 
 
 def _hold(run: Model, arrays: Mapping[str, NDArray[Any]]) -> None:

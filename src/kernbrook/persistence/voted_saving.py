@@ -39,7 +39,7 @@ def write_expansion(model: VotedClassifier, writer: Writer) -> dict[str, Any]:
     elif not found.points.are_objects:
         arrays["X"] = items
     for name, array in arrays.items():
-        writer.array(array, f"support.{name}")
+        writer.tensor(array, f"support.{name}")
     return {
         "kernels": writer.value(list(found.kernels), "kernels_"),
         "sparse": sp.issparse(items),

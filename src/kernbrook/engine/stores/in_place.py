@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import Verb, njit
-from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.progress import SEED, Board, Progress
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, together
 from kernbrook.engine.uniting import Apart
@@ -40,14 +40,14 @@ def say(form: Any, x: Any, out: Any) -> None:
 
 @Verb
 def follow(
-    form: Any, x: Any, scores: Any, label: int, target: float, weight: float, number: int
+    form: Any, x: Any, scores: Any, label: int, target: float, weight: float, number: int, seed: int
 ) -> None:
     """Learn from a row that was scored just before.
 
     The same rows after the same arrays lead to the same arrays, bit for bit, and to finite ones.
 
     scores : (c,) as `say` gave them; label, target : number of the class, and the label as a float
-    weight : above 0; number : of the label, from 1
+    weight : above 0; number : of the label, from 1; seed : of draws
     """
     raise NotImplementedError
 
@@ -55,12 +55,14 @@ def follow(
 class Content(Protocol):
     """What is kept.
 
-    first : arrays before the first row, in NamedTuples; never changed
+    first : arrays before the first row, in NamedTuples, made when they are asked for
     sparse : whether rows come as those of their features that are not 0
     """
 
-    first: Any
     sparse: bool
+
+    @property
+    def first(self) -> Any: ...
 
     def form(self, arrays: Any) -> Any:
         """The compiled form, with the two verbs, on arrays like `first`, changed in place."""
@@ -111,23 +113,27 @@ def _sparse_row(rows, t):
 
 
 class Chunk(NamedTuple):
-    """Rows that were learned, `Dense` or `Sparse`, and (n,) labels, weights, numbers from 1."""
+    """Rows that were learned, `Dense` or `Sparse`, and (n,) labels, weights, numbers from 1.
+
+    seed : of draws
+    """
 
     rows: Any
     labels: Floats
     weights: Floats
     numbers: Labels
+    seed: int
 
 
 class Table:
     """Arrays that are changed in place.
 
-    version : of the state that they are; 0 while a block is learned
-    versions : so far
+    version : an object, that of the state that they are; None while a block is learned
     """
 
     def __init__(self, arrays: Any):
-        self.arrays, self.version, self.versions = arrays, 1, 1
+        self.arrays = arrays
+        self.version: object | None = object()
 
 
 class State:
@@ -140,7 +146,7 @@ class State:
 
     def __init__(self, copy: Any, since: tuple[Chunk, ...] = (), table: Table | None = None):
         self.copy, self.since, self.table = copy, since, table
-        self.version = 0 if table is None else table.version
+        self.version = None if table is None else table.version
 
     def __deepcopy__(self, memo: dict[int, Any]) -> State:
         if self.copy is None:
@@ -182,17 +188,17 @@ def _learn(part, t, updates, clock, board):
     if updates[expert] and weight > 0.0:
         label = 0 if board.numbers else int(target)
         x, scores = row_of(part.rows, t), board.scores[t, expert]
-        follow(part.form, x, scores, label, target, weight, clock.number)
+        follow(part.form, x, scores, label, target, weight, clock.number, clock.seed)
         part.numbers[t] = clock.number
 
 
 @njit(cache=True, nogil=True)
-def learn_again(form, rows, labels, weights, numbers, of_numbers, scores):
+def learn_again(form, rows, labels, weights, numbers, seed, of_numbers, scores):
     """Learn rows that were learned before; scores : (c,) scratch."""
     for t in range(labels.shape[0]):
         label, x = 0 if of_numbers else int(labels[t]), row_of(rows, t)
         say(form, x, scores)
-        follow(form, x, scores, label, labels[t], weights[t], numbers[t])
+        follow(form, x, scores, label, labels[t], weights[t], numbers[t], seed)
 
 
 class InPlace(Store):
@@ -243,16 +249,15 @@ class InPlace(Store):
             state.copy, state.since = copied(self.now(state)), ()
         table = self._table(state)
         member = self.member(self._rows(raw), len(rows), table.arrays)
-        table.version = 0
+        table.version, seed = None, int(progress.counters[SEED])
 
         def finish(board: Board, asked: Flags) -> State:
             there = np.flatnonzero(member.numbers)
             chunk = Chunk(
                 self._rows(raw[there]), board.labels[there], board.importance[there],
-                member.numbers[there],
+                member.numbers[there], seed,
             )  # fmt: skip
-            table.versions += 1
-            table.version = table.versions
+            table.version = object()
             return State(state.copy, (*state.since, chunk) if len(there) else state.since, table)
 
         return Pass((member,), 1, finish)
@@ -307,7 +312,7 @@ class InPlace(Store):
 
 
 def _arrays_of(chunk: Chunk) -> Iterator[NDArray[Any]]:
-    yield from (*chunk.rows, *chunk[1:])
+    yield from (*chunk.rows, chunk.labels, chunk.weights, chunk.numbers)
 
 
 # -- arrays in NamedTuples ---------------------------------------------------------------------
@@ -361,12 +366,13 @@ class InPlaceInRows(InRows):
     def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[Expert, RowInPlace]:
         first = self.store.content.first
         live, (own,) = together([[array for _, array in named(first)]])
-        self.state = State(None, (), Table(like(first, iter(own))))
+        held = like(first, iter(own))
+        self.state = State(None, (), Table(held))
         given, d = self.row.given, self.row.given.shape[1]
         rows: Any = Dense(given)
         if self.store.content.sparse:
             rows = Sparse(np.zeros(d), np.zeros(d, np.int64), np.zeros(2, np.int64))
-        member = self.store.member(rows, 1, like(first, iter(own)))
+        member = self.store.member(rows, 1, held)
         return member, RowInPlace(member, given, live, np.empty_like(live))
 
     def load(self, state: State) -> None:

@@ -1,0 +1,21 @@
+"""What learners have in common that have no kernel, and bring a store of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+
+class WithoutKernel(BaseEstimator):
+    """Experts that `make_store` makes room for; `n_experts` says how many."""
+
+    choice = "learner"
+    store = "outside"
+    of_numbers: Any = True
+    of_classes: Any = True
+    only_classes = False
+
+    def rule(self) -> tuple[()]:
+        """None: verbs are those of the store."""
+        return ()
