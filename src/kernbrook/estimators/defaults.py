@@ -8,8 +8,9 @@ from typing import Any
 from kernbrook.features import RandomFeatures
 from kernbrook.kernels import Gaussian, Kernel, Polynomial
 from kernbrook.learners import BPAS, Cells, GradientDescent, Group, LastLabel, Ridge
+from kernbrook.learners.cells import MOST_FEATURES
 
-MANY = 512  # features of a row, from which on there are neither ranks nor random features
+MANY = MOST_FEATURES  # of a row, beyond which there are neither ranks nor random features
 SOLVED = 128  # features up to which a regression is solved on the features themselves
 ON_KERNELS = (BPAS(budget=2500, aggressiveness=0.5),)  # where kernels are named, for classes
 ON_KERNELS_OF_NUMBERS = (GradientDescent(0.5, "normalized"), Ridge())
@@ -39,7 +40,7 @@ def _few_kernels() -> Group:
 
 
 def _of_classes(line: list[Kernel]) -> list[Any]:
-    smooth = [_gaussian(square) for square in (1.0, 3.16, 10.0, 31.6)]
+    smooth = [gaussian(square) for square in (1.0, 3.16, 10.0, 31.6)]
     slow = Ridge(forgetting=0.998)
     pool = [
         Group(GradientDescent(0.5, "adagrad", loss="logistic"), [LINE, *smooth]),
@@ -50,7 +51,7 @@ def _of_classes(line: list[Kernel]) -> list[Any]:
     for inputs in (1, 4):
         few = RandomFeatures(100, "orthogonal", inputs=inputs)
         both = [Ridge(features=few), Ridge(forgetting=0.998, features=few)]
-        kernel = _gaussian(float(inputs))
+        kernel = gaussian(float(inputs))
         pool += [Group(both, kernel), Group(both, kernel, "ranks")]
     margins = [Polynomial(1), Polynomial(3), *_doubling(-2, 0), Gaussian(sigma=4.0)]
     return [*pool, Group(list(ON_KERNELS), margins)]
@@ -58,8 +59,8 @@ def _of_classes(line: list[Kernel]) -> list[Any]:
 
 def _of_numbers(line: list[Kernel]) -> list[Any]:
     """Numbers are seldom exact enough for narrow kernels alone to err."""
-    narrow = [_gaussian(square) for square in (0.1, 0.316, 1.0)]
-    wide = [_gaussian(square) for square in (3.16, 10.0, 31.6, 100.0)]
+    narrow = [gaussian(square) for square in (0.1, 0.316, 1.0)]
+    wide = [gaussian(square) for square in (3.16, 10.0, 31.6, 100.0)]
     middle, steps = wide[:2], GradientDescent(0.5, "normalized")
     pool = [
         Group(steps, [LINE, *narrow, *wide]),
@@ -74,11 +75,11 @@ def _of_numbers(line: list[Kernel]) -> list[Any]:
     ]
     for inputs in (1, 2, 4):
         few = RandomFeatures(100, "orthogonal", inputs=inputs)
-        pool.append(Group(Ridge(features=few), _gaussian(float(inputs))))
+        pool.append(Group(Ridge(features=few), gaussian(float(inputs))))
     return pool
 
 
-def _gaussian(square: float) -> Kernel:
+def gaussian(square: float) -> Kernel:
     """A Gaussian of a squared width sigma^2."""
     return Gaussian(sigma=math.sqrt(square))
 

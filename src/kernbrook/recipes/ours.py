@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from kernbrook.estimators.classifier import OnlineMKClassifier
+from kernbrook.estimators.defaults import LINE, gaussian
 from kernbrook.estimators.regressor import OnlineMKRegressor
 from kernbrook.features import GrownPartitions, HashedInputs, RandomBinning, RandomFeatures
-from kernbrook.kernels import Gaussian, Kernel, Polynomial
+from kernbrook.kernels import Gaussian, Polynomial
 from kernbrook.labels import LabelBudget
 from kernbrook.learners import BPAS, Cells, GradientDescent, Group, LastLabel, Ridge
 from kernbrook.recipes.amkl import also
@@ -31,13 +31,13 @@ def _small(
     kernels: Any = None, random_state: Any = None, scaling: str | None = "auto"
 ) -> OnlineMKClassifier:
     """The same idea with few experts."""
-    line, smooth = Polynomial(1, offset=1.0), [_gaussian(square) for square in (1.0, 10.0)]
+    smooth = [gaussian(square) for square in (1.0, 10.0)]
     single, several = (RandomFeatures(50, "orthogonal", inputs=inputs) for inputs in (1, 4))
     pool = [
-        Group(GradientDescent(0.5, "adagrad", loss="logistic"), [line, *smooth]),
-        Group(Ridge(forgetting=0.998), [line, *smooth]),
+        Group(GradientDescent(0.5, "adagrad", loss="logistic"), [LINE, *smooth]),
+        Group(Ridge(forgetting=0.998), [LINE, *smooth]),
         Group(Ridge(features=single), smooth[0], "ranks"),
-        Group(Ridge(features=several), _gaussian(4.0)),
+        Group(Ridge(features=several), gaussian(4.0)),
         BPAS(200, 0.5),
         _few_cells(),
         LastLabel(),
@@ -53,28 +53,23 @@ def _small_of_numbers(
     scaling: str | None = "auto",
     center: bool = True,
 ) -> OnlineMKRegressor:
-    line, smooth = Polynomial(1, offset=1.0), [_gaussian(square) for square in (3.16, 31.6)]
+    smooth = [gaussian(square) for square in (3.16, 31.6)]
     steps = GradientDescent(0.5, "normalized")
     many = GradientDescent(0.5, "normalized", features=RandomFeatures(250, "orthogonal"))
     pool = [
         steps,
-        Group(Ridge(), [line, *smooth]),
-        Group(Ridge(forgetting=0.98), [line, _gaussian(0.316)]),
-        Group(Ridge(features=RandomFeatures(50, "orthogonal", inputs=2)), _gaussian(2.0)),
-        Group(many, _gaussian(10.0)),
+        Group(Ridge(), [LINE, *smooth]),
+        Group(Ridge(forgetting=0.98), [LINE, gaussian(0.316)]),
+        Group(Ridge(features=RandomFeatures(50, "orthogonal", inputs=2)), gaussian(2.0)),
+        Group(many, gaussian(10.0)),
         _few_cells(),
         LastLabel(),
     ]
     if kernels is None:
-        kernels = [line, *smooth, _gaussian(0.316)]
+        kernels = [LINE, *smooth, gaussian(0.316)]
     return OnlineMKRegressor(
         kernels, pool, random_state=random_state, scaling=scaling, center=center
     )
-
-
-def _gaussian(square: float) -> Kernel:
-    """A Gaussian of a squared width sigma^2."""
-    return Gaussian(sigma=math.sqrt(square))
 
 
 def _of_numbers(

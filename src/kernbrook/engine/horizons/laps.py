@@ -51,7 +51,7 @@ class Lap:
         where = slice(at, at + n)
         if self.all:
             self.X[where] = X.toarray() if sp.issparse(X) else X
-        elif self.wanted[where].any():
+        else:
             for i in np.flatnonzero(self.wanted[where]):
                 row = X[i : i + 1]
                 dense = row.toarray() if sp.issparse(row) else row.copy()
