@@ -403,7 +403,7 @@ RECIPES = {
         "the memory.",
         OURS,
         "On small machines and for fast streams.",
-        FOR_ERRORS,
+        "Where errors alone count: kernbrook-regression errs less.",
         "regression",
     ),
     "kernbrook-active": Entry(
