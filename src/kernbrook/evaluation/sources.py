@@ -6,29 +6,20 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from kernbrook.errors import (
-    DataFileError,
     InputError,
     KernbrookError,
     KernbrookWarning,
-    UnknownNameError,
 )
-from kernbrook.streams import Stream, open_stream
-from kernbrook.streams.csv_files import CsvStream
-from kernbrook.streams.csv_header import checked_separator, find_separator, read_header
-from kernbrook.streams.data_files import DataFile
+from kernbrook.streams import Stream, TableEncoder, open_stream
+from kernbrook.streams.arrow_records import FrameRecords
+from kernbrook.streams.csv_header import checked_separator
 from kernbrook.streams.opening import find_file, open_folder, open_records
+from kernbrook.streams.records import Records
 from kernbrook.streams.table_labels import MISSING_LABEL
-from kernbrook.streams.text_files import file_format
-from kernbrook.streams.unlabelled import UnlabelledCsv
-
-if TYPE_CHECKING:
-    from kernbrook.streams import TableEncoder
-    from kernbrook.streams.records import Records
-
-_Opened = TypeVar("_Opened", bound=Stream)
+from kernbrook.streams.table_stream import TableStream
 
 
 @dataclass(frozen=True)
@@ -42,7 +33,7 @@ class Source:
     features : the names of the d features of a table, in their order; None for other data
     label : the table's column with the label
     encoder : what `TableEncoder.described` gave; None where the columns were taken as they are
-    aside : columns of a CSV file that are neither features nor the label
+    aside : columns of a table that are neither features nor the label
     """
 
     n_features: int | None
@@ -67,8 +58,11 @@ class Source:
         names = (
             "categorical", "dates", "drop", "missing", "decimal", "thousands", "units", "columns",
         )  # fmt: skip
+        encoder = self.encoder
+        if encoder is None and self.features is not None:  # as numbers, each as it is
+            encoder = TableEncoder().begin(self.features).described()
         # A model of 0.1 has no units; that is the same as none.
-        declared = {"units": {}, **self.encoder} if self.encoder else {}
+        declared = {"units": {}, **encoder} if encoder else {}
         return {**vars(self), "encoder": None, **{name: declared.get(name) for name in names}}
 
     @classmethod
@@ -107,8 +101,8 @@ def open_like(
     data : a path or a name, or a table in memory, see `open_stream`
     n_features : of a new model's data, see `open_stream`
     label : a table's column with the label; None for the one that the model learned
-    aside : a CSV file's columns that are neither features nor the label, besides those that were
-        so in the data that the model learned
+    aside : a table's columns that are neither features nor the label, besides those that were so
+        in the data that the model learned
     seed : of a generator
     max_bytes, sep : see `open_stream`
     encoder : of a new model's table; what it fills gaps with comes from the whole table
@@ -128,83 +122,27 @@ def open_like(
     InputError
         The data have other features.
     """
-    from kernbrook.streams.table_encoder import TableEncoder
-
-    known, sep = source or Source(n_features), checked_separator(sep)
-    if not isinstance(data, (str, PathLike)):
-        from kernbrook.streams.arrow_records import FrameRecords
-
-        return _open_table(source, known, FrameRecords(data), label, encoder, written)
-    file = find_file(str(data), max_bytes)
-    least = _least(known)
-    kind = None if file is None else file_format(file, least)
-    if kind == "csv" and encoder is None and known.encoder is None and written is None:
-        assert file is not None
-        sep = find_separator(file) if sep is None else sep
-        if sep == ",":
-            return _open_csv(source, known, file, label, aside)
-    if aside:
-        raise InputError(
-            f"column {aside[0]!r}: {data} is no CSV file of numbers with commas between"
-        )
-    if file is None and (records := open_folder(data, max_bytes)) is not None:
-        return _open_table(source, known, records, label, encoder, written)
-    if kind in (None, "svmlight"):
-        return open_stream(
-            file or data, n_features=known.n_features, label=label, seed=seed,
-            max_bytes=max_bytes, sep=sep, encoder=encoder,
-        )  # fmt: skip
-    assert file is not None
+    known, sep, own = source or Source(n_features), checked_separator(sep), encoder
     if known.encoder is not None:
         encoder = TableEncoder.from_description(known.encoder)
-    names = list(known.features or ()) if encoder is None else encoder.named_columns()
-    filled = names if known.encoder is not None and known.encoder["missing"] != "error" else ()
-    named = names if label is None else [*names, label]
-    table = open_records(file, sep, named, least, optional=filled)
-    assert table is not None
-    return _open_table(source, known, table, label, encoder, written)
-
-
-def _open_csv(
-    source: Source | None,
-    known: Source,
-    file: DataFile,
-    label: str | None,
-    aside: Sequence[str],
-) -> Stream:
-    """A CSV file of numbers."""
-    width, trained = known.n_features, source is not None
-    names = [*(known.features or ()), *([] if label is None else [label])]
-    columns = read_header(file, known=names, least=_least(known)).names
-    if label is not None and label not in columns:
-        raise UnknownNameError("column", label, columns)
-    before = [name for name in known.aside or [] if name in columns and name not in aside]
-    aside = [*aside, *before]
-    if known.features is None:  # by their number alone
-        if source is None and label is None and "label" in columns:
-            label = "label"
-        if label is None and (source is None or len(columns) - len(aside) == width):
-            return UnlabelledCsv(file, width, aside, trained=trained)
-        own = label or ("label" if "label" in columns else columns[-1])
-        return _with_labels_or_without(
-            trained,
-            lambda: CsvStream(file, width, label, aside, trained=trained),
-            lambda: UnlabelledCsv(file, width, [*aside, own], trained=trained),
-        )
-    label = known.label if label is None else label
-    if problem := _difference(
-        known.features, [name for name in columns if name != label and name not in aside]
-    ):
-        raise DataFileError(
-            file.path, f"the model's features are not the columns here: {problem}", 1
-        )
-    if label not in columns:
-        return UnlabelledCsv(file, None, aside, known.features, trained)
-    return _with_labels_or_without(
-        trained,
-        lambda: CsvStream(file, None, label, aside, known.features, trained),
-        lambda: UnlabelledCsv(file, None, [*aside, f"{label}"], known.features, trained),
-    )
+    records: Records | None = None
+    if not isinstance(data, (str, PathLike)):
+        records = FrameRecords(data)
+    elif (file := find_file(str(data), max_bytes)) is None:
+        records = open_folder(data, max_bytes)
+    else:
+        names = list(known.features or ()) if encoder is None else encoder.named_columns()
+        filled = encoder is not None and known.encoder and encoder.missing != "error"
+        named = names if label is None else [*names, label]
+        records = open_records(file, sep, named, _least(known), names if filled else ())
+    if records is not None:
+        return _open_table(source, known, records, label, aside, encoder, written)
+    if aside:
+        raise InputError(f"column {aside[0]!r}: {data} is no table")
+    return open_stream(
+        data if file is None else file, n_features=known.n_features, label=label, seed=seed,
+        max_bytes=max_bytes, sep=sep, encoder=own,
+    )  # fmt: skip
 
 
 def _least(known: Source) -> int:
@@ -213,8 +151,8 @@ def _least(known: Source) -> int:
 
 
 def _with_labels_or_without(
-    trained: bool, labelled: Callable[[], _Opened], unlabelled: Callable[[], _Opened]
-) -> _Opened:
+    trained: bool, labelled: Callable[[], TableStream], unlabelled: Callable[[], TableStream]
+) -> TableStream:
     """To predict, labels need not be there: a column of them that has gaps is left out."""
     try:
         return labelled()
@@ -233,48 +171,33 @@ def _open_table(
     known: Source,
     records: Records,
     label: str | None,
+    aside: Sequence[str],
     encoder: TableEncoder | None,
     written: Mapping[str, Any] | None,
 ) -> Stream:
     """A table of any format, encoded as the model's rows were."""
-    from kernbrook.streams.table_encoder import TableEncoder
-    from kernbrook.streams.table_stream import TableStream
-
-    width, columns, trained = known.n_features, records.columns, source is not None
-    if label is not None and label not in columns:
-        raise UnknownNameError("column", label, columns)
-    if known.encoder is not None:
-        encoder = TableEncoder.from_description(known.encoder)
-    elif known.features is not None:
+    columns, trained = records.columns, source is not None
+    if encoder is None and known.features is not None:
         encoder = TableEncoder().begin(known.features)
+    aside = [*aside, *(n for n in known.aside or [] if n in columns and n not in aside)]
     wanted = known.label if trained else "label"
     label = wanted if label is None and wanted in columns else label
-    by_number = trained and encoder is None and len(columns) != width
+    width = known.n_features
+    by_number = trained and encoder is None and len(columns) - len(aside) != width
     if written is not None:
         encoder = (TableEncoder() if encoder is None else encoder).rewritten(**written)
 
     def opened(label: str | None, labelled: bool) -> TableStream:
-        return TableStream(records, encoder, label, labelled, width, trained)
+        return TableStream(records, encoder, label, labelled, width, trained, aside)
 
     if label is None and not by_number:
         stream = opened(None, False)
     else:
-        own = label or ("label" if "label" in columns else columns[-1])
+        last = next((name for name in reversed(columns) if name not in aside), None)
+        own = label or ("label" if "label" in columns else last)
         stream = _with_labels_or_without(
             trained, lambda: opened(label, True), lambda: opened(own, False)
         )
     if source is None and stream.encoder.missing != "error":
-        return TableStream(records, stream.encoder, label, stream.labelled, width)
+        return TableStream(records, stream.encoder, label, stream.labelled, width, aside=aside)
     return stream
-
-
-def _difference(expected: list[str], found: list[str]) -> str:
-    """How two lists of names differ but for their order, in words; empty where they do not."""
-    wanted_names, found_names = set(expected), set(found)  # a wide file has very many
-    for what, names in (
-        ("missing", [name for name in expected if name not in found_names]),
-        ("unknown", [name for name in found if name not in wanted_names]),
-    ):
-        if names:
-            return f"{what} {', '.join(map(repr, names[:5]))}{', ...' if len(names) > 5 else ''}"
-    return ""

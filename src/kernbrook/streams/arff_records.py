@@ -19,7 +19,7 @@ from typing import Any
 from kernbrook.streams import limits
 from kernbrook.streams.csv_header import MISSING, quoted
 from kernbrook.streams.data_files import DataFile
-from kernbrook.streams.records import Batch
+from kernbrook.streams.records import Batch, Wanted
 from kernbrook.streams.text_files import NOT_UTF8, line_blocks
 from kernbrook.streams.text_records import TextRecords, csv_table
 
@@ -128,14 +128,15 @@ class ArffRecords(TextRecords):
         if rest and not rest.startswith("%"):
             raise self.at(number, f"expected the end of the line, found {quoted(rest)}")
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+        columns = wanted.columns
         for first, block in line_blocks(self._file):
             lines = block.split(b"\n")
             skipped = max(0, self._data + 1 - first)
             first, lines = first + skipped, lines[skipped:]
             rows = [(n, line) for n, line in enumerate(lines, start=first) if self.is_row(line)]
             if rows:
-                batch = self.batch(self._table(rows, columns), first, b"\n".join(lines))
+                batch = self.batch(self._table(rows, columns), len(rows), first, b"\n".join(lines))
                 yield batch._replace(table=self._meant(batch, columns))
 
     def _table(self, rows: list[tuple[int, bytes]], columns: Sequence[str]) -> Any:
@@ -146,7 +147,7 @@ class ArffRecords(TextRecords):
         text = b"\n".join(line for _, line in rows)
         if len(text) < _PLAIN and (text := _plain(text)):
             try:
-                table = csv_table(text, self.columns, columns, ",", MISSING)
+                table = csv_table(text, self.columns, Wanted(columns, kept=MISSING), ",")
             except ValueError:
                 pass  # found again, and named, line by line
             else:

@@ -17,7 +17,7 @@ from kernbrook.checks import is_number, shown
 from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.streams.csv_header import quoted
 from kernbrook.streams.data_files import DataFile
-from kernbrook.streams.records import BATCH_ROWS, Batch, Records
+from kernbrook.streams.records import BATCH_ROWS, Batch, Records, Wanted
 from kernbrook.streams.text_files import has_known_suffix, stem
 
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a column that is no column
@@ -41,8 +41,8 @@ class _ArrowFile(Records):
     def refusal(self, problem: str) -> DataFileError:
         return DataFileError(self.where, problem)
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        row = 1
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+        row, columns = 1, wanted.columns
         with self._opened() as opened:
             tables = self._in_words(lambda: self._tables(opened, columns))
             while (table := self._in_words(lambda: self._next(tables, columns))) is not None:
@@ -172,9 +172,9 @@ class FolderRecords(Records):
     def refusal(self, problem: str) -> DataFileError:
         return DataFileError(self.where, problem)
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
         for file in self._files:
-            yield from file.batches(columns)
+            yield from file.batches(wanted)
 
 
 class FrameRecords(Records):
@@ -189,10 +189,10 @@ class FrameRecords(Records):
     def refusal(self, problem: str) -> KernbrookError:
         return InputError(f"{self.where}: {problem}")
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
         for first in range(0, len(self._frame), BATCH_ROWS):
-            piece = self._frame[first : first + BATCH_ROWS, list(columns)]
-            yield Batch(to_arrow(piece, self.decimal), self._refusal_from(first))
+            piece = self._frame[first : first + BATCH_ROWS, list(wanted.columns)]
+            yield Batch(to_arrow(piece, wanted.decimal), self._refusal_from(first))
 
     def _refusal_from(self, first: int) -> Callable[[int, str], KernbrookError]:
         return lambda i, problem: self.refusal(f"row {first + i}, counted from 0: {problem}")

@@ -10,7 +10,7 @@ header; where they are "x1", "x2", ... and it has not, it is data. Else:
 - with the numbers 0, 1, 2, ... it is the header that pandas writes where nobody gave names;
 - else it is data if it is all numbers, and a header if it has a word.
 
-Where that is a guess, `CsvStream` warns and says how the row was taken. Missing values count as
+Where that is a guess, a warning says how the row was taken. Missing values count as
 numbers.
 """
 
@@ -49,7 +49,7 @@ _MARKED_NUMBER_CELL = re.compile(
     rb"\s*+[+-]?(\d{1,3}(\.\d{3})++,\d++|\d++([.,]\d*+)?+|[.,]\d++)(e[+-]?\d++)?\s*+", re.IGNORECASE
 )
 _DECIMALS = re.compile(r"^([+-]?\d++),(\d++)$", re.ASCII)
-_IN_WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+IN_WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLED = 20  # rows in which the separator is searched for
 _SAMPLED_CELLS = 1000  # of each
 _LOOKED_AT = 10_000  # rows in which words are searched for
@@ -195,7 +195,7 @@ def read_header(
         comment = names[0].startswith("#")
         hint = NO_COMMENT if comment else "is something else between them? sep (--sep)"
         found = f"found one column, {quoted(names[0])}; {hint}"
-        by = _IN_WORDS.get(separator, quoted(separator))
+        by = IN_WORDS.get(separator, quoted(separator))
         raise DataFileError(path, f"expected a label and features parted by {by}, {found}", line)
     numbered = [f"x{i}" for i in range(1, len(names) + 1)]
     is_data, told = False, ""

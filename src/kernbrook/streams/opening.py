@@ -12,7 +12,7 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.base import FirstRows, PositiveView, Stream, positive_integer
 from kernbrook.streams.builtin import make_builtin, stream_names
-from kernbrook.streams.csv_header import checked_separator, find_separator
+from kernbrook.streams.csv_header import checked_separator
 from kernbrook.streams.data_files import DataFile, is_data_file
 from kernbrook.streams.text_files import file_format, has_known_suffix
 
@@ -94,7 +94,8 @@ def open_stream(
     Warns
     -----
     DataFileWarning
-        A CSV file seems to have no header row, or a column that counts the rows; see `CsvStream`.
+        A CSV file seems to have no header row, or a column that counts the rows; or something was
+        guessed, see `TableStream`.
 
     Examples
     --------
@@ -253,21 +254,13 @@ def is_frame(source: Any) -> bool:
 
 
 def _open_file(file: DataFile, asked: _Asked) -> Stream:
-    kind = file_format(file)
-    if kind == "svmlight":
-        asked.refuse(f"{file.path}", "svmlight")
-        from kernbrook.streams.svmlight import SvmlightStream
-
-        return SvmlightStream(file, asked.n_features)
-    if kind == "csv" and asked.encoder is None:
-        asked = asked._replace(sep=asked.sep or find_separator(file))
-        if asked.sep == ",":
-            from kernbrook.streams.csv_files import CsvStream
-
-            return CsvStream(file, asked.n_features, asked.label)
     records = open_records(file, asked.sep, asked.columns())
-    assert records is not None
-    return _open_table(records, asked)
+    if records is not None:
+        return _open_table(records, asked)
+    asked.refuse(f"{file.path}", "svmlight")
+    from kernbrook.streams.svmlight import SvmlightStream
+
+    return SvmlightStream(file, asked.n_features)
 
 
 def _open_table(records: Records, asked: _Asked) -> Stream:

@@ -15,6 +15,23 @@ from kernbrook.errors import KernbrookError
 BATCH_ROWS = 16_384  # of formats that let the reader choose
 
 
+class Wanted(NamedTuple):
+    """Which columns are read, and how.
+
+    Attributes
+    ----------
+    columns : names
+    decimal : the mark before the fraction of numbers, where values of several kinds become text
+    kept : text that is no gap, whatever it looks like: declared levels
+    numbers : of the columns, those of numbers as programs write them: they need not come as text
+    """
+
+    columns: Sequence[str]
+    decimal: str = "."
+    kept: Collection[str] = ()
+    numbers: Collection[str] = ()
+
+
 class Batch(NamedTuple):
     """Rows that follow each other.
 
@@ -37,21 +54,23 @@ class Records(ABC):
     where : what to call it in messages
     columns : names, each once
     levels : those of columns for which the format declares all values
-    decimal : the mark before the fraction of numbers, where values of several kinds become text
-    kept : levels that are declared otherwise, and are no gaps whatever they look like
+    told : a warning of what was guessed, or None
     """
 
     name: str
     where: Any
     columns: list[str]
     levels: dict[str, list[str]]
-    decimal: str = "."
-    kept: Collection[str] = ()
+    told: Warning | None = None
 
     @abstractmethod
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
         """All rows from the first on, with these columns."""
 
     @abstractmethod
     def refusal(self, problem: str) -> KernbrookError:
         """The error for a problem with the whole."""
+
+    def refusal_of_names(self, problem: str) -> KernbrookError:
+        """The error for a problem with the names of the columns."""
+        return self.refusal(problem)

@@ -76,6 +76,8 @@ class Numbers(NamedTuple):
             values = self._from_text(array)
         elif is_numeric(kind):
             values = floats_of(array).to_numpy(zero_copy_only=False)
+            if self.seen.learns and pa.types.is_floating(kind) and array.null_count < len(array):
+                self.seen.truth.setdefault(self.column, False)
         else:
             found = f"a number was expected, found {kind}"
             if pa.types.is_temporal(kind):
@@ -84,7 +86,9 @@ class Numbers(NamedTuple):
         infinite = np.isinf(values)
         if infinite.any():
             row = int(infinite.argmax())
-            raise ValueProblem(row, f"{values[row]} is not finite")
+            cell = array[row].as_py()
+            found = quoted(cell.strip()) if isinstance(cell, str) else f"{values[row]}"
+            raise ValueProblem(row, f"{found} is not finite")
         return values[:, None]
 
     def _from_text(self, array: Any) -> Floats:

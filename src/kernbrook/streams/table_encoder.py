@@ -234,6 +234,13 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         declared = _categorical(self.categorical).values()
         return {level for levels in declared if not isinstance(levels, int) for level in levels}
 
+    def plain_numbers(self) -> list[str]:
+        """The columns of numbers that are written as programs write them."""
+        plain = Written()
+        return [
+            of.column for of in self._encoders if isinstance(of, Numbers) and of.written == plain
+        ]
+
     def with_levels(self, levels: Mapping[str, Sequence[str]]) -> TableEncoder:
         """A new one that has these levels for columns of which nothing else is said."""
         taken = self.declared()

@@ -2,50 +2,45 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from bisect import bisect
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kernbrook.errors import DataFileWarning, InputError, KernbrookError, UnknownNameError
-from kernbrook.streams import limits
 from kernbrook.streams.base import Labels, Piece, Stream
-from kernbrook.streams.booleans import all_boolean, as_booleans
 from kernbrook.streams.column_problems import ValueProblem, date_option, option
-from kernbrook.streams.csv_header import is_number, quoted, without_gaps
+from kernbrook.streams.csv_header import MISSING, quoted
 from kernbrook.streams.date_columns import DateProblem
-from kernbrook.streams.records import Batch, Records
+from kernbrook.streams.records import Batch, Records, Wanted
 from kernbrook.streams.table_columns import as_text, is_text
 from kernbrook.streams.table_encoder import ColumnProblem, TableEncoder
 from kernbrook.streams.table_labels import (
-    EXACT_INTEGERS,
-    MISSING_LABEL,
+    LabelCells,
+    LabelType,
     all_whole,
-    inexact,
-    is_inexact,
+    label_cells,
     or_the_label,
-    told_of_labels,
-    too_long,
 )
 from kernbrook.streams.table_levels import LevelCounts
 from kernbrook.streams.written_dates import COMMON, ISO, formats_left
 from kernbrook.streams.written_numbers import Written
 
 PIECE = 1024  # rows; where so many have been read, the encoder knows them and no more
+_CELLS = 1 << 20  # encoded at once
+_KEPT_BYTES = 1 << 24  # of what was read: a table of no more is read once
+_SLAB_BYTES = 1 << 24  # of labels as NumPy has them: each as long as the longest
 _INDEX = "", "Unnamed: 0"
 
 
 class TableStream(Stream):
     """A table of any format; its columns but for the label are encoded as they come.
 
-    It is read once when opened, and again by each pass. The first reading checks every value and
-    finds the type of the labels: int64 where all are integers, float64 where all are numbers, else
-    text, which is True and False where all are these in any letters.
+    It is read once when opened, in bounded memory, and again by each pass where it takes over
+    16 MiB. The first reading checks every value and finds the type of the labels, see `LabelType`.
 
     Parameters
     ----------
@@ -57,6 +52,7 @@ class TableStream(Stream):
         as the label is no feature
     n_features : width, for a check
     trained : whether the rows are for a model that has learned; what its columns become is fixed
+    aside : names of columns of any values, which are neither features nor the label
 
     Attributes
     ----------
@@ -75,7 +71,8 @@ class TableStream(Stream):
     Warns
     -----
     DataFileWarning
-        As `CsvStream`.
+        The first row of a CSV file is of numbers, the first column seems to be the index that
+        pandas writes, or numbers, dates or labels are written in a way that was guessed.
     """
 
     def __init__(
@@ -86,26 +83,31 @@ class TableStream(Stream):
         labelled: bool = True,
         n_features: int | None = None,
         trained: bool = False,
+        aside: Sequence[str] = (),
     ):
         self.name = records.name
         self._records = records
-        if (told := getattr(records, "told", None)) is not None:
-            warnings.warn(told, stacklevel=1)
+        if records.told is not None:
+            warnings.warn(records.told, stacklevel=1)
         self._learns = encoder is None or not hasattr(encoder, "columns_")
         self._trained = trained
-        self.labelled = labelled
-        self._aside = None if labelled else label
+        self.labelled, self.aside = labelled, list(aside)
+        for name in [*aside, *([] if label is None else [label])]:
+            if name not in records.columns:
+                raise UnknownNameError("column", name, records.columns)
         self._label_is_known = label is not None or not labelled or "label" in records.columns
-        self.label_name = _label(records, encoder, label) if labelled else None
-        self.encoder = self._start = self._begun(encoder)
-        records.decimal = self._start.decimal
+        self.label_name = _label(records, encoder, label, aside) if labelled else None
+        left_out = {self.label_name, label, *aside}
+        features = [name for name in records.columns if name not in left_out]
+        self.encoder = self._start = self._begun(encoder, features)
         self.feature_names = self.encoder.get_feature_names_out().tolist()
         self.n_features = len(self.feature_names)
         if n_features is not None and n_features != self.n_features:
             problem = f"expected {n_features} features, found {self.n_features}"
-            raise records.refusal(problem)
-        self._label_type = np.dtype(np.float64)
+            raise records.refusal_of_names(problem)
         self.n_rows = None
+        self._kept: list[Batch] | None = None
+        self._keeps = True
         while True:
             try:
                 self._look_through()
@@ -114,21 +116,29 @@ class TableStream(Stream):
                 self._start = self._with_format(unread)
 
     def classes(self) -> Labels | None:
-        return self._classes
+        return self._labels.classes if self.labelled else None
 
-    def _begun(self, encoder: TableEncoder | None) -> TableEncoder:
+    def rows_aside(self) -> Iterator[list[str]]:
+        """What the columns `aside` say, row by row; each call begins anew."""
+        for batch in self._records.batches(Wanted(self.aside, self._start.decimal, MISSING)):
+            columns = (batch.table.column(name) for name in self.aside)
+            values = [c if is_text(c) else as_text(c) for c in columns]
+            for row in zip(*(column.to_pylist() for column in values), strict=True):
+                yield ["" if value is None else value for value in row]
+
+    def _begun(self, encoder: TableEncoder | None, columns: list[str]) -> TableEncoder:
         self._declared: set[str] = set()  # not by the file itself
-        left_out = {self.label_name, self._aside}
-        columns = [name for name in self._records.columns if name not in left_out]
+        if not columns:
+            raise self._records.refusal_of_names("no column is left to learn from")
         if encoder is not None and not self._learns:
             known = set(encoder.feature_names_in_)
             for name in encoder.columns_:
                 if name not in columns:
-                    raise self._records.refusal(
+                    raise self._records.refusal_of_names(
                         f"the model's features are not the columns here: missing {quoted(name)}"
                     )
             if unknown := [name for name in columns if name not in known]:
-                raise self._records.refusal(
+                raise self._records.refusal_of_names(
                     f"the model's features are not the columns here: unknown {quoted(unknown[0])}"
                 )
             return encoder
@@ -143,7 +153,7 @@ class TableStream(Stream):
         """The encoder with the one format in which all dates of a column can be read."""
         column, left = unread.column, [ISO, *COMMON]
         instead = f"{option('drop', column)} in place of dates"
-        for batch in self._records.batches([column]):
+        for batch in self._records.batches(Wanted([column])):
             array = as_text(batch.table.column(column))
             if not (rest := formats_left(array, left)):
                 row = bisect(
@@ -169,78 +179,49 @@ class TableStream(Stream):
         return self._start.rewritten(dates={column: left[0]})
 
     def _look_through(self) -> None:
-        rows = longest = 0
-        numeric = integral = boolean = True
-        met = self._start.no_levels()
+        """Read all rows once: count them, and find what the labels are."""
+        rows, met = 0, self._start.no_levels()
         for column, counts in met.items():
             counts.expected = self._learns and column in self._declared
-        found: tuple[set[str], set[float]] | None = (set(), set())
-        some: set[str] = set()  # of the labels, where there are many
-        index = self._records.columns[0] if self._records.columns[0] in _INDEX else None
-        place = None if index is None else self._start.place_of(index)
+        self._labels = LabelType(Written(self._start.decimal, self._start.thousands))
+        first = self._records.columns[0]
+        place = self._start.place_of(first) if first in _INDEX else None
         is_index = place is not None
-        for X, text, numbers in self._encoded(met):
+        for X, cells in self._encoded(met):
             rows += len(X)
             if is_index:
                 is_index = bool((X[:, place] >= 0).all()) and all_whole(X[:, place])
-            if text is None:
-                continue
-            longest = max(longest, *map(len, text))
-            boolean = boolean and all_boolean(text)
-            if numbers is None:
-                numeric = False
-            else:
-                integral = integral and all_whole(numbers)
-            if found is not None:
-                some = found[0]
-                found[0].update(text)
-                found[1].update(() if numbers is None else numbers.tolist())
-                found = found if len(found[0]) <= limits.MOST_CLASSES else None
+            if cells is not None:
+                self._labels.meet(cells)
         if rows == 0:
             raise self._records.refusal("no row of data")
         self.n_rows = rows
         self.level_counts = list(met.values())
+        told = [f"column {quoted(name)}: {odd}" for name, odd in self.encoder.seen.odd.items()]
         if is_index:
-            assert index is not None
-            told = (
-                f"the first column, called {index!r}, seems to be the index that pandas writes; it "
-                f"is taken as a feature: {option('drop', index)} leaves it out"
+            told.append(
+                f"the first column, called {first!r}, seems to be the index that pandas writes; it "
+                f"is taken as a feature: {option('drop', first)} leaves it out, and so does "
+                "to_csv(index=False)"
             )
-            warnings.warn(DataFileWarning(self._records.where, told), stacklevel=1)
-        told_of = [f"column {quoted(name)}: {told}" for name, told in self.encoder.seen.odd.items()]
-        if self.labelled and not numeric:
-            told_of += told_of_labels(some, self._start.decimal, self._start.thousands)
-        for told in told_of:
-            warnings.warn(DataFileWarning(self._records.where, told), stacklevel=1)
-        kind: Any = (np.int64 if integral else np.float64) if numeric else f"<U{longest}"
-        self._classes: Labels | None = None
-        self._boolean = self.labelled and boolean
         if self.labelled:
-            self._label_type = np.dtype(kind)
-            if found is not None:
-                classes = np.array(sorted(found[1] if numeric else found[0])).astype(kind)
-                self._classes = np.unique(as_booleans(classes)) if boolean else classes
+            told += self._labels.finish()
+        for one in told:
+            warnings.warn(DataFileWarning(self._records.where, one), stacklevel=1)
 
     def _pieces(self) -> Iterator[Piece]:
         rows = 0
-        for X, text, numbers in self._encoded():
+        slab = max(1, _SLAB_BYTES // self._labels.dtype.itemsize)
+        for X, cells in self._encoded():
             rows += len(X)
-            if text is None:
+            if cells is None:
                 yield X, np.zeros(len(X))
                 continue
-            kind = self._label_type
-            if kind.kind == "U":
-                y = np.array(text, dtype=object)
-                if 4 * max(map(len, text)) > kind.itemsize or (
-                    self._boolean and not all_boolean(text)
-                ):
+            for start in range(0, len(X), slab):
+                labels = self._labels.labels(cells.part(start, slab))
+                if labels is None:
                     raise self._changed()
-            elif numbers is None or (kind.kind == "i" and not all_whole(numbers)):
-                raise self._changed()
-            else:
-                y = numbers
-            labels = y.astype(kind)
-            yield X, as_booleans(labels).astype(kind) if self._boolean else labels
+                yield X[start : start + slab], labels
         if rows != self.n_rows:
             raise self._changed()
 
@@ -249,25 +230,26 @@ class TableStream(Stream):
 
     def _encoded(
         self, met: Mapping[str, LevelCounts] | None = None
-    ) -> Iterator[tuple[Any, list[str] | None, NDArray[np.float64] | None]]:
-        """Encoded rows, their labels as text, and as numbers where all in the piece are.
+    ) -> Iterator[tuple[Any, LabelCells | None]]:
+        """Encoded rows, and their labels.
 
         met : to count the rows of each level
         """
         encoder = self.encoder = self._start.copy() if self._learns else self._start
         encode = encoder.learn_arrow if self._learns else encoder.transform_arrow
-        self._records.kept = encoder.levels()
-        wanted = list(encoder.columns_)
-        if self.label_name is not None:
-            wanted.append(self.label_name)
-        rows = 0
-        for batch in self._records.batches(wanted):
+        label = [] if self.label_name is None else [self.label_name]
+        numbers = encoder.plain_numbers()
+        wanted = Wanted([*encoder.columns_, *label], encoder.decimal, encoder.levels(), numbers)
+        rows, most = 0, max(1, _CELLS // self.n_features)
+        for batch in self._batches(wanted):
             start = 0
             while start < batch.table.num_rows:
-                piece = batch.table.slice(start, PIECE - rows % PIECE)
+                one_by_one = self._learns and encoder.missing != "error"
+                step = min(most, PIECE - rows % PIECE) if one_by_one else most
+                piece = batch.table.slice(start, step)
                 try:
                     X = encode(piece, met)
-                    text, numbers = self._labels(piece)
+                    cells = self._cells(piece)
                 except ColumnProblem as error:
                     refusal = self._refused(batch, start, error)
                     cause = error.cause
@@ -276,9 +258,23 @@ class TableStream(Stream):
                     raise refusal from None
                 except InputError as error:
                     raise batch.refusal(start, str(error)) from None
-                yield X, text, numbers
+                yield X, cells
                 start += piece.num_rows
                 rows += piece.num_rows
+
+    def _batches(self, wanted: Wanted) -> Iterator[Batch]:
+        """The rows as they were read; those of a small table are kept."""
+        if self._kept is not None:
+            yield from self._kept
+            return
+        kept, size = list[Batch](), 0
+        for batch in self._records.batches(wanted):
+            size += batch.table.nbytes
+            self._keeps = self._keeps and size <= _KEPT_BYTES
+            kept = [*kept, batch] if self._keeps else []
+            yield batch
+        if self._keeps:
+            self._kept = kept
 
     def _refused(self, batch: Batch, start: int, error: ColumnProblem) -> KernbrookError:
         cause = error.cause
@@ -287,16 +283,14 @@ class TableStream(Stream):
             problem += or_the_label(error.column)
         return batch.refusal(start + cause.row, problem)
 
-    def _labels(self, piece: Any) -> tuple[list[str] | None, NDArray[np.float64] | None]:
-        """The labels of a piece as text, and as numbers where all are."""
+    def _cells(self, piece: Any) -> LabelCells | None:
+        """The labels of a piece, None where it has none."""
         if self.label_name is None:
-            return None, None
+            return None
+        declared = self._records.levels.get(self.label_name, ())
+        written = Written(self._start.decimal, self._start.thousands)
         try:
-            labels = piece.column(self.label_name)
-            text = _texts(labels, set(self._records.levels.get(self.label_name, ())))
-            if not is_text(labels):
-                return text, _numbers(text, ".", None)
-            return text, _numbers(text, self._start.decimal, self._start.thousands)
+            return label_cells(piece.column(self.label_name), declared, written)
         except ValueProblem as problem:
             raise ColumnProblem(self.label_name, problem) from None
 
@@ -311,48 +305,16 @@ class _UnreadDatesError(Exception):
         super().__init__()
 
 
-def _texts(array: Any, declared: Collection[str]) -> list[str]:
-    """Labels as text; ValueProblem where one is missing or long."""
-    from pyarrow import compute
-
-    column = without_gaps(as_text(array), declared)
-    text: list[Any] = column.to_pylist()
-    long = compute.max(compute.utf8_length(column)).as_py() or 0
-    for row, value in enumerate(text) if column.null_count or long > limits.LONGEST_LABEL else ():
-        if value is None:
-            raise ValueProblem(row, MISSING_LABEL)
-        if len(value) > limits.LONGEST_LABEL:
-            raise ValueProblem(row, too_long())
-    return text
-
-
-def _numbers(text: list[str], decimal: str, thousands: str | None) -> NDArray[np.float64] | None:
-    """Labels as numbers, None where one is not; ValueProblem where a float does not hold one."""
-    written, found = Written(decimal, thousands), dict[str, float]()
-    for value in dict.fromkeys(text):
-        marked = written.bare(value)
-        if not is_number(marked):
-            return None
-        found[value] = float(marked)
-    numbers = np.array([found[value] for value in text])
-    for row in np.flatnonzero(~(np.abs(numbers) < EXACT_INTEGERS)):
-        if not math.isfinite(numbers[row]):
-            raise ValueProblem(int(row), f"{quoted(text[row])} is not finite")
-        if is_inexact(written.bare(text[row]), float(numbers[row])):
-            raise ValueProblem(int(row), inexact(text[row]))
-    return numbers
-
-
-def _label(records: Records, encoder: TableEncoder | None, label: str | None) -> str:
+def _label(
+    records: Records, encoder: TableEncoder | None, label: str | None, aside: Sequence[str]
+) -> str:
     """The name of the label's column."""
     if label is not None:
-        if label not in records.columns:
-            raise UnknownNameError("column", label, records.columns)
         return label
     if "label" in records.columns:
         return "label"
     dropped = () if encoder is None or encoder.drop is None else encoder.drop
-    left = [name for name in records.columns if name not in dropped]
+    left = [name for name in records.columns if name not in dropped and name not in aside]
     if len(left) < 2:
         raise records.refusal("expected a label and features, found one column or none")
     return left[-1]

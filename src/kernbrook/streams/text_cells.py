@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from kernbrook.errors import DataFileError
 
 _OPEN_QUOTE = "a quoted value does not end here; values of several lines are not read"
@@ -33,6 +35,8 @@ def csv_lines(path: Path, first: int, block: bytes, separator: str) -> bytes:
     if b'"' not in block:
         return block
     odd = b'\\"' in block or b' "' in block or b'\t"' in block
+    if not odd and _all_end(block):
+        return block
     lines = block.split(b"\n")
     for i, line in enumerate(lines):
         if odd and (b'\\"' in line or _blank_before_quote(separator).search(line)):
@@ -40,6 +44,14 @@ def csv_lines(path: Path, first: int, block: bytes, separator: str) -> bytes:
         if line.count(b'"') % 2:
             raise DataFileError(path, _OPEN_QUOTE, first + i)
     return b"\n".join(lines) if odd else block
+
+
+def _all_end(block: bytes) -> bool:
+    """Whether each line has an even number of quotes."""
+    text = np.frombuffer(block, np.uint8)
+    quotes, ends = np.flatnonzero(text == ord('"')), np.flatnonzero(text == ord("\n"))
+    before = np.searchsorted(quotes, ends)
+    return bool((before % 2 == 0).all()) and len(quotes) % 2 == 0
 
 
 def _rewritten(path: Path, number: int, line: bytes, separator: str) -> bytes:

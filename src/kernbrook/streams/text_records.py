@@ -6,12 +6,12 @@ import csv
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from kernbrook.errors import DataFileError, DataFileWarning, KernbrookError
 from kernbrook.streams import limits
 from kernbrook.streams.csv_header import (
+    IN_WORDS,
     MISSING,
     data_blocks,
     find_separator,
@@ -20,8 +20,8 @@ from kernbrook.streams.csv_header import (
     read_header,
 )
 from kernbrook.streams.data_files import DataFile
-from kernbrook.streams.records import Batch, Records
-from kernbrook.streams.text_files import NOT_UTF8, OF_LIST, line_blocks, stem
+from kernbrook.streams.records import Batch, Records, Wanted
+from kernbrook.streams.text_files import NOT_UTF8, OF_LIST, count_lines, line_blocks, stem
 
 _HALF = "half of a character, which UTF-8 does not have"
 
@@ -42,14 +42,16 @@ class TextRecords(Records):
         """The error for a problem with one line."""
         return DataFileError(self.where, problem, line)
 
-    def batch(self, table: Any, first: int, block: bytes) -> Batch:
-        """The rows of a block of text whose first line has that number; empty lines are none."""
+    def batch(self, table: Any, rows: int, first: int, block: bytes) -> Batch:
+        """So many rows of a block of text whose first line has that number; empty lines are none.
 
-        def refusal(row: int, problem: str) -> DataFileError:
-            lines = (i for i, line in enumerate(block.split(b"\n")) if self.is_row(line))
-            return self.at(first + next(islice(lines, row, None)), problem)
-
-        return Batch(table, refusal)
+        The block itself is not kept.
+        """
+        lines: Sequence[int] = range(first, first + rows)
+        if len(lines) != count_lines(block) + (not block.endswith(b"\n")):
+            numbered = enumerate(block.split(b"\n"), start=first)
+            lines = [number for number, line in numbered if self.is_row(line)]
+        return Batch(table, lambda row, problem: self.at(lines[row], problem))
 
     def is_row(self, line: bytes) -> bool:
         """Whether a line has values."""
@@ -70,7 +72,9 @@ class TextRecords(Records):
 
 
 class CsvRecords(TextRecords):
-    """A CSV file. All values come as text.
+    """A CSV file. Values come as text, and of columns that are to be numbers as these.
+
+    A column of which a value is no plain number comes as text from that block on.
 
     Parameters
     ----------
@@ -94,23 +98,44 @@ class CsvRecords(TextRecords):
         super().__init__(file)
         self.separator = find_separator(file) if separator is None else separator
         header = read_header(file, self.separator, known, least)
-        line, self.columns, self._headless, told = header
-        self.told = DataFileWarning(file.path, told, line) if told else None
+        self._header, self.columns, self._headless, told = header
+        self.told = DataFileWarning(file.path, told, self._header) if told else None
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def refusal_of_names(self, problem: str) -> DataFileError:
+        return self.at(self._header, problem)
+
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
         for first, block in data_blocks(self._file, self._headless, self.separator):
-            try:
-                table = csv_table(block, self.columns, columns, self.separator, self.kept)
-            except (ValueError, csv.Error) as error:
-                raise self._fault(first, block, error) from None
-            yield self.batch(table, first, block)
+            table = self._with_numbers(block, wanted)
+            if table is None:
+                try:
+                    table = csv_table(
+                        block, self.columns, wanted._replace(numbers=()), self.separator
+                    )
+                except (ValueError, csv.Error) as error:
+                    raise self._fault(first, block, error) from None
+                plain = {name for name in wanted.numbers if _is_plain(table.column(name))}
+                wanted = wanted._replace(numbers=plain)
+            yield self.batch(table, table.num_rows, first, block)
+
+    def _with_numbers(self, block: bytes, wanted: Wanted) -> Any:
+        """The table of a block where all that are to be numbers are; else None."""
+        if not wanted.numbers or len(self.columns) > limits.WIDE:
+            return None
+        try:
+            table = csv_table(block, self.columns, wanted, self.separator)
+        except ValueError:
+            return None
+        # What is written as infinity, or is too large, is named as it stands.
+        return table if all(_is_finite(table.column(name)) for name in wanted.numbers) else None
 
     def _fault(self, first: int, block: bytes, error: Exception) -> DataFileError:
         """What is wrong with a block that pyarrow does not read."""
         lines = ((i, line) for i, line in enumerate(block.split(b"\n"), start=first) if line)
         for line, row in lines:
             if _is_too_long(row, self.columns, self.separator):
-                marks = f"{row.count(self.separator.encode()):,} of {quoted(self.separator)}"
+                kind = IN_WORDS.get(self.separator, f"of {quoted(self.separator)}")
+                marks = f"{row.count(self.separator.encode()):,} {kind}"
                 return self.at(line, f"expected {len(self.columns)} values, found {marks}")
             try:
                 text = row.decode("utf-8")
@@ -153,12 +178,12 @@ class JsonRecords(TextRecords):
     def is_row(self, line: bytes) -> bool:
         return bool(line.strip())
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
         known = set(self.columns)
         most = max(1, limits.MOST_CELLS // len(self.columns))  # rows at once
         for first, block in line_blocks(self._file):
-            batch = self.batch(None, first, block)
             rows = self._objects(first, block)
+            batch = self.batch(None, len(rows), first, block)
             for i, row in enumerate(rows):
                 if not row.keys() <= known:
                     name = next(name for name in row if name not in known)
@@ -166,7 +191,7 @@ class JsonRecords(TextRecords):
                     raise batch.refusal(i, problem)
             self._check_share(first, rows, len(self.columns))
             for start in range(0, len(rows), most):
-                table = self._table(batch, start, rows[start : start + most], columns)
+                table = self._table(batch, start, rows[start : start + most], wanted)
                 yield Batch(table, partial(_later, batch.refusal, start))
 
     def _check_share(self, first: int, rows: list[dict[str, Any]], n_names: int) -> None:
@@ -176,19 +201,19 @@ class JsonRecords(TextRecords):
             found = f"{n_names:,} names, and {there:,} values in {len(rows):,} objects from here on"
             raise self.at(first, f"{found}; svmlight is the format for so many gaps")
 
-    def _table(self, batch: Batch, first: int, rows: list[dict[str, Any]], names: Any) -> Any:
+    def _table(self, batch: Batch, first: int, rows: list[dict[str, Any]], wanted: Wanted) -> Any:
         """The rows with number `first` and after of a batch."""
         import pyarrow as pa
 
         arrays = []
-        for name in names:
+        for name in wanted.columns:
             values = [row.get(name) for row in rows]
             try:
-                arrays.append(_array(values, self.decimal))
+                arrays.append(_array(values, wanted.decimal))
             except UnicodeEncodeError:
                 row = next(i for i, value in enumerate(values) if not _is_unicode(value))
                 raise batch.refusal(first + row, f"column {quoted(name)}: {_HALF}") from None
-        return pa.Table.from_arrays(arrays, names=list(names))
+        return pa.Table.from_arrays(arrays, names=list(wanted.columns))
 
     def _objects(self, first: int, block: bytes) -> list[dict[str, Any]]:
         rows = []
@@ -265,16 +290,17 @@ def _text(value: Any, decimal: str) -> str:
     return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
 
 
-def csv_table(
-    block: bytes,
-    names: Sequence[str],
-    wanted: Sequence[str],
-    separator: str,
-    kept: Collection[str] = (),
-) -> Any:
-    """Some columns of a block of lines as text; null where a value is missing and is not `kept`.
+def csv_table(block: bytes, names: Sequence[str], wanted: Wanted, separator: str) -> Any:
+    """The columns wanted of a block of lines, as text or numbers; null where a value is missing.
 
-    Of values with blanks around them `without_gaps` says later whether they are missing.
+    Of text with blanks around it `without_gaps` says later whether it is missing.
+
+    Parameters
+    ----------
+    block : whole lines
+    names : of all columns
+    wanted : columns, and what is no gap
+    separator : what parts the values
 
     Raises
     ------
@@ -285,9 +311,11 @@ def csv_table(
     from pyarrow import csv as arrow_csv
 
     if len(names) > limits.WIDE:
-        return _wide_table(block, names, wanted, separator)
+        return _wide_table(block, names, wanted.columns, separator)
     places = [f"{i}" for i in range(len(names))]  # names as they are may be the same as options
     number: Mapping[str, str] = dict(zip(names, places, strict=True))
+    kinds = dict.fromkeys(places, pa.string())
+    kinds |= {number[name]: pa.float64() for name in wanted.numbers}
     table = arrow_csv.read_csv(
         # At the start pyarrow would skip a mark of the byte order, which has no meaning here.
         pa.BufferReader(b"\n" + block),
@@ -296,13 +324,30 @@ def csv_table(
         ),
         parse_options=arrow_csv.ParseOptions(delimiter=separator),
         convert_options=arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(places, pa.string()),
-            null_values=[gap for gap in MISSING if gap not in kept],
+            column_types=kinds,
+            null_values=[gap for gap in MISSING if gap not in wanted.kept],
             strings_can_be_null=True,
-            include_columns=[number[name] for name in wanted],
+            include_columns=[number[name] for name in wanted.columns],
         ),
     )
-    return table.rename_columns(list(wanted))
+    return table.rename_columns(list(wanted.columns))
+
+
+def _is_plain(text: Any) -> bool:
+    """Whether all of a column of text are numbers as Arrow reads them, or missing."""
+    import pyarrow as pa
+
+    try:
+        return _is_finite(text.cast(pa.float64()))
+    except pa.ArrowInvalid:
+        return False
+
+
+def _is_finite(numbers: Any) -> bool:
+    """Whether none of a column is infinite, or what text such as "nan(1)" means."""
+    from pyarrow import compute
+
+    return compute.all(compute.is_finite(numbers), min_count=0).as_py() is True
 
 
 def _is_too_long(line: bytes, names: Sequence[str], separator: str) -> bool:
