@@ -68,7 +68,7 @@ def test_what_is_refused(write):
         (["photos"], UnknownNameError, "unknown column 'photos'"),
         (["photo"], DataFileError, "line 3: column 'w': expected a number, found 'x'"),
         (["photo", "w", "h"], DataFileError, "no column is left to learn from"),
-        ([], DataFileError, "line 2: column 'photo': expected a number"),
+        ([], DataFileError, "2 columns to declare"),
     ]:
         with pytest.raises(error, match=said):
             open_like(None, path, aside=aside)

@@ -15,13 +15,14 @@ import typer
 from kernbrook.cli.options import (
     Data,
     MaxBytes,
+    OnBadRows,
     Scheduler,
     Seed,
     Sep,
     check_outputs,
     takes_tables,
 )
-from kernbrook.cli.output import progress, say
+from kernbrook.cli.output import progress, say, say_of_rows
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def predict(
     sep: Sep = None,
     seed: Seed = 0,
     max_bytes: MaxBytes = None,
+    on_bad_rows: OnBadRows = "error",
     scheduler: Scheduler = None,
 ) -> None:
     """Predict the label of each row, one line each.
@@ -60,6 +62,8 @@ def predict(
 
     With --scheduler the files of a folder are predicted by the workers of a Dask cluster, who must
     see the folder and the model at the same place.
+
+    With --on-bad-rows skip rows of a table that cannot be read have an empty line.
 
     A score is the combined vote. Of two labels, from 0 on, the prediction is the second in sorted
     order; more labels have one score each, and the greatest wins.
@@ -80,7 +84,7 @@ def predict(
         say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
     rows = 0
     options: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
-    options["written"] = written
+    options |= {"written": written, "on_bad_rows": on_bad_rows}
     to_terminal = not to_file and sys.stdout.isatty()
     shown_as = printable if to_terminal else _in_a_line
     tally = Tally(getattr(machine, "classes_", None), source.positive)
@@ -91,6 +95,7 @@ def predict(
             name, n_rows = stream.name, stream.n_rows
             pieces = _pieces(machine, stream, scores, shown_as, tally, warm)
         else:
+            source.check_parts()
             calls = [(model, path, options, scores, shown_as) for path in _files(data)]
             name, n_rows = data, None
             pieces = _of_workers(calls, scheduler, tally)
@@ -105,6 +110,8 @@ def predict(
         say(f"wrote {rows:,} predictions to {output}")
     for line in told_of(tally.level_counts):
         say(line)
+    if scheduler is None:
+        say_of_rows(stream.n_unlabelled, stream.bad_rows)
     if tally.error is not None:
         task = task_of(machine)
         error = f"{ERROR_NAMES[task]} {error_value(tally.error, task)}"
@@ -121,8 +128,10 @@ def _pieces(
 ) -> Iterator[tuple[bytes, int]]:
     """The lines of each chunk, and its rows; the tally counts them."""
     from kernbrook.evaluation.predicting import predict as run
+    from kernbrook.streams.bad_rows import BadRows
 
     tally.level_counts = stream.level_counts
+    bad, done, blank = stream.bad_rows or BadRows(), 0, ""
     for X, y in stream.chunks():
         if warm is not None:
             warm(partial(run, machine, X[:1], scores))
@@ -130,7 +139,16 @@ def _pieces(
         labels, decisions = run(machine, X, scores)
         if stream.labelled:
             tally.add(labels, y)
-        yield _lines(labels, decisions, written).encode(), len(y)
+        lines = _lines(labels, decisions, written)
+        if bad.places:
+            blank = "" if decisions is None else "," * decisions[0].size
+            empty = [f"{blank}\n" * n for n in bad.before(done, len(y))]
+            own = zip(empty, lines.split("\n")[:-1], strict=True)
+            lines = "".join(f"{blanks}{line}\n" for blanks, line in own)
+        done += len(y)
+        yield lines.encode(), len(y)
+    if after := len(bad.places) - sum(bad.before(0, done)):
+        yield f"{blank}\n".encode() * after, 0
 
 
 def _files(folder: str) -> list[Path]:

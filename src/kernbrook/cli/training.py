@@ -15,6 +15,7 @@ from kernbrook.cli.options import (
     Json,
     Label,
     MaxBytes,
+    OnBadRows,
     Positive,
     Scheduler,
     Seed,
@@ -25,7 +26,7 @@ from kernbrook.cli.options import (
     parameters,
     takes_tables,
 )
-from kernbrook.cli.output import progress, say, show_result
+from kernbrook.cli.output import progress, say, say_of_rows, show_result
 from kernbrook.cli.signals import Stopping
 from kernbrook.errors import InputError
 
@@ -76,6 +77,7 @@ def train(
     sep: Sep = None,
     n_features: Features = None,
     max_bytes: MaxBytes = None,
+    on_bad_rows: OnBadRows = "error",
     checkpoint_every: Every = 60.0,
     resume: Resume = False,
     overwrite: Overwrite = False,
@@ -108,7 +110,7 @@ def train(
     if scheduler is not None:
         alone = {
             "--resume": resume, "--positive": positive, "--n-features": n_features, "--sep": sep,
-            "--max-bytes": max_bytes,
+            "--max-bytes": max_bytes, "--on-bad-rows": on_bad_rows != "error",
         }  # fmt: skip
         if given := [name for name, value in alone.items() if value]:
             raise InputError(f"{given[0]}: goes without --scheduler")
@@ -127,7 +129,7 @@ def train(
     with stopping.on_signals(AT_ONCE), progress(data) as shown:
         stream, source = open_source(
             data, n_features=n_features, label=label, positive=positive, seed=seed,
-            max_bytes=max_bytes, sep=sep, encoder=encoder,
+            max_bytes=max_bytes, sep=sep, encoder=encoder, on_bad_rows=on_bad_rows,
         )  # fmt: skip
         if recipe is None:
             recipe = OURS[task_of_labels(stream)]
@@ -160,6 +162,7 @@ def _show(result: Training, name: str, recipe: str, model: Path, json: Path | No
     already = result.rows == result.resumed_at
     for line in told_of(result.level_counts):
         say(line)
+    say_of_rows(result.n_unlabelled, result.bad_rows)
     say(f"{model} was complete, nothing new" if already else f"wrote {model}")
 
 

@@ -15,6 +15,7 @@ from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.tasks import check_settings, task_of_labels
 from kernbrook.evaluation.training import Training, check_target
 from kernbrook.streams import open_stream
+from kernbrook.streams.base import has_label
 
 
 def train_parts(
@@ -46,6 +47,7 @@ def train_parts(
         result = Training(
             estimator, rows=fitted.rows, rows_read=fitted.rows, loss=fitted.loss, finished=True,
             windows=None, seconds=fitted.seconds, level_counts=fitted.level_counts,
+            judged=fitted.judged, n_unlabelled=fitted.rows - fitted.judged,
         )  # fmt: skip
         assert parts.source is not None
         checkpoint = Checkpoint(
@@ -57,4 +59,6 @@ def train_parts(
 
 def task_of_parts(parts: Parts) -> Task:
     """Numbers where a label of the first rows has a fraction, else classes."""
-    return task_of_labels(open_stream(parts.first))
+    X, y = parts.first
+    there = has_label(y)
+    return task_of_labels(open_stream((X[there], y[there]))) if there.any() else "classification"

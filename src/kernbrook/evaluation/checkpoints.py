@@ -155,8 +155,8 @@ class RowDigest:
         if not X.data.all():
             X = X.copy()
             X.eliminate_zeros()
-        if y.dtype.kind == "U":
-            labels = b"".join(map(_in_a_line, y.tolist()))
+        if y.dtype.kind in "UO":
+            labels = b"".join(_in_a_line(label or "") for label in y.tolist())
         else:
             labels = y.astype("<f8").tobytes()
         lengths, indices = np.diff(X.indptr).astype("<i8"), X.indices.astype("<i8")

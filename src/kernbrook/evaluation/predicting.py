@@ -23,7 +23,7 @@ from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
 from kernbrook.evaluation.sources import Source, open_like
 from kernbrook.evaluation.tasks import added, losses
 from kernbrook.streams import open_stream
-from kernbrook.streams.base import Features
+from kernbrook.streams.base import Features, has_label
 from kernbrook.streams.booleans import spelled_as
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.table_levels import LevelCounts, together, warn_of
@@ -174,6 +174,7 @@ def predict_table(path: str | PathLike[str], table: Any, scores: bool = False) -
     import pyarrow as pa
 
     model, source = kept_learned(path)
+    source.check_parts()
     if scores:
         check_scores(model)
     parts: list[tuple[Any, Any]] = [_nothing(model)]
@@ -239,7 +240,12 @@ class Tally:
     _first: Any = field(default=None, repr=False)
 
     def add(self, predicted: NDArray[Any], y: NDArray[Any]) -> None:
-        """Count more rows: predictions (n,) and labels (n,)."""
+        """Count more rows: predictions (n,) and labels (n,), some of which may be missing."""
+        there = has_label(y)
+        if not there.any():
+            return
+        predicted, y = predicted[there], y[there]
+        y = y.astype(str) if y.dtype.kind == "O" else y
         names = self.classes is not None and self.classes.dtype.kind in "UO"
         if self.positive is not None:
             here = _is(y, self.positive)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
 from kernbrook.errors import (
+    DataFileWarning,
     InputError,
-    KernbrookError,
-    KernbrookWarning,
 )
 from kernbrook.streams import Stream, TableEncoder, open_stream
 from kernbrook.streams.arrow_records import FrameRecords
 from kernbrook.streams.csv_header import checked_separator
-from kernbrook.streams.opening import find_file, open_folder, open_records
+from kernbrook.streams.opening import check_on_bad_rows, find_file, open_folder, open_records
 from kernbrook.streams.records import Records
-from kernbrook.streams.table_labels import MISSING_LABEL
 from kernbrook.streams.table_stream import TableStream
 
 
@@ -56,14 +54,19 @@ class Source:
     def settings(self) -> dict[str, Any]:
         """All but what was learned, by name."""
         names = (
-            "categorical", "dates", "drop", "missing", "decimal", "thousands", "units", "columns",
+            "categorical", "dates", "drop", "missing", "decimal", "thousands", "units", "words",
+            "lags", "delay", "every", "columns",
         )  # fmt: skip
         encoder = self.encoder
         if encoder is None and self.features is not None:  # as numbers, each as it is
             encoder = TableEncoder().begin(self.features).described()
-        # A model of 0.1 has no units; that is the same as none.
-        declared = {"units": {}, **encoder} if encoder else {}
+        declared = TableEncoder.from_description(encoder).described() if encoder else {}
         return {**vars(self), "encoder": None, **{name: declared.get(name) for name in names}}
+
+    def check_parts(self) -> None:
+        """InputError where rows go in their own order alone, and no part of them by itself."""
+        if self.encoder is not None and self.encoder.get("lags"):
+            raise InputError("lags: rows go in their own order, and no part of them by itself")
 
     @classmethod
     def of_model(cls, model: Any) -> Source:
@@ -91,6 +94,9 @@ def open_like(
     sep: str | None = None,
     encoder: TableEncoder | None = None,
     written: Mapping[str, Any] | None = None,
+    learns: bool = False,
+    ignore_extra: bool = False,
+    on_bad_rows: str = "error",
 ) -> Stream:
     """New data in the form of those that a model learned; a table needs no label.
 
@@ -108,10 +114,13 @@ def open_like(
     encoder : of a new model's table; what it fills gaps with comes from the whole table
     written : how values are written where it is not as they were for the model, see
         `TableEncoder.rewritten`
+    learns : whether the model is to learn the rows: what fills gaps then goes on learning, too
+    ignore_extra : whether a table's columns that the model does not know are left out
+    on_bad_rows : see `open_stream`
 
     Returns
     -------
-    Stream, which is not `labelled` where a table has no label
+    Stream, which is not `labelled` where a table has no label, or none in any row
 
     Raises
     ------
@@ -123,6 +132,7 @@ def open_like(
         The data have other features.
     """
     known, sep, own = source or Source(n_features), checked_separator(sep), encoder
+    skips = check_on_bad_rows(on_bad_rows)
     if known.encoder is not None:
         encoder = TableEncoder.from_description(known.encoder)
     records: Records | None = None
@@ -134,14 +144,18 @@ def open_like(
         names = list(known.features or ()) if encoder is None else encoder.named_columns()
         filled = encoder is not None and known.encoder and encoder.missing != "error"
         named = names if label is None else [*names, label]
-        records = open_records(file, sep, named, _least(known), names if filled else ())
+        optional = names if filled else ()
+        records = open_records(file, sep, named, _least(known), optional, skips)
     if records is not None:
-        return _open_table(source, known, records, label, aside, encoder, written)
+        options = {
+            "aside": aside, "learns": learns, "ignore_extra": ignore_extra, "skips": skips
+        }  # fmt: skip
+        return _open_table(source is not None, known, records, label, encoder, written, options)
     if aside:
         raise InputError(f"column {aside[0]!r}: {data} is no table")
     return open_stream(
         data if file is None else file, n_features=known.n_features, label=label, seed=seed,
-        max_bytes=max_bytes, sep=sep, encoder=own,
+        max_bytes=max_bytes, sep=sep, encoder=own, on_bad_rows=on_bad_rows,
     )  # fmt: skip
 
 
@@ -150,54 +164,36 @@ def _least(known: Source) -> int:
     return 1 if known.n_features == 1 else 2
 
 
-def _with_labels_or_without(
-    trained: bool, labelled: Callable[[], TableStream], unlabelled: Callable[[], TableStream]
-) -> TableStream:
-    """To predict, labels need not be there: a column of them that has gaps is left out."""
-    try:
-        return labelled()
-    except KernbrookError as error:
-        if not trained or not str(error).endswith(MISSING_LABEL):
-            raise
-        told = str(error).removesuffix(f": {MISSING_LABEL}")
-    stream = unlabelled()
-    problem = "a label is missing: all rows are predicted, and no error is counted"
-    warnings.warn(KernbrookWarning(f"{told}: {problem}"), stacklevel=1)
-    return stream
-
-
 def _open_table(
-    source: Source | None,
+    trained: bool,
     known: Source,
     records: Records,
     label: str | None,
-    aside: Sequence[str],
     encoder: TableEncoder | None,
     written: Mapping[str, Any] | None,
+    options: Mapping[str, Any],
 ) -> Stream:
-    """A table of any format, encoded as the model's rows were."""
-    columns, trained = records.columns, source is not None
+    """A table of any format, encoded as the model's rows were.
+
+    options : as `TableStream` has them: aside, learns, ignore_extra, skips
+    """
+    columns = records.columns
     if encoder is None and known.features is not None:
         encoder = TableEncoder().begin(known.features)
-    aside = [*aside, *(n for n in known.aside or [] if n in columns and n not in aside)]
+    before = [name for name in known.aside or [] if name in columns]
+    aside = list(dict.fromkeys([*options["aside"], *before]))
     wanted = known.label if trained else "label"
     label = wanted if label is None and wanted in columns else label
     width = known.n_features
     by_number = trained and encoder is None and len(columns) - len(aside) != width
     if written is not None:
         encoder = (TableEncoder() if encoder is None else encoder).rewritten(**written)
-
-    def opened(label: str | None, labelled: bool) -> TableStream:
-        return TableStream(records, encoder, label, labelled, width, trained, aside)
-
-    if label is None and not by_number:
-        stream = opened(None, False)
-    else:
-        last = next((name for name in reversed(columns) if name not in aside), None)
-        own = label or ("label" if "label" in columns else last)
-        stream = _with_labels_or_without(
-            trained, lambda: opened(label, True), lambda: opened(own, False)
-        )
-    if source is None and stream.encoder.missing != "error":
-        return TableStream(records, stream.encoder, label, stream.labelled, width, aside=aside)
+    options = {**options, "n_features": width, "aside": aside}
+    labelled = label is not None or by_number
+    stream = TableStream(records, encoder, label, labelled, trained=trained, **options)
+    if not trained and stream.encoder.missing != "error":
+        return TableStream(records, stream.encoder, label, labelled, **options)
+    if not options["learns"] and stream.n_rows is not None:
+        for told in stream.matched.told(stream.n_rows):
+            warnings.warn(DataFileWarning(stream.name, told), stacklevel=2)
     return stream

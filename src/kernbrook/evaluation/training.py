@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -25,7 +25,8 @@ from kernbrook.evaluation.tasks import added, check_numbers, check_settings, cla
 from kernbrook.evaluation.warming import ROWS, Tell, warm_up, watched
 from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream
-from kernbrook.streams.base import Features, Labels
+from kernbrook.streams.bad_rows import BadRows
+from kernbrook.streams.base import Features, Labels, has_label
 from kernbrook.streams.booleans import spelled_as
 from kernbrook.streams.table_levels import LevelCounts
 
@@ -39,19 +40,27 @@ class Training(Stretch):
     estimator : the model
     seconds : spent learning, in every stretch up to a checkpoint
     saved : rows learned from by the model in the file, 0 where this training has written none
+    judged : rows with a label, of those read
     level_counts : of each column of declared levels, how often each came in the whole table
+    n_unlabelled : rows of the data without a label
+    bad_rows : those that were left out; None where none can be
+    taken : what "auto" has taken columns for, by parameter and column
     rows, loss, resumed_at, rows_read, finished : as `Stretch` has them
     """
 
     estimator: Any
     seconds: float = 0.0
     saved: int = 0
+    judged: int = 0
     level_counts: Sequence[LevelCounts] = ()
+    n_unlabelled: int = 0
+    bad_rows: BadRows | None = None
+    taken: dict[str, Any] = field(default_factory=dict)
 
     @property
     def error(self) -> float:
-        """Mistakes per row so far, or the mean squared error."""
-        return self.loss / self.rows
+        """Mistakes per row with a label so far, or the mean squared error."""
+        return self.loss / max(self.judged, 1)
 
 
 def train(
@@ -146,7 +155,10 @@ def train(
         elif labels is None:
             labels = classes_of(stream)
         watched(partial(warm_up, estimator, X, y, labels), compiling)
-        state = Training(estimator, level_counts=stream.level_counts)
+        state = Training(
+            estimator, level_counts=stream.level_counts, n_unlabelled=stream.n_unlabelled,
+            bad_rows=stream.bad_rows, taken=getattr(stream.encoder, "taken_", {}),
+        )  # fmt: skip
         if known is not None:
             state.rows = state.saved = known.rows
             state.loss, state.seconds = known.loss, known.seconds
@@ -179,12 +191,16 @@ class _Session(Session):
 
     labels: NDArray[Any] | None
 
+    def look_at(self, X: Features, y: Labels) -> None:
+        super().look_at(X, y)
+        self.state.judged += int(has_label(y).sum())
+
     def meet(self, X: Features, y: Labels) -> None:
-        state, told = self.state, {}
+        state, told, there = self.state, {}, has_label(y)
         if self.labels is not None:
             told["classes"] = self.labels
             y = spelled_as(y, self.labels)
-            unknown = ~np.isin(y, self.labels)
+            unknown = there & ~np.isin(y, self.labels)
             if unknown.any():
                 first = int(unknown.argmax())
                 raise InputError(
@@ -200,7 +216,7 @@ class _Session(Session):
             # It counts the rows of this chunk alone.
             raise InputError(f"in the chunk after row {state.rows}: {error}") from error
         state.seconds += time.perf_counter() - start
-        lost = losses(predicted, y, task_of(state.estimator))
+        lost = losses(predicted[there], y[there], task_of(state.estimator))
         state.loss = added(state.loss, lost)
         if not math.isfinite(state.loss):  # no file can hold it
             raise NonFiniteError(

@@ -68,7 +68,8 @@ def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:
 
     The error is in per cent, or the mean squared error of numbers, which have neither `classes`
     nor `mistakes`. `seconds` is None where all was learned before. `level_counts` has the columns
-    of declared levels.
+    of declared levels, `first_left_out` what was wrong with rows that were left out, and `taken`
+    what "auto" took columns for.
 
     Parameters
     ----------
@@ -109,10 +110,14 @@ def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:
                 "levels": one.levels,
                 "counts": one.counts[:-1],
                 "others": one.counts[-1],
-                "first_others": one.others,
+                "first_others": one.others[:3],
             }
             for one in training.level_counts
         ],
+        "rows_without_label": training.n_unlabelled,
+        "rows_left_out": len(bad.places) if (bad := training.bad_rows) else 0,
+        "first_left_out": bad.told if bad else [],
+        "taken": training.taken,
         "kernels": [str(kernel) for kernel in model.kernels_],
         "kernel_weights": model.kernel_weights_,
     }

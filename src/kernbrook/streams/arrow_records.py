@@ -242,6 +242,23 @@ def to_arrow(frame: Any, decimal: str = ".") -> Any:
         return pa.table([_column(frame[name], decimal) for name in names], names=names)
 
 
+def labels_as_arrow(y: Any) -> Any:
+    """Labels of any kind as an Arrow array, null where one is missing.
+
+    Raises
+    ------
+    InputError
+        They are not numbers or text, one for each row.
+    """
+    import pyarrow as pa
+
+    try:
+        labels = y.to_arrow() if hasattr(y, "to_arrow") else pa.array(y, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise InputError(f"y: expected labels, numbers or text, got {shown(y)}") from None
+    return labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
+
+
 def _column(series: Any, decimal: str) -> Any:
     """A column of a frame as an Arrow array."""
     import narwhals as nw

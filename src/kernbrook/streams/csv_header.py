@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.streams import limits
 from kernbrook.streams.data_files import DataFile
-from kernbrook.streams.text_cells import csv_lines
+from kernbrook.streams.text_cells import Refused, csv_lines
 from kernbrook.streams.text_files import NOT_UTF8, SEPARATORS, line_blocks
 
 # Text that stands for a missing value, whatever format it comes from: see `without_gaps`.
@@ -213,10 +213,12 @@ def read_header(
     return Header(line, names, is_data, told)
 
 
-def data_blocks(file: DataFile, headless: bool, separator: str) -> Iterator[tuple[int, bytes]]:
+def data_blocks(
+    file: DataFile, headless: bool, separator: str, refused: Refused | None = None
+) -> Iterator[tuple[int, bytes]]:
     """The blocks of `line_blocks` that have rows; without the header, unless there is none.
 
-    Quotes stand as `csv_lines` has them.
+    Quotes stand, and lines are refused, as `csv_lines` has it.
     """
     headed = headless
     for first, block in line_blocks(file):
@@ -229,7 +231,7 @@ def data_blocks(file: DataFile, headless: bool, separator: str) -> Iterator[tupl
             first += block.count(b"\n", 0, end)
             block = block[end:] if end else b""
         if block.strip(b"\n"):
-            yield first, csv_lines(file.path, first, block, separator)
+            yield first, csv_lines(file.path, first, block, separator, refused)
 
 
 def miscounted(columns: Collection[str], found: int, line: int, first: str) -> str:

@@ -42,6 +42,7 @@ def open_stream(
     max_bytes: int | None = None,
     sep: str | None = None,
     encoder: TableEncoder | None = None,
+    on_bad_rows: str = "error",
 ) -> Stream:
     """Open data for reading in chunks.
 
@@ -75,6 +76,9 @@ def open_stream(
     encoder : a `TableEncoder`, what the columns of a table become. One that has learned nothing
         stays so: `stream.encoder` learns the rows as they are read. One that has learned encodes
         as it is
+    on_bad_rows : "error", or "skip" to leave out rows of a table that cannot be read
+        `stream.bad_rows` says which, and what is wrong with the first five; more than half of all
+        are an error
 
     Returns
     -------
@@ -117,7 +121,7 @@ def open_stream(
     if encoder is not None and not hasattr(encoder, "learn_arrow"):
         raise InputError(f"encoder: expected a TableEncoder, got {encoder!r:.80}")
     asked = _Asked(n_features, label, max_bytes, checked_separator(sep), encoder)
-    stream = _resolve(source, seed, asked)
+    stream = _resolve(source, seed, asked._replace(skips=check_on_bad_rows(on_bad_rows)))
     return stream if positive is None else PositiveView(stream, positive)
 
 
@@ -129,6 +133,7 @@ class _Asked(NamedTuple):
     max_bytes: int | None = None
     sep: str | None = None
     encoder: TableEncoder | None = None
+    skips: bool = False
 
     def columns(self) -> list[str]:
         """The columns that are named."""
@@ -143,6 +148,8 @@ class _Asked(NamedTuple):
                 means = "names a column of" if what == "label" else "is for"
                 given = f"{what}={getattr(self, what)!r:.80}"
                 raise InputError(f"{given} {means} {kind}; {name} is {is_kind}")
+        if self.skips:
+            raise InputError(f"on_bad_rows: rows of a table are left out; {name} is {is_kind}")
 
 
 def find_file(source: str, max_bytes: int | None = None) -> DataFile | None:
@@ -156,6 +163,7 @@ def open_records(
     known: Collection[str] = (),
     least: int = 2,
     optional: Collection[str] = (),
+    skips: bool = False,
 ) -> Records | None:
     """The rows of a file that is a table; None where it is svmlight.
 
@@ -164,6 +172,7 @@ def open_records(
     file : the file
     sep, known, least : of a CSV file, as `read_header` has them
     optional : columns that no object of JSON lines needs to have
+    skips : whether rows that cannot be read will be left out
 
     Raises
     ------
@@ -184,9 +193,9 @@ def open_records(
 
         return ArffRecords(file)
     if kind == "json":
-        from kernbrook.streams.text_records import JsonRecords
+        from kernbrook.streams.json_records import JsonRecords
 
-        return JsonRecords(file, optional)
+        return JsonRecords(file, optional, skips)
     if kind in ("parquet", "arrow"):
         from kernbrook.streams import arrow_records
 
@@ -247,6 +256,13 @@ def _resolve(source: Any, seed: int, asked: _Asked) -> Stream:
     return stream
 
 
+def check_on_bad_rows(given: Any) -> bool:
+    """Whether rows that cannot be read are left out; InputError where that is not said."""
+    if given not in ("error", "skip"):
+        raise InputError(f"on_bad_rows: expected error or skip, got {given!r:.40}")
+    return bool(given == "skip")
+
+
 def is_frame(source: Any) -> bool:
     """Whether it is a table in memory; nothing is imported to know that."""
     named = hasattr(source, "columns") and hasattr(source, "shape")
@@ -254,7 +270,7 @@ def is_frame(source: Any) -> bool:
 
 
 def _open_file(file: DataFile, asked: _Asked) -> Stream:
-    records = open_records(file, asked.sep, asked.columns())
+    records = open_records(file, asked.sep, asked.columns(), skips=asked.skips)
     if records is not None:
         return _open_table(records, asked)
     asked.refuse(f"{file.path}", "svmlight")
@@ -266,7 +282,12 @@ def _open_file(file: DataFile, asked: _Asked) -> Stream:
 def _open_table(records: Records, asked: _Asked) -> Stream:
     from kernbrook.streams.table_stream import TableStream
 
-    return TableStream(records, asked.encoder, asked.label, n_features=asked.n_features)
+    stream = TableStream(
+        records, asked.encoder, asked.label, n_features=asked.n_features, skips=asked.skips
+    )
+    if not stream.labelled:
+        raise records.refusal(f"column {stream.label_name!r:.60}: no row has a label")
+    return stream
 
 
 def _named(source: str, seed: int, asked: _Asked) -> Stream | None:

@@ -24,12 +24,17 @@ class Wanted(NamedTuple):
     decimal : the mark before the fraction of numbers, where values of several kinds become text
     kept : text that is no gap, whatever it looks like: declared levels
     numbers : of the columns, those of numbers as programs write them: they need not come as text
+    refused : called with the error for each row that cannot be read, which is then left out; None
+        where the first such error is raised
+    ignores : whether names that come later, after those of `Records.columns`, are left out
     """
 
     columns: Sequence[str]
     decimal: str = "."
     kept: Collection[str] = ()
     numbers: Collection[str] = ()
+    refused: Callable[[KernbrookError], None] | None = None
+    ignores: bool = False
 
 
 class Batch(NamedTuple):
@@ -39,10 +44,25 @@ class Batch(NamedTuple):
     ----------
     table : a pyarrow table of the columns that were asked for
     refusal : the error for a problem with one of its rows, by the number of the row from 0
+    bad : of all rows, these too, the numbers of those that were refused
     """
 
     table: Any
     refusal: Callable[[int, str], KernbrookError]
+    bad: Sequence[int] = ()
+
+    def place(self, row: int) -> int:
+        """The number of a row among all of them, those that were refused too.
+
+        Examples
+        --------
+        >>> batch = Batch(None, lambda row, problem: KernbrookError(problem), bad=[0, 2])
+        >>> [batch.place(row) for row in range(3)]
+        [1, 3, 4]
+        """
+        for bad in self.bad:
+            row += bad <= row
+        return row
 
 
 class Records(ABC):

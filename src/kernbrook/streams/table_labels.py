@@ -20,13 +20,15 @@ from kernbrook.streams.csv_header import is_number, quoted, without_gaps
 from kernbrook.streams.table_columns import as_text, is_text
 from kernbrook.streams.written_numbers import Written
 
-MISSING_LABEL = "missing value; fill it in, or leave out the row or the column"
 _EXACT_INTEGERS = 2.0**53
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 
 
 class LabelCells(NamedTuple):
-    """The labels of some rows: as Arrow text, and as numbers where all of them are."""
+    """The labels of some rows: as Arrow text, and as numbers where all of them are.
+
+    One that is missing is null, and NaN.
+    """
 
     text: Any
     numbers: NDArray[np.float64] | None
@@ -49,15 +51,13 @@ def label_cells(array: Any, declared: Collection[str], written: Written) -> Labe
     Raises
     ------
     ValueProblem
-        One is missing, long, infinite, or an integer that a float does not hold.
+        One is long, infinite, or an integer that a float does not hold.
     """
     from pyarrow import compute
 
     text = without_gaps(as_text(array), declared)
-    if text.null_count:
-        raise ValueProblem(compute.index(compute.is_null(text), True).as_py(), MISSING_LABEL)
     lengths = compute.utf8_length(text)
-    if compute.max(lengths).as_py() > limits.LONGEST_LABEL:
+    if (compute.max(lengths).as_py() or 0) > limits.LONGEST_LABEL:
         long = compute.greater(lengths, limits.LONGEST_LABEL)
         problem = f"a label of over {limits.LONGEST_LABEL:,} characters"
         raise ValueProblem(compute.index(long, True).as_py(), problem)
@@ -68,16 +68,16 @@ def _numbers(text: Any, written: Written) -> NDArray[np.float64] | None:
     """Labels as numbers, None where one is not; ValueProblem where a float does not hold one."""
     import pyarrow as pa
 
-    if written == Written() and is_number(text[0].as_py()):  # a cast that fails takes long
+    if written == Written() and is_number(text[0].as_py() or "0"):  # a cast that fails takes long
         try:
             numbers = text.cast(pa.float64()).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid:
             pass
         else:
-            if (np.abs(numbers) < _EXACT_INTEGERS).all():  # and none is NaN
+            if (np.abs(numbers) < _EXACT_INTEGERS).sum() == len(text) - text.null_count:
                 return np.asarray(numbers)
-    found = dict[str, float]()
-    for value in text.unique().to_pylist():
+    found: dict[str | None, float] = {None: math.nan}
+    for value in text.drop_null().unique().to_pylist():
         marked = written.bare(value)
         if not is_number(marked):
             return None
@@ -85,6 +85,8 @@ def _numbers(text: Any, written: Written) -> NDArray[np.float64] | None:
     values = text.to_pylist()
     numbers = np.array([found[value] for value in values])
     for row in np.flatnonzero(~(np.abs(numbers) < _EXACT_INTEGERS)).tolist():
+        if values[row] is None:
+            continue
         if not math.isfinite(numbers[row]):
             raise ValueProblem(row, f"{quoted(values[row])} is not finite")
         if _is_inexact(written.bare(values[row]), float(numbers[row])):
@@ -96,7 +98,8 @@ class LabelType:
     """What all labels of a table are, from a reading of them.
 
     int64 where all are integers, float64 where all are numbers, else text, which is True and False
-    where all are these in any letters.
+    where all are these in any letters. Where some are missing, numbers are float64, and NaN there,
+    and text is an array of objects, and None there.
 
     Parameters
     ----------
@@ -104,36 +107,43 @@ class LabelType:
 
     Attributes
     ----------
+    missing : rows without a label
+    present : rows with one
+    dtype, present_dtype : of all labels, and of those that are there
     classes : the labels, each once and sorted; None where they are very many
     """
 
     def __init__(self, written: Written):
         self._written = written
+        self.missing = self.present = 0
         self._longest = 0
         self._numeric = self._whole = self._boolean = True
         self._distinct: set[str] | None = set()
         self._some: set[str] = set()  # of the labels, where there are many
         self._numbers: set[float] = set()
-        self.dtype = np.dtype(np.int64)
+        self.dtype: np.dtype[Any] = np.dtype(np.int64)
+        self.present_dtype = self.dtype
         self.classes: Labels | None = None
 
     def meet(self, cells: LabelCells) -> None:
         """Take in the labels of more rows."""
+        self.missing += cells.text.null_count
+        self.present += len(cells.text) - cells.text.null_count
         self._longest = max(self._longest, _longest(cells))
         if cells.numbers is None:
             self._numeric = False
         else:
-            self._whole = self._whole and all_whole(cells.numbers)
+            self._whole = self._whole and _whole_or_missing(cells.numbers)
         if not self._boolean and self._distinct is None:
             return
-        here = cells.text.unique().to_pylist()
+        here = cells.text.drop_null().unique().to_pylist()
         self._boolean = self._boolean and all_boolean(here)
         if self._distinct is None:
             return
         self._distinct.update(here)
         self._some = self._distinct
         if cells.numbers is not None:
-            self._numbers.update(cells.numbers.tolist())
+            self._numbers.update(cells.numbers[~np.isnan(cells.numbers)].tolist())
         if len(self._distinct) > limits.MOST_CLASSES:
             self._distinct = None
 
@@ -145,24 +155,36 @@ class LabelType:
             found = self._numbers if self._numeric else self._distinct
             classes = np.array(sorted(found)).astype(self.dtype)
             self.classes = np.unique(as_booleans(classes)) if self._boolean else classes
+        self.present_dtype = self.dtype
+        if self.missing:
+            self.dtype = np.dtype(np.float64 if self._numeric else object)
         return [] if self._numeric else _told_of(self._some, self._written)
 
     def labels(self, cells: LabelCells) -> Labels | None:
         """(n,) the labels of rows; None where these are not of the type that was found."""
-        if self.dtype.kind != "U":
-            if cells.numbers is None or (self.dtype.kind == "i" and not all_whole(cells.numbers)):
+        if cells.text.null_count and not self.missing:
+            return None
+        if self._numeric:
+            if cells.numbers is None or (self._whole and not _whole_or_missing(cells.numbers)):
                 return None
             return cells.numbers.astype(self.dtype)
         labels = cells.text.to_numpy(zero_copy_only=False)
+        there = labels != None  # noqa: E711
         if self._boolean:
-            return as_booleans(labels).astype(self.dtype) if all_boolean(labels) else None
+            if not all_boolean(labels[there]):
+                return None
+            labels[there] = as_booleans(labels[there])
         return labels.astype(self.dtype) if _longest(cells) <= self._longest else None
 
 
 def _longest(cells: LabelCells) -> int:
     from pyarrow import compute
 
-    return int(compute.max(compute.utf8_length(cells.text)).as_py())
+    return int(compute.max(compute.utf8_length(cells.text)).as_py() or 0)
+
+
+def _whole_or_missing(numbers: NDArray[np.float64]) -> bool:
+    return all_whole(numbers[~np.isnan(numbers)])
 
 
 def all_whole(numbers: NDArray[np.float64]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,17 +11,23 @@ import numpy as np
 
 from kernbrook.errors import DataFileError
 
+Refused = Callable[[DataFileError], None]
+
 _OPEN_QUOTE = "a quoted value does not end here; values of several lines are not read"
 _TWO_WAYS = (
     "a backslash before a quote, which can be read in several ways; write a quote in a value twice"
 )
 
 
-def csv_lines(path: Path, first: int, block: bytes, separator: str) -> bytes:
+def csv_lines(
+    path: Path, first: int, block: bytes, separator: str, refused: Refused | None = None
+) -> bytes:
     r"""Lines of CSV with quotes as pyarrow and Python read them: around values, or doubled within.
 
     Blanks around a quoted value are taken away. A backslash before a quote, as Spark and MySQL
     write it, is no part of the value; where the line can be read without that, it is.
+
+    refused : called with the error for a line, which is then empty; None where it is raised
 
     Raises
     ------
@@ -39,11 +46,17 @@ def csv_lines(path: Path, first: int, block: bytes, separator: str) -> bytes:
         return block
     lines = block.split(b"\n")
     for i, line in enumerate(lines):
-        if odd and (b'\\"' in line or _blank_before_quote(separator).search(line)):
-            lines[i] = line = _rewritten(path, first + i, line, separator)
-        if line.count(b'"') % 2:
-            raise DataFileError(path, _OPEN_QUOTE, first + i)
-    return b"\n".join(lines) if odd else block
+        try:
+            if odd and (b'\\"' in line or _blank_before_quote(separator).search(line)):
+                lines[i] = line = _rewritten(path, first + i, line, separator)
+            if line.count(b'"') % 2:
+                raise DataFileError(path, _OPEN_QUOTE, first + i)
+        except DataFileError as error:
+            if refused is None:
+                raise
+            refused(error)
+            lines[i] = b""
+    return b"\n".join(lines)
 
 
 def _all_end(block: bytes) -> bool:
