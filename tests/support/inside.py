@@ -144,7 +144,7 @@ def compiled():
 def small_blocks(monkeypatch, size):
     """Models that are made from now on learn in blocks of so many rows."""
     for module, name in (
-        *((expansion, "BLOCK"), (expansion, "WINDOW_BLOCK"), (shared, "BLOCK")),
+        *((expansion, "BLOCK"), (shared, "BLOCK")),
         *((slots, "BUDGET_BLOCK"), (linear, "FEATURE_BLOCK"), (in_place, "BLOCK")),
     ):
         monkeypatch.setattr(module, name, size)

@@ -85,7 +85,7 @@ class Board(NamedTuple):
     labels : (b,) targets, or numbers of classes; NaN where the label cannot be had
     importance : (b,) sample weights
     numbers : whether labels are numbers
-    updates : (b, e) bool out, which experts might be updated
+    updates : (b, e) bool, which experts may be updated: all, until a selection says so
     leanings : (b, c) out, the scores combined before the label, as `lean` does; (b, 2 c) with the
         votes behind them, see `Model.inputs`
     judged : (b,) bool out, whether the combiner has learned from the label
@@ -190,6 +190,6 @@ def empty_board(
     shape = n, experts
     return Board(
         np.zeros((*shape, scores)), np.zeros((*shape, scores)), np.zeros(shape),
-        np.zeros(shape, dtype=bool), labels, importance, numbers, np.zeros(shape, dtype=bool),
+        np.zeros(shape, dtype=bool), labels, importance, numbers, np.ones(shape, dtype=bool),
         np.zeros((n, inputs * scores)), np.zeros(n, dtype=bool),
     )  # fmt: skip

@@ -20,7 +20,7 @@ from kernbrook.compiler.links import LINK, naming, new_link
 from kernbrook.engine.blocks import COMBINED, check_rounds
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import MOST_ROUNDS, ROUND, Due, Progress, empty_board
-from kernbrook.engine.rounds import Met, link_store, scratch_of
+from kernbrook.engine.rounds import Met, link_pass, link_store, scratch_of
 from kernbrook.engine.row import (
     AS_GIVEN,
     COPY,
@@ -109,12 +109,13 @@ class RowSession:
         self.leapt = False  # of the last rows, whether one made a deviation leap
         self.kept: list[Any] = []  # what is behind the addresses in links
         parts = np.array([parts_of(member) for member, _ in forms])
+        maker = link_store if model.interferes else link_pass
         whole = Whole(
             model.passes.committee(model.choices), model.choices.terms._replace(given=True),
             self.progress, board, self.due, (self.failed.scores, self.failed.sizes),
             np.empty((1, c)), np.zeros(1, dtype=bool), scratch_of(m), rows[0],
             self._linked(link_view, views(methods, rows, scaling)),
-            self._linked(link_store, [Met(member, board) for member, _ in forms]), parts,
+            self._linked(maker, [Met(member, board) for member, _ in forms]), parts,
             self._linked(link_own, [own for _, own in forms]),
             live, np.empty_like(live), self.journal, model.interferes,
         )  # fmt: skip

@@ -443,8 +443,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         ------
         InputError
             The models differ in parameters, features or random features, or hold what belongs to
-            one stream: `External` models, a `GradientDescent` with a window, `GroupNorm`,
-            `AdaRaker`. Then nothing changes.
+            one stream: `External` models, `GroupNorm`, `AdaRaker`. Then nothing changes.
 
         Examples
         --------

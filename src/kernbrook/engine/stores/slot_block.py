@@ -35,8 +35,9 @@ from kernbrook.numerics.classes import add_step
 from kernbrook.numerics.lanes import lay_across
 from kernbrook.numerics.plan import Parts
 from kernbrook.numerics.storage import aligned
+from kernbrook.numerics.upkeep import score_slots
 from kernbrook.numerics.values import kernel_rows
-from kernbrook.numerics.zero import finite, zero_or
+from kernbrook.numerics.zero import finite
 
 
 class SlotBlock(NamedTuple):
@@ -252,36 +253,16 @@ def slot_values(parts, e, places, number, start, pairs, steps, rows, out):
             begin = i
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def dot(alpha, filled, row):
-    """(sum, size) of alpha[s] * row[s] over the slots in use, in an order fixed by their number."""
-    total, size = 0.0, 0.0
-    for s in range(filled):
-        term = alpha[s] * row[s]
-        total += term
-        size += abs(term)
-    return total, size
-
-
 @score.of(Seated)
 def _score(part, t, board):
-    score_slots(part.seat, t, board)
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def score_slots(seat, t, board):
-    """See `score`."""
+    seat = part.seat
     slots, expert = seat.slots, seat.expert
     row = seat.values[t - window_of(seat.block.window, seat.block.known.shape[0], t)[0]]
-    scale, filled = slots.scale[0], slots.filled[0]
-    for c in range(slots.alpha.shape[0]):
-        total, size = dot(slots.alpha[c], filled, row)
-        board.scores[t, expert, c] = scale * zero_or(total, size)
-        board.sizes[t, expert, c] = scale * size
+    score_slots(slots, row, board.scores[t, expert], board.sizes[t, expert])
     held, known, keys = False, seat.block.known, seat.block.keys
     if known[t]:
         key = keys[keys.shape[0] - known.shape[0] + t]
-        for s in range(filled):
+        for s in range(slots.filled[0]):
             held |= keys[slots.place[s]] == key
     board.known[t, expert] = held
 
