@@ -8,8 +8,8 @@ from driving import says
 from sklearn.base import clone
 
 import kernbrook as kb
+from kernbrook.engine.scalers import OnlineScaler
 from kernbrook.errors import InputError
-from kernbrook.streams import OnlineScaler
 
 KERNELS = [kb.Gaussian(gamma=0.05), kb.Gaussian(gamma=0.4)]
 OWN = [kb.Gaussian(gamma=0.4), kb.Linear()]

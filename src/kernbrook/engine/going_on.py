@@ -9,6 +9,7 @@ import numpy as np
 from kernbrook.engine.horizons import state as horizons
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import united
+from kernbrook.engine.state import flat
 from kernbrook.engine.stores.base import spread_of
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
@@ -21,12 +22,9 @@ def take_over(model: Model, old: Model, positions: Labels) -> None:
     positions : of its classes among this one's. InputError where that cannot be done.
     """
     spread = spread_of(old.setting.scores, positions, model.setting.scores)
-    arrays = {f"progress.{name}": array for name, array in old.progress._asdict().items()}
-    trio = zip(model.stores, old.stores, old.states, strict=True)
-    for i, (store, before, state) in enumerate(trio):
-        own = store.goes_on(before, state, spread)
-        arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
-    model.restore(arrays)
+    trio = enumerate(zip(model.stores, old.stores, old.states, strict=True))
+    own = {f"{i}": store.goes_on(before, state, spread) for i, (store, before, state) in trio}
+    model.go_on(flat({"progress": old.progress._asdict(), "stores": own}))
     model.scaler = old.scaler
     model.calibration = old.calibration.grown(positions, model.setting.scores)
     model.calibration.rounds = model.rounds
@@ -67,9 +65,7 @@ def widen(model: Model, old: Model) -> None:
     trio = zip(model.stores, old.stores, old.states, strict=True)
     model.states = tuple(store.widened(before, state) for store, before, state in trio)
     model.progress = old.progress
-    arrays = old.scaler.arrays()
-    for name, array in model.scaler.arrays().items():
-        array[tuple(map(slice, arrays[name].shape))] = arrays[name]
+    model.scaler = old.scaler.widened(model.setting.width)
     model.calibration = old.calibration
     begin_horizons(model)
 

@@ -35,7 +35,6 @@ from kernbrook.engine.progress import (
     ASKED,
     CHOSEN,
     ROUND,
-    WEIGHED,
     Board,
     Choices,
     Due,
@@ -43,10 +42,12 @@ from kernbrook.engine.progress import (
     begun,
     check_progress,
     empty_board,
+    restored,
 )
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.same import same
-from kernbrook.engine.stores.base import Pass, Setting, Store, copied, most_of
+from kernbrook.engine.state import copied, flat, under
+from kernbrook.engine.stores.base import Pass, Setting, Store, most_of
 from kernbrook.engine.verbs import Clock, expect, parts_of
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import (
@@ -57,7 +58,6 @@ from kernbrook.gram.points import (
     Labels,
     Rows,
     SparseRows,
-    check_array,
     check_range,
     within,
 )
@@ -494,15 +494,15 @@ class Model:
     # -- as arrays --------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that was learned, but for the scaler's and the calibration's own, by name."""
-        arrays = {f"progress.{name}": array for name, array in self.progress._asdict().items()}
-        for i, (store, state) in enumerate(zip(self.stores, self.states, strict=True)):
-            own = store.arrays(state)
-            arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
+        """Everything that was learned, by name: what a file holds; not to be changed."""
+        pairs = enumerate(zip(self.stores, self.states, strict=True))
+        tree: dict[str, Any] = {
+            "progress": self.progress._asdict(),
+            "stores": {f"{i}": store.arrays(state) for i, (store, state) in pairs},
+        }
         if self.horizons is not None:
-            own = far.arrays(self.horizons, self)
-            arrays.update({f"horizons.{name}": array for name, array in own.items()})
-        return arrays
+            tree["horizons"] = far.arrays(self.horizons, self)
+        return flat({**tree, **self.scaler.arrays(), "calibration": self.calibration.arrays()})
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` of a model of the same choices gave.
@@ -510,23 +510,27 @@ class Model:
         Raises
         ------
         InputError
-            An array is missing, or they are nothing that this model can have learned.
+            An array is missing, or learning cannot have led to what the arrays hold.
         """
-        counters = arrays.get("progress.counters")
-        if counters is not None and counters.shape == (WEIGHED,):  # older: no label of weight 0
-            arrays = {**arrays, "progress.counters": np.append(counters, counters[ASKED])}
-        saved = {}
-        for name, array in self.progress._asdict().items():
-            full = f"progress.{name}"
-            check_array(full, arrays.get(full), array.shape, array.dtype)
-            saved[name] = arrays[full]
+        self.go_on(arrays)
+        self.scaler = self.scaler.restored(arrays)
+        with within("calibration."):
+            self.calibration.restore(under(arrays, "calibration"))
+        self.calibration.rounds = self.rounds
+        if self.horizons is not None:
+            with within("horizons."):
+                far.restore(self.horizons, self, under(arrays, "horizons"))
+        self.verify()
+
+    def go_on(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the progress and the states of stores; InputError where one is missing."""
+        with within("progress."):
+            progress = restored(self.progress, under(arrays, "progress"))
         states = []
         for i, store in enumerate(self.stores):
-            begin = f"stores.{i}."
-            own = {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
-            with within(begin):
-                states.append(store.restored(own))
-        self.progress, self.states = Progress(**saved), tuple(states)
+            with within(f"stores.{i}."):
+                states.append(store.restored(under(arrays, f"stores.{i}")))
+        self.progress, self.states = progress, tuple(states)
 
     # -- what learning can lead to: it ends in nothing else, and files hold nothing else -----------
 

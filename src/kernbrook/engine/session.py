@@ -317,7 +317,7 @@ class RowSession:
             np.copyto(own, other)
         for store, state in zip(self.stores, model.states, strict=True):
             store.load(state)
-        self.scaler.restore(model.scaler.arrays())
+        self.scaler.load(model.scaler)
         calibration = model.calibration  # up to date, before what was due is forgotten
         model.__dict__.update(
             progress=self.progress, states=self.states, scaler=self.scaler, due=self.due,

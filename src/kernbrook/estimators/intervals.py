@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.engine.state import Field, Table, copied
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Flags, Floats, check_array
+from kernbrook.gram.points import Flags, Floats, Labels
 from kernbrook.numerics.intervals import deviation, half_width
 
 WINDOW = 1000  # errors that are kept
 FADING = 0.99  # weight of an error, beside that of the next one
+
+
+class Errors(NamedTuple):
+    """errors : (1000,) a ring of the last; seen : (1,) how many there were."""
+
+    errors: Floats
+    seen: Labels
+
+
+ERRORS = Table(Errors, errors=Field((WINDOW,)), seen=Field((1,), int))
 
 
 class Residuals:
@@ -43,8 +54,7 @@ class Residuals:
     said: Any = None  # before the labels that it has learned from last
 
     def __init__(self) -> None:
-        self._errors = np.zeros(WINDOW)
-        self._seen = np.zeros(1, dtype=np.int64)
+        self._errors, self._seen = ERRORS.begun()
 
     def learn(self, scores: Floats, labels: Floats, weights: Floats, judged: Flags) -> None:
         """Errors of scores, (n, 1), on labels, (n,), NaN where none was seen; weight 0 is left out.
@@ -99,6 +109,5 @@ class Residuals:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from these arrays, copied; InputError where nothing could have led to them."""
-        for name, array in self.arrays().items():
-            check_array(name, arrays.get(name), array.shape, array.dtype)
-        self._errors, self._seen = arrays["errors"].copy(), arrays["seen"].copy()
+        own = Errors(self._errors, self._seen)
+        self._errors, self._seen = copied(ERRORS.restored(own, arrays))

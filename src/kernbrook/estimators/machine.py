@@ -41,6 +41,7 @@ from kernbrook.engine.model import Follow, Leant, Model
 from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.progress import MOST_ROUNDS, Board
 from kernbrook.engine.same import same
+from kernbrook.engine.scalers import LARGEST_FILLED, Scalers
 from kernbrook.engine.session import RowSession
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
@@ -72,7 +73,6 @@ from kernbrook.kernels.dictionaries import check_vectors, of_vectors
 from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.scaling import METHODS, NO_LEAP
 from kernbrook.snapshots import Snapshots
-from kernbrook.streams.scaling import LARGEST_FILLED, Scalers
 from kernbrook.turns import changes, held, in_turn
 
 LARGEST_WEIGHT = 1e100
@@ -413,10 +413,8 @@ class OnlineMachine(Snapshots, BaseEstimator):
     def state(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name: the arrays that `kb.save` writes; not to be changed."""
         check_is_fitted(self)
-        run = self._run
-        run.settle()
-        calibration = {f"calibration.{k}": v for k, v in run.calibration.arrays().items()}
-        return {**run.arrays(), **run.scaler.arrays(), **calibration}
+        self._run.settle()
+        return self._run.arrays()
 
     def merge(self, *others: Any, since: Any = None) -> Any:
         """Learn what models of the same parameters have learned apart from this one, in place.

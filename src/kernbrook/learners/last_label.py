@@ -96,8 +96,7 @@ class LastLabels(Store):
         return {"label": state.label}
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Last:
-        check_array("label", arrays.get("label"), (1,), np.float64)
-        return Last(arrays["label"], self.experts)
+        return Last(check_array("label", arrays.get("label"), (1,), np.float64), self.experts)
 
     def check(self, state: Last, progress: Progress) -> None:
         label, classes = state.label[0], max(self.setting.scores, 2)

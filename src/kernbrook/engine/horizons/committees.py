@@ -53,7 +53,8 @@ from kernbrook.engine.progress import (
 )
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.rules import typed
-from kernbrook.engine.stores.base import copied, most_of
+from kernbrook.engine.state import copied
+from kernbrook.engine.stores.base import most_of
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.gram.sums import one_thread

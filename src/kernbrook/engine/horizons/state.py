@@ -12,7 +12,8 @@ from kernbrook.engine.horizons import lines
 from kernbrook.engine.horizons.committees import LATE, NAMES, SEED, SOON, Distant, Horizons, Kept
 from kernbrook.engine.horizons.laps import LAPS_LATE, check_labels
 from kernbrook.engine.horizons.lines import Lines
-from kernbrook.engine.progress import MOST_LOSS, Progress, check_progress, united
+from kernbrook.engine.progress import MOST_LOSS, Progress, check_progress, restored, united
+from kernbrook.engine.state import flat, under
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
 from kernbrook.gram.points import check_array, within
@@ -57,7 +58,7 @@ def arrays(horizons: Horizons, model: Model) -> dict[str, NDArray[Any]]:
                 **kept.scaler.arrays(),
                 **_states_apart(model, kept),
             }
-    return _flat(tree)
+    return flat(tree)
 
 
 def restore(horizons: Horizons, model: Model, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -74,12 +75,12 @@ def restore(horizons: Horizons, model: Model, arrays: Mapping[str, NDArray[Any]]
         raise InputError(f"start: no lap of {rounds} rows begins there")
     horizons.start = start
     with within("lines."):
-        horizons.lines = lines.restored(horizons.lines, _under(arrays, "lines"))
+        horizons.lines = lines.restored(horizons.lines, under(arrays, "lines"))
     for name in NAMES[1:]:
         with within(f"{name}."):
-            setattr(horizons, name, _restored(horizons, model, _under(arrays, name)))
+            setattr(horizons, name, _restored(horizons, model, under(arrays, name)))
     for name in ("now", "old"):
-        own = _under(arrays, name)
+        own = under(arrays, name)
         with within(f"{name}."):
             setattr(horizons, name, _kept_from(model, horizons.lines, own) if own else None)
     if horizons.now is not None and horizons.now.round[0] != start:
@@ -90,7 +91,7 @@ def restore(horizons: Horizons, model: Model, arrays: Mapping[str, NDArray[Any]]
         raise InputError("old.round: expected the start of a lap before")
     horizons.lap = horizons.new_lap(model)
     with within("lap."):
-        horizons.lap.restore(_under(arrays, "lap"), rounds - start)
+        horizons.lap.restore(under(arrays, "lap"), rounds - start)
         check_labels(horizons.lap.labels, model.setting)
 
 
@@ -125,7 +126,7 @@ def unite(horizons: Horizons, model: Model, apart: Apart) -> None:
 def _restored(horizons: Horizons, model: Model, arrays: Mapping[str, NDArray[Any]]) -> Distant:
     """A committee from its arrays."""
     fresh, rows = horizons.first(model), _count(arrays, "rows")
-    progress = _progress_from(horizons.combiner, fresh.progress, _under(arrays, "progress"))
+    progress = _progress_from(horizons.combiner, fresh.progress, under(arrays, "progress"))
     losses = check_array("losses", arrays.get("losses"), (2,), np.float64)
     if not ((losses >= 0) & (losses <= MOST_LOSS)).all():
         raise InputError(f"losses: expected numbers from 0 to {MOST_LOSS:g}")
@@ -135,7 +136,7 @@ def _restored(horizons: Horizons, model: Model, arrays: Mapping[str, NDArray[Any
         return fresh._replace(progress=progress, losses=losses)
     calibration = model.calibration.begun_far()
     with within("calibration."):
-        calibration.restore(_under(arrays, "calibration"))
+        calibration.restore(under(arrays, "calibration"))
         calibration.check(model.rounds + rows)
     return Distant(progress, calibration, arrays["rows"], losses)
 
@@ -148,16 +149,9 @@ def _count(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
     return int(array[0])
 
 
-def _under(arrays: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
-    """The arrays whose names begin so, without that."""
-    begin = f"{name}."
-    return {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
-
-
 def _progress_from(combiner: Any, fresh: Progress, arrays: Mapping[str, NDArray[Any]]) -> Progress:
-    for name, array in fresh._asdict().items():
-        check_array(f"progress.{name}", arrays.get(name), array.shape, array.dtype)
-    progress = Progress(**{name: arrays[name] for name in Progress._fields})
+    with within("progress."):
+        progress = restored(fresh, arrays)
     check_progress(combiner, progress)
     return progress
 
@@ -180,26 +174,14 @@ def _others(arrays: Arrays, known: Arrays) -> Arrays:
 def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Kept:
     """A model as it was, from its arrays."""
     _count(arrays, "round")
-    progress = _progress_from(model.combiner, model.progress, _under(arrays, "progress"))
-    scaler, states = model.scaler.copy(), []
-    scaler.restore(arrays)
+    progress = _progress_from(model.combiner, model.progress, under(arrays, "progress"))
+    scaler, states = model.scaler.restored(arrays), []
     scaler.check(model.rounds)
     with within("lines."):
-        own = lines.restored(fresh, {**lines.arrays(fresh), **_under(arrays, "lines")})
+        own = lines.restored(fresh, {**lines.arrays(fresh), **under(arrays, "lines")})
     for i, (store, now) in enumerate(zip(model.stores, model.states, strict=True)):
         with within(f"stores.{i}."):
-            state = store.restored({**store.arrays(now), **_under(arrays, f"stores.{i}")})
+            state = store.restored({**store.arrays(now), **under(arrays, f"stores.{i}")})
             store.check(state, progress)
         states.append(state)
     return Kept(arrays["round"], tuple(states), scaler, progress, own)
-
-
-def _flat(tree: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    """Arrays in mappings in mappings, by names with dots."""
-    found: dict[str, NDArray[Any]] = {}
-    for name, value in tree.items():
-        if isinstance(value, Mapping):
-            found.update({f"{name}.{own}": array for own, array in _flat(value).items()})
-        else:
-            found[name] = value
-    return found

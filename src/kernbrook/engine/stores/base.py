@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,6 @@ from kernbrook.gram.points import Flags, Floats, Labels, Rows, wider
 from kernbrook.numerics.classes import margin_of
 from kernbrook.numerics.keys import met_before
 from kernbrook.numerics.zero import zero_or
-
-Arrays = TypeVar("Arrays", bound=NamedTuple)
 
 
 class Setting(NamedTuple):
@@ -230,11 +228,6 @@ def summed(experts: Labels, totals: Floats, sizes: Floats, state: Any) -> Pass:
     """Before rows are scored only, whose sums are known."""
     member = Summed(experts, totals, sizes)
     return Pass((member,), 1, lambda *_: state)
-
-
-def copied(arrays: Arrays) -> Arrays:
-    """A named tuple of arrays, each a copy that can be written to."""
-    return type(arrays)(*(array.copy() for array in arrays))
 
 
 def met(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels, Flags]:

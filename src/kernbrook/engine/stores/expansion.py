@@ -13,10 +13,11 @@ from kernbrook.compiler.links import linked, through
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.rules import typed
+from kernbrook.engine.state import Field
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look, met, summed
 from kernbrook.engine.uniting import Apart, union
 from kernbrook.engine.verbs import expand, learn, link_expander, score
-from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
 from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels.planning import Layout
@@ -25,6 +26,9 @@ from kernbrook.numerics.values import add_points
 from kernbrook.numerics.zero import zero_or
 
 SMALL = 2.0**-64  # a smaller scale moves into the coefficients: a power of 2, so exactly
+
+
+SCALE = Field(("expert",), start=1.0, above=0.0, most=1.0)
 
 
 class Held(NamedTuple):
@@ -261,8 +265,7 @@ class Expansion(Store):
         return Held(support, arrays["scale"])
 
     def check(self, state: Held, progress: Progress) -> None:
-        if not ((state.scale > 0) & (state.scale <= 1)).all():
-            raise InputError("scale: expected numbers above 0, at most 1")
+        SCALE.check("scale", state.scale)
 
     def expansion(self, state: Held) -> tuple[Rows, Floats]:
         stored = state.support.coefficients

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.engine.progress import SEED, Board, Progress
+from kernbrook.engine.state import copied, like, named
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, together
 from kernbrook.engine.uniting import Apart
@@ -313,30 +314,6 @@ class InPlace(Store):
 
 def _arrays_of(chunk: Chunk) -> Iterator[NDArray[Any]]:
     yield from (*chunk.rows, chunk.labels, chunk.weights, chunk.numbers)
-
-
-# -- arrays in NamedTuples ---------------------------------------------------------------------
-
-
-def named(arrays: Any, begin: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
-    """Each array with its name, with dots."""
-    for name, one in arrays._asdict().items():
-        if isinstance(one, np.ndarray):
-            yield f"{begin}{name}", one
-        else:
-            yield from named(one, f"{begin}{name}.")
-
-
-def like(arrays: Any, others: Iterator[NDArray[Any]]) -> Any:
-    """The same with other arrays, in their order."""
-    return type(arrays)(
-        *(next(others) if isinstance(one, np.ndarray) else like(one, others) for one in arrays)
-    )
-
-
-def copied(arrays: Any) -> Any:
-    """The same with copies of all arrays."""
-    return like(arrays, iter([array.copy() for _, array in named(arrays)]))
 
 
 # -- row by row ----------------------------------------------------------------------------------

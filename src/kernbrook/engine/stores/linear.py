@@ -15,6 +15,7 @@ from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Progress
 from kernbrook.engine.rules import typed
 from kernbrook.engine.same import same
+from kernbrook.engine.state import Field, Table, flat, under
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look
 from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import (
@@ -33,7 +34,7 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.features import Monomials, RandomFeatures
 from kernbrook.features.base import Features
 from kernbrook.features.pools import PoolMap, draw, numbers_of, restore, widen
-from kernbrook.gram.points import Floats, Labels, Rows, check_array, within
+from kernbrook.gram.points import Floats, Labels, Rows, within
 from kernbrook.gram.sums import share, threads_for
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.spectra import ShiftInvariant
@@ -134,6 +135,16 @@ def _sound(member, i):
     return finite(theta) and finite(block.extra[block.more[i] : block.more[i + 1]])
 
 
+class Numbers(NamedTuple):
+    """What the learners of all experts keep, one after the other."""
+
+    theta: Floats
+    extra: Floats
+
+
+COEFFICIENTS = Table(Numbers, theta=Field(("theta",)), extra=Field(("extra",)))
+
+
 class Learned(NamedTuple):
     """The state: coefficients and what else learners keep, expert after expert; and the maps."""
 
@@ -191,11 +202,15 @@ class Linear(Store):
             draw(kernel, recipe, width, self.setting.seed, self._index(i))
             for i, (kernel, recipe) in enumerate(self.maps)
         ]
-        extra = np.zeros(self.more[-1])
+        theta, extra = self._nothing()
         for e, learner in enumerate(self.learners):
             own = extra[self.more[e] : self.more[e + 1]]
             learner.fill_extra(own.reshape(self.rows[e], self.dims[e]))
-        return Learned(np.zeros(self.at[-1]), extra, PoolMap(maps))
+        return Learned(theta, extra, PoolMap(maps))
+
+    def _nothing(self) -> Numbers:
+        """Zeros for all experts."""
+        return Numbers(*COEFFICIENTS.begun(theta=int(self.at[-1]), extra=int(self.more[-1])))
 
     def _index(self, i: int) -> int:
         """Of a map, for its draws."""
@@ -255,12 +270,8 @@ class Linear(Store):
         return diverged(f"kernel {self.kernels[expert]}: ")
 
     def arrays(self, state: Learned) -> dict[str, NDArray[Any]]:
-        maps = {
-            f"maps.{i}.{name}": array
-            for i, one in enumerate(state.pool.maps)
-            for name, array in one.arrays().items()
-        }
-        return {"theta": state.theta, "extra": state.extra, **maps}
+        maps = {f"{i}": one.arrays() for i, one in enumerate(state.pool.maps)}
+        return flat({"theta": state.theta, "extra": state.extra, "maps": maps})
 
     def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
         c = len(spread.coefficients)
@@ -321,17 +332,16 @@ class Linear(Store):
         return fresh._replace(pool=PoolMap([own or new for own, new in pairs]))
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Learned:
-        for name, size in (("theta", self.at[-1]), ("extra", self.more[-1])):
-            check_array(name, arrays.get(name), (int(size),), np.float64)
-            if not np.isfinite(arrays[name]).all():
-                raise InputError(f"{name}: NaN or infinity")
+        learned = COEFFICIENTS.restored(self._nothing(), arrays)
         maps = []
         for i, (kernel, recipe) in enumerate(self.maps):
-            begin = f"maps.{i}."
-            own = {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
-            with within(begin):
+            with within(f"maps.{i}."):
+                own = under(arrays, f"maps.{i}")
                 maps.append(restore(kernel, recipe, self.setting.width, own))
-        return Learned(arrays["theta"], arrays["extra"], PoolMap(maps))
+        return Learned(*learned, PoolMap(maps))
+
+    def check(self, state: Learned, progress: Progress) -> None:
+        COEFFICIENTS.check(state)
 
 
 def diverged(where: str = "") -> NonFiniteError:

@@ -15,8 +15,9 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import ROOM, linked, new_link
 from kernbrook.engine.progress import ROUND, Board, Progress
 from kernbrook.engine.rules import typed
+from kernbrook.engine.state import Field, Table, copied, padded_to, spread_along
 from kernbrook.engine.stores.ahead import Helper, Paying, ahead_of
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, met, summed
+from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, met, summed
 from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, shelf_of
 from kernbrook.engine.stores.slot_union import united
 from kernbrook.engine.stores.slot_values import check_values
@@ -55,6 +56,24 @@ BUDGET_BLOCK = 2048  # examples processed together, of which each costs less Pyt
 WINDOW = 64  # of these, examples whose kernel values with the slots are computed together
 HELPED = 50_000  # numbers in a single expert's slots from which a second thread is tried
 CALLED_BLOCK = 128  # examples processed together with kernels that are called
+
+
+SLOTS = Table(
+    Slots,
+    alpha=Field(("expert", "score", "slot")),
+    diagonal=Field(("expert", "slot")),
+    born=Field(("expert", "slot"), int),
+    place=Field(("expert", "slot"), int),
+    filled=Field(("expert", 1), int),
+    gram=Field(("expert", "gram", "gram")),
+    factor=Field(("expert", "factor", "factor")),
+    order=Field(("expert", "factor"), int),
+    memory=Field(("expert", 3)),
+    scale=Field(("expert", 1), start=1.0, above=0.0, most=1.0),
+    points=Field(("expert", "merged", "feature")),
+    norms=Field(("expert", "merged")),
+)
+MERGED = "points", "norms"  # fields where points are merged
 
 
 class Kept(NamedTuple):
@@ -161,23 +180,12 @@ class SlotStore(Store):
         return SupportVectors(0, self.setting.width, self.setting.sparse)
 
     def _empty(self, budget: int) -> Slots:
-        m, d = len(self.kernels), self.setting.width
-        grams = budget if "gram" in self.keeps else 0
-        factors = budget if "factor" in self.keeps else 0
-        return Slots(
-            alpha=np.zeros((m, self.setting.scores, budget)),
-            diagonal=np.zeros((m, budget)),
-            born=np.zeros((m, budget), dtype=np.int64),
-            place=np.zeros((m, budget), dtype=np.int64),
-            filled=np.zeros((m, 1), dtype=np.int64),
-            gram=np.zeros((m, grams, grams)),
-            factor=np.zeros((m, factors, factors)),
-            order=np.zeros((m, factors), dtype=np.int64),
-            memory=np.zeros((m, 3)),
-            scale=np.ones((m, 1)),
-            points=np.zeros((m, budget, d) if self.owns else (m, 0, 0)),
-            norms=np.zeros((m, budget if self.owns else 0)),
-        )
+        slots: Slots = SLOTS.begun(
+            expert=len(self.kernels), score=self.setting.scores, slot=budget,
+            gram=budget * ("gram" in self.keeps), factor=budget * ("factor" in self.keeps),
+            merged=budget * self.owns, feature=self.setting.width * self.owns,
+        )  # fmt: skip
+        return slots
 
     def prepare(self, state: Kept, rows: Rows, progress: Progress, raw: Any) -> Pass:
         slots, b, m = copied(state.slots), len(rows), len(self.kernels)
@@ -292,11 +300,13 @@ class SlotStore(Store):
     def arrays(self, state: Kept) -> dict[str, NDArray[Any]]:
         state = still(state)
         held = {} if self.owns else state.points.arrays()
-        return {**{name: getattr(state.slots, name) for name in self._fields()}, **held}
+        slots = state.slots._asdict()
+        return {**{name: slots[name] for name in slots if name not in self._without}, **held}
 
-    def _fields(self) -> list[str]:
-        """The slots' own arrays, but for those of merged points where none are merged."""
-        return [name for name in Slots._fields if self.owns or name not in ("points", "norms")]
+    @property
+    def _without(self) -> tuple[str, ...]:
+        """Fields that the slots do not have."""
+        return () if self.owns else MERGED
 
     def expansion(self, state: Kept) -> tuple[Rows, Floats]:
         state = still(state)
@@ -328,8 +338,7 @@ class SlotStore(Store):
             raise InputError(
                 f"{self.learner!r} keeps the length of one score, and cannot learn of a third class"
             )
-        alpha = np.einsum("mcb,ck->mkb", arrays["alpha"], spread.coefficients)
-        return {**arrays, "alpha": np.ascontiguousarray(alpha)}
+        return SLOTS.along("score", arrays, spread_along(spread.coefficients))
 
     def united(self, apart: Apart) -> Kept:
         return Kept(*united(self, apart.over(still)))
@@ -378,21 +387,14 @@ class SlotStore(Store):
         room = self.budget or (shape[-1] if shape else 0)
         of_each = len(self.kernels), self.setting.scores, room
         check_array("alpha", arrays.get("alpha"), of_each, np.float64)  # before so much is taken
-        slots = self._empty(room)
-        for name in self._fields():
-            array = getattr(slots, name)
-            check_array(name, arrays.get(name), array.shape, array.dtype)
-        slots = slots._replace(**{name: arrays[name] for name in self._fields()})
-        points = self._no_points()
+        slots, points = SLOTS.restored(self._empty(room), arrays, self._without), self._no_points()
         if not self.owns:
             points.restore(arrays)
         return Kept(slots, points)
 
     def check(self, state: Kept, progress: Progress) -> None:
         slots, room = state.slots, state.slots.alpha.shape[2]
-        for name in self._fields():
-            if not np.isfinite(getattr(slots, name)).all():
-                raise InputError(f"{name}: NaN or infinity")
+        SLOTS.check(slots, self._without)
         filled = slots.filled[:, 0]
         most = room - self.learner.spare if not self.grows else room
         if ((filled < 0) | (filled > most)).any():
@@ -401,8 +403,6 @@ class SlotStore(Store):
         stored = len(self._points(state))
         if ((places < 0) | (places >= stored)).any():
             raise InputError(f"place: expected 0 to {stored - 1}")
-        if not ((slots.scale > 0) & (slots.scale <= 1)).all():
-            raise InputError("scale: expected numbers above 0, at most 1")
         born = slots.born[np.arange(room) < slots.filled]
         if not ((born >= 0) & (born < progress.counters[ROUND])).all():
             raise InputError("born: expected rounds that there were")
@@ -442,10 +442,5 @@ def with_room(slots: Slots, needed: int) -> Slots:
     room = slots.alpha.shape[2]
     if needed <= room:
         return slots
-    more = max(needed, room * 3 // 2) - room
-
-    def grown(array: Any) -> Any:
-        return np.concatenate([array, np.zeros((*array.shape[:-1], more), array.dtype)], -1)
-
-    names = ("alpha", "diagonal", "born", "place")
-    return slots._replace(**{name: grown(getattr(slots, name)) for name in names})
+    longer = padded_to(max(needed, room * 3 // 2))
+    return Slots(**SLOTS.along("slot", slots._asdict(), longer))
