@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -73,7 +74,14 @@ class Residuals:
 
     def half_width(self, coverage: float) -> float:
         """Of an interval with a coverage in (0, 1); infinite where the errors are too few."""
-        return float(half_width(np.abs(self._in_order()), coverage))
+        errors = np.abs(self._in_order())
+        rank = math.ceil((len(errors) + 1) * coverage)
+        if rank > len(errors):
+            return math.inf
+        width = float(
+            np.partition(errors, rank - 1)[rank - 1]
+        )  # it begins with the quantile of all
+        return float(half_width(errors, width, coverage)) if width else 0.0
 
     def deviation(self) -> float:
         """The root of the mean square, each error by 0.99 of the next; infinite without any."""
