@@ -67,8 +67,8 @@ def compose(
             given=False,
         ),
     )
-    interferes = policy.asks or selection.draws_updates
-    interferes |= not all(store.stands_alone for store in stores)
+    interleaved = policy.asks or selection.draws_updates
+    interleaved |= not all(store.stands_alone for store in stores)
     return Model(
         stores,
         choices,
@@ -77,7 +77,7 @@ def compose(
         everything,
         np.array(kernel_of),
         views=views_of(members),
-        interferes=interferes,
+        interleaved=interleaved,
         asks=policy.asks,
         compiled=compiled,
     )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernbrook.engine.horizons import state as horizons
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import united
 from kernbrook.engine.state import flat
@@ -54,7 +53,7 @@ def unite(model: Model, models: Sequence[Model], before: Model) -> None:
     model.calibration.rounds = model.rounds
     begin_horizons(model)
     if model.horizons is not None:
-        horizons.unite(model.horizons, model, apart)
+        model.horizons.unite(model, apart)
 
 
 def widen(model: Model, old: Model) -> None:

@@ -64,7 +64,7 @@ class Whole(NamedTuple):
     stores, parts : (s, LINK) links to the stores, which score and learn; (s,) the parts of each
     own : (s, LINK) links to what they do before and after
     live, saved : (words,) int, where all arrays lie that a row changes, and the last copy
-    interferes : whether who learns depends on the other experts
+    interleaved : whether who learns depends on the other experts
     """
 
     committee: tuple[Labels, Labels, Labels]
@@ -84,7 +84,7 @@ class Whole(NamedTuple):
     live: Labels
     saved: Labels
     journal: Journal
-    interferes: bool
+    interleaved: bool
 
 
 # -- what views do -------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def learn(whole, label, weight):
     for k in range(len(stores)):
         through(meet, whole.own[k])
     wrong = -1  # number of a store with what is not finite
-    if not whole.interferes:
+    if not whole.interleaved:
         wrong = learn_alone(whole)
         stores = stores[:0]
     alone = counters[CHOSEN]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import stamp
 from kernbrook.compiler.links import LINK, naming, new_link
 from kernbrook.engine.blocks import COMBINED, check_rounds
+from kernbrook.engine.learning import check_scores
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import MOST_ROUNDS, ROUND, Due, Progress, empty_board
 from kernbrook.engine.rounds import Met, link_pass, link_store, scratch_of
@@ -109,7 +110,7 @@ class RowSession:
         self.leapt = False  # of the last rows, whether one made a deviation leap
         self.kept: list[Any] = []  # what is behind the addresses in links
         parts = np.array([parts_of(member) for member, _ in forms])
-        maker = link_store if model.interferes else link_pass
+        maker = link_store if model.interleaved else link_pass
         whole = Whole(
             model.passes.committee(model.choices), model.choices.terms._replace(given=True),
             self.progress, board, self.due, (self.failed.scores, self.failed.sizes),
@@ -117,7 +118,7 @@ class RowSession:
             self._linked(link_view, views(methods, rows, scaling)),
             self._linked(maker, [Met(member, board) for member, _ in forms]), parts,
             self._linked(link_own, [own for _, own in forms]),
-            live, np.empty_like(live), self.journal, model.interferes,
+            live, np.empty_like(live), self.journal, model.interleaved,
         )  # fmt: skip
         self.link = self._linked(link_whole, [whole])[0]
         self.few = min(max(FEW, SMALL // max(len(live), 1)), MOST_FEW)
@@ -293,7 +294,7 @@ class RowSession:
 
     def _overflowed(self, end: int) -> NoReturn:
         if end == OVERFLOWED:
-            self.model.check(self.failed)
+            check_scores(self.model, self.failed)
         raise self.model.stores[end - OVERFLOWED - 1].overflow(0)
 
     def _look(self) -> None:

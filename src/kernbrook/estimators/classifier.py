@@ -11,8 +11,9 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernbrook.checks import Or, Other, placed, row_of_chunk
+from kernbrook.engine.deciding import Leant
 from kernbrook.engine.going_on import take_over
-from kernbrook.engine.model import Leant, Model
+from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.calibration import Calibration
 from kernbrook.estimators.labelled import (

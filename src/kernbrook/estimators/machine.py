@@ -35,11 +35,13 @@ from kernbrook.checks import (
     shown,
 )
 from kernbrook.engine.blocks import Views, as_targets, slices
+from kernbrook.engine.deciding import Leant, lean, rows_of, views_of, would_ask
 from kernbrook.engine.going_on import widen
 from kernbrook.engine.horizons.committees import waiting
-from kernbrook.engine.model import Follow, Leant, Model
+from kernbrook.engine.learning import Told, learn_block
+from kernbrook.engine.model import Model
 from kernbrook.engine.pool import Expert, experts_of
-from kernbrook.engine.progress import MOST_ROUNDS, Board
+from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.engine.same import same
 from kernbrook.engine.scalers import LARGEST_FILLED, Scalers
 from kernbrook.engine.session import RowSession
@@ -281,20 +283,20 @@ class OnlineMachine(Snapshots, BaseEstimator):
         views, scaler = self._next(X, rows, where)
         run, oracle = self._run, callable(y)
         if oracle:
-            wanted = run.would_ask(views, X[where])[0]
+            wanted = would_ask(run, views, X[where])[0]
             told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
             run = self._run  # an answer may be of a new class
         else:
             told = y[where]
-        given_weights, leant = importance[where], list[Floats]()
-        weights = self._weighed(told, given_weights)
-        decisions, asked = run.learn_block(
-            views, told, weights, given or oracle, X[where],
-            self._follow(X[where], weights, given_weights, leant), scaler=scaler,
+        given_weights = importance[where]
+        weights, always = self._weighed(told, given_weights), given or oracle
+        answer = learn_block(
+            run, Told(views, X[where], told, weights, given_weights, always, self._calibrating()),
+            scaler,
         )  # fmt: skip
         run.settle()
-        chances = None if given else self._chances(decisions, leant[0])
-        return Learned(self._met(decisions), asked, decisions, chances)
+        chances = None if given else self._chances(answer.decisions, answer.leanings)
+        return Learned(self._met(answer.decisions), answer.asked, answer.decisions, chances)
 
     def _refused(
         self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice
@@ -323,32 +325,10 @@ class OnlineMachine(Snapshots, BaseEstimator):
         width = X.shape[-1] if hasattr(X, "shape") else len(X[0])
         return range_of(self._pool(width).scalings, self.dtype)
 
-    def _follow(self, X: Any, weights: Floats, given: Floats, leant: list[Floats]) -> Follow:
-        """What learns from a block's decisions, once its labels are known.
-
-        X : the rows; weights, given : theirs, as they are learned with, and as they were given
-        leant : out, one more: what the experts lean to
-        """
-
-        def follow(board: Board, asked: Flags) -> dict[str, Any]:
-            run = self._run
-            calibration = run.calibration.copy()
-            labels = np.where(asked, board.labels, np.nan)
-            calibration.said = calibration.learn(
-                board.leanings, labels, given, board.judged, **self._calibrating()
-            )
-            leant.append(board.leanings)
-            if run.horizons is not None:
-                run.horizons.note(run.rounds, X, labels, weights, given)
-            calibration.rounds = self._run.rounds + len(labels)
-            return {"calibration": calibration}
-
-        return follow
-
     def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Views, Scalers]:
         """Some of the rows as the run takes them next, and the scaler once it has met them."""
         part, scaler = rows.part(where.start, where.stop), self._run.scaler.copy()
-        return self._run.views_of(scaler.learn(X[where]), part), scaler
+        return views_of(self._run, scaler.learn(X[where]), part), scaler
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the run takes it."""
@@ -469,7 +449,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         Nothing changes, and no draw is used up.
         """
         X = self._given(X)
-        return self._run.would_ask(*self._seen(X))
+        return would_ask(self._run, *self._seen(X))
 
     def _decide(self, X: Any) -> Floats:
         return self._lean(X).decisions
@@ -482,7 +462,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         return self._leant(X) if few is None else Leant(*few)
 
     def _leant(self, X: Any) -> Leant:
-        return self._run.lean(*self._seen(X), self._places(X.shape[0]))
+        return lean(self._run, *self._seen(X), self._places(X.shape[0]))
 
     def _places(self, n: int) -> Labels | None:
         """(n,) how far each of n rows is from the last label, from 1; None: all are the next."""
@@ -512,7 +492,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         """Rows as they would be seen if they came next, and as they are given."""
         rows = self._rows(X)
         check_range(rows.norms, self._allowed(X))
-        return self._run.views_of(self._run.scaler.transform(X), rows), X
+        return views_of(self._run, self._run.scaler.transform(X), rows), X
 
     def _given(self, X: Any) -> Any:
         """Rows to predict, checked, of a model that has learned."""
@@ -769,7 +749,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         return without(as_labels(y, warn), self.missing_label)
 
     def _rows(self, X: Any) -> Rows:
-        return self._run.rows_of(X)
+        return rows_of(self._run, X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

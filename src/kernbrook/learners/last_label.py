@@ -76,7 +76,7 @@ class LastLabels(Store):
     """Of one expert; it stands alone."""
 
     def __init__(self, first: int, setting: Setting):
-        self.setting, self.experts, self.together = setting, np.array([first]), 4096
+        self.setting, self.experts, self.block_rows = setting, np.array([first]), 4096
 
     def begin(self) -> Last:
         return Last(np.full(1, np.nan), self.experts)

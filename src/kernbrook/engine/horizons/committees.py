@@ -25,13 +25,14 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.links import ROOM
 from kernbrook.engine.blocks import slices
+from kernbrook.engine.deciding import read, rows_of, views_of
 from kernbrook.engine.horizons import lines
 from kernbrook.engine.horizons.laps import (
     FAR,
@@ -114,7 +115,7 @@ class Scored(NamedTuple):
     sizes: Floats
 
 
-class Horizons:
+class Committees:
     """What a model knows of predictions far from the last label; see the module.
 
     Parameters
@@ -142,7 +143,7 @@ class Horizons:
         self.choices = model.choices._replace(
             combiner=typed(self.combiner.rule()), terms=terms._replace(strict=strict, given=True)
         )
-        self.shortest, self.start = max(SHORTEST, model.together // 2), 0
+        self.shortest, self.start = max(SHORTEST, model.block_rows // 2), 0
         self.lap = self.new_lap(model)
         self.lines = lines.begun(setting.width, setting.scores)
         self.soon, self.late = self.first(model), self.first(model)
@@ -192,9 +193,9 @@ class Horizons:
 
     # -- the end of a lap -------------------------------------------------------------------
 
-    def closed(self, model: Model) -> Horizons:
+    def closed(self, model: Model) -> Self:
         """After this lap, whose last row is the last one that the model has learned."""
-        other = Horizons.__new__(Horizons)
+        other = type(self).__new__(type(self))
         other.__dict__.update(vars(self))
         setting, lap = model.setting, self.lap
         soon = self._scored(model, SOON, self.now, self._places(self.now, SOON_PLACES))
@@ -254,7 +255,7 @@ class Horizons:
         losses = np.minimum(losses, MOST_LOSS)
         return Distant(progress, calibration, one.rows + own.sum(), losses)
 
-    def _kept(self, model: Model, after: Horizons) -> Kept:
+    def _kept(self, model: Model, after: Committees) -> Kept:
         """The model as it is; copied where single rows change its arrays in place, or may do so."""
         pairs = zip(model.stores, model.states, strict=True)
         states = tuple(store.snapshot(state) for store, state in pairs)
@@ -269,9 +270,9 @@ class Horizons:
             return None
         X, found = self.lap.rows(which), []
         try:
-            views = model.views_of(kept.scaler.transform(X), model.rows_of(X))
-            for where in slices(len(which), model.together):
-                board = model.read(views, X, where, kept.states)
+            views = views_of(model, kept.scaler.transform(X), rows_of(model, X))
+            for where in slices(len(which), model.block_rows):
+                board = read(model, views, X, where, kept.states)
                 found.append(extended(model, board, kept.progress, kept.lines, X[where]))
         except NonFiniteError:  # `predict` would have refused these rows
             return None

@@ -91,7 +91,7 @@ class Store:
     Attributes
     ----------
     experts : (m,) numbers of its experts in the pool
-    together : examples of a block
+    block_rows : of a block
     view : number of the view of rows that it sees
     compiled : whether all verbs of the model are; else they run as Python
     grows : whether nothing bounds what it holds
@@ -102,7 +102,7 @@ class Store:
 
     setting: Setting
     experts: Labels
-    together: int
+    block_rows: int
     view = 0
     compiled = True
     grows = False

@@ -179,7 +179,7 @@ class Expansion(Store):
     by_block = "support vectors without a bound"
 
     def __init__(self, parts: Sequence[Part], setting: Setting):
-        self.setting, self.together = setting, BLOCK
+        self.setting, self.block_rows = setting, BLOCK
         self.rules = tuple(typed(part.learner.rule()) for part in parts)
         kernels = parts[0].kernels * len(parts)
         self.firsts = np.arange(0, len(kernels) + 1, len(parts[0].kernels))

@@ -207,7 +207,7 @@ class InPlace(Store):
 
     def __init__(self, learner: Any, content: Content, first: int, setting: Setting):
         self.learner, self._content, self.setting = learner, content, setting
-        self.experts, self.together = np.array([first]), BLOCK
+        self.experts, self.block_rows = np.array([first]), BLOCK
 
     @property
     def content(self) -> Content:

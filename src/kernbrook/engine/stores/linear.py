@@ -163,7 +163,7 @@ class Linear(Store):
     """
 
     def __init__(self, parts: Sequence[Part], setting: Setting):
-        self.setting, self.together = setting, FEATURE_BLOCK
+        self.setting, self.block_rows = setting, FEATURE_BLOCK
         self.rules = [typed(part.learner.rule()) for part in parts]
         self.own = np.repeat(np.arange(len(parts)), [part.size for part in parts])
         self.learners = [part.learner for part in parts for _ in part.kernels]

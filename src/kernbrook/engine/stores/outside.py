@@ -62,7 +62,7 @@ class OutsideModel(Store):
 
     def __init__(self, model: Any, every: int, window: int | None, first: int, setting: Setting):
         self.model, self.every, self.window, self.setting = model, every, window, setting
-        self.experts, self.together = np.array([first]), OUTSIDE_BLOCK
+        self.experts, self.block_rows = np.array([first]), OUTSIDE_BLOCK
         self.kept = every if window is None else window
         # Our own machines have both: their `learn_one` takes an array, not a dictionary.
         self.one_by_one = hasattr(model, "learn_one") and not hasattr(model, "partial_fit")
@@ -307,7 +307,7 @@ class Forecasts(Store):
     by_block = "experts from outside"
 
     def __init__(self, columns: NDArray[np.int64], first: int, setting: Setting):
-        self.columns, self.setting, self.together = columns, setting, OUTSIDE_BLOCK
+        self.columns, self.setting, self.block_rows = columns, setting, OUTSIDE_BLOCK
         self.experts = np.arange(first, first + len(columns))
         if setting.scores > 1:
             raise InputError("learner: Advice is for numbers and for two classes")

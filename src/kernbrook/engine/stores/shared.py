@@ -116,7 +116,7 @@ class SharedExpansion(Store):
     by_block = "support vectors that kernels share"
 
     def __init__(self, kernels: tuple[Kernel, ...], combiner: Any, setting: Setting):
-        self.setting, self.combiner, self.together = setting, combiner, BLOCK
+        self.setting, self.combiner, self.block_rows = setting, combiner, BLOCK
         self.experts = np.arange(len(kernels))
         self.sums = KernelSums(
             kernels, Layout(kernels, setting.scores, shared=True, dtype=setting.dtype)

@@ -154,7 +154,7 @@ class SlotStore(Store):
             if (step := part.step()) is not None and step.kind is PolynomialStep
         ]  # fmt: skip
         called = bool(self.sums.layout.given)
-        self.together = min(BUDGET_BLOCK, CALLED_BLOCK) if called else BUDGET_BLOCK
+        self.block_rows = min(BUDGET_BLOCK, CALLED_BLOCK) if called else BUDGET_BLOCK
         self._last: tuple[Any, Any] = None, None  # a state, and its support vectors
         self._paying = Paying()
         self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
