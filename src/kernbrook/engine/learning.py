@@ -21,8 +21,9 @@ from kernbrook.engine.model import Model
 from kernbrook.engine.progress import Board, check_progress, empty_board
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.state import copied
+from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.base import Pass, most_of
-from kernbrook.engine.verbs import Clock, parts_of
+from kernbrook.engine.verbs import Clock
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats
 from kernbrook.gram.sums import share

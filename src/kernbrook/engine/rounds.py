@@ -11,22 +11,16 @@ from kernbrook.compiler.links import ROOM, family, fill_in, pin, through
 from kernbrook.engine.committee import combine, lose, relative_weights
 from kernbrook.engine.losses import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, WEIGHED, Board
+from kernbrook.engine.store_verbs import arrive, learn, part, parts_of, score, sound, stretch
 from kernbrook.engine.verbs import (
     Clock,
     Opinions,
     Told,
-    arrive,
     choose_next,
     expect,
-    learn,
     note_error,
     note_round,
-    part,
-    parts_of,
-    score,
     select,
-    sound,
-    stretch,
     update,
     wants,
 )

@@ -42,9 +42,9 @@ from kernbrook.engine.row import (
     link_whole,
     look_at_row,
 )
+from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they register)
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, link_own, together
-from kernbrook.engine.verbs import parts_of
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import RANGES, Floats, Labels, range_of
 from kernbrook.numerics.scaling import METHODS, NO_LEAP

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.store_verbs import learn, score
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, read
 from kernbrook.engine.uniting import Apart
-from kernbrook.engine.verbs import learn, score
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array
 from kernbrook.learners.without_kernel import WithoutKernel

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.store_verbs import score
 from kernbrook.engine.stores.ahead import Helper
 from kernbrook.engine.uniting import Apart
-from kernbrook.engine.verbs import Seen, score
+from kernbrook.engine.verbs import Seen
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, wider
 from kernbrook.numerics.classes import margin_of

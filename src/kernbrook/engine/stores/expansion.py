@@ -12,11 +12,13 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import linked, through
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.rule_links import link_expander
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field
+from kernbrook.engine.store_verbs import learn, score
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look, met, summed
 from kernbrook.engine.uniting import Apart, union
-from kernbrook.engine.verbs import expand, learn, link_expander, score
+from kernbrook.engine.verbs import expand
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
 from kernbrook.gram.sums import BLOCK, KernelSums

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.links import LINK, new_link, through
-from kernbrook.engine import verbs
+from kernbrook.engine import store_verbs
+from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet, read
 from kernbrook.engine.stores.linear import Learned, Linear, OnFeatures
-from kernbrook.engine.verbs import parts_of
 from kernbrook.features.base import link_features, write_row
 from kernbrook.gram.points import DenseRows, Floats, Labels
 
@@ -71,4 +71,4 @@ def _meet_features(store):
 def _read_features(store, board):
     meet(store)
     for i in range(parts_of(store.member)):
-        verbs.score(verbs.part(store.member, i, board), 0, board)
+        store_verbs.score(store_verbs.part(store.member, i, board), 0, board)

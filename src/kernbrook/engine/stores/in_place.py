@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.engine.progress import SEED, Board, Progress
 from kernbrook.engine.state import copied, like, named
+from kernbrook.engine.store_verbs import learn, score
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, together
 from kernbrook.engine.uniting import Apart
-from kernbrook.engine.verbs import learn, score
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array
 

@@ -13,23 +13,14 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import ROOM, linked, pin, through
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Progress
+from kernbrook.engine.rule_links import link_linear
 from kernbrook.engine.rules import typed
 from kernbrook.engine.same import same
 from kernbrook.engine.state import Field, Table, flat, under
+from kernbrook.engine.store_verbs import learn, part, parts_of, score, sound
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look
 from kernbrook.engine.uniting import Apart, descend_together
-from kernbrook.engine.verbs import (
-    Coefficients,
-    after_label,
-    descend,
-    learn,
-    link_linear,
-    part,
-    parts_of,
-    predict,
-    score,
-    sound,
-)
+from kernbrook.engine.verbs import Coefficients, after_label, descend, predict
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.features import Monomials, RandomFeatures
 from kernbrook.features.base import Features

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.links import ROOM, linked, pin, through
 from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.rule_links import link_combiner
+from kernbrook.engine.store_verbs import learn, score
 from kernbrook.engine.stores.base import Pass, Setting, Store, summed
-from kernbrook.engine.verbs import learn, link_combiner, score, weigh_all
+from kernbrook.engine.verbs import weigh_all
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors
 from kernbrook.gram.sums import BLOCK, KernelSums

@@ -14,22 +14,11 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import pin, through
+from kernbrook.engine.store_verbs import arrive, learn, part, parts_of, score, sound, stretch
 from kernbrook.engine.stores.ahead import Ahead, hand_on, take_over
 from kernbrook.engine.stores.base import look
 from kernbrook.engine.stores.windows import TILE, meet_points, meet_row, turn_to, window_columns
-from kernbrook.engine.verbs import (
-    Points,
-    Slots,
-    arrive,
-    fit_in,
-    keep_within,
-    learn,
-    part,
-    parts_of,
-    score,
-    sound,
-    stretch,
-)
+from kernbrook.engine.verbs import Points, Slots, fit_in, keep_within
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.numerics.classes import add_step
 from kernbrook.numerics.lanes import lay_across

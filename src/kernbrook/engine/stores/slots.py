@@ -14,13 +14,14 @@ from kernbrook.checks import ask_for, shown
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import ROOM, linked, new_link
 from kernbrook.engine.progress import ROUND, Board, Progress
+from kernbrook.engine.rule_links import link_budgeted
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field, Table, copied, padded_to, spread_along
 from kernbrook.engine.stores.ahead import Helper, Paying, ahead_of
 from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, met, summed
 from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, shelf_of
+from kernbrook.engine.stores.slot_checks import check_slots, check_values
 from kernbrook.engine.stores.slot_union import united
-from kernbrook.engine.stores.slot_values import check_values
 from kernbrook.engine.stores.windows import (
     DenseMeeting,
     followed,
@@ -29,7 +30,7 @@ from kernbrook.engine.stores.windows import (
     meeting_of,
 )
 from kernbrook.engine.uniting import Apart
-from kernbrook.engine.verbs import Slots, link_budgeted
+from kernbrook.engine.verbs import Slots
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import (
     DenseRows,
@@ -41,14 +42,12 @@ from kernbrook.gram.points import (
     SupportVectors,
     call,
     check_array,
-    check_norms,
     check_own,
 )
 from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.kernels.polynomial import PolynomialStep
-from kernbrook.numerics.pairs import dense_norms
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER
 from kernbrook.numerics.storage import renumber, spread_coefficients
 
@@ -189,7 +188,7 @@ class SlotStore(Store):
 
     def prepare(self, state: Kept, rows: Rows, progress: Progress, raw: Any) -> Pass:
         slots, b, m = copied(state.slots), len(rows), len(self.kernels)
-        stored = self._points(Kept(slots, state.points))
+        stored = self.points_of(Kept(slots, state.points))
         self._check_polynomials(rows, stored)
         if self.grows:
             slots = with_room(slots, int(slots.filled.max(initial=0)) + b)
@@ -289,7 +288,7 @@ class SlotStore(Store):
             self._last = state, found
         return found
 
-    def _points(self, state: Kept) -> Rows:
+    def points_of(self, state: Kept) -> Rows:
         """The points that `slots.place` counts from 0."""
         if not self.owns:
             return state.points.rows
@@ -322,7 +321,7 @@ class SlotStore(Store):
         coefficients = np.zeros((len(held), m, c))
         e, s = held // room, held % room
         coefficients[np.arange(len(held)), e] = slots.scale[e] * slots.alpha[e, :, s]
-        points = self._points(state)
+        points = self.points_of(state)
         return DenseRows(points.dense()[held], points.norms[held], points.keys[held]), coefficients
 
     def overflow(self, expert: int) -> NonFiniteError:
@@ -393,38 +392,8 @@ class SlotStore(Store):
         return Kept(slots, points)
 
     def check(self, state: Kept, progress: Progress) -> None:
-        slots, room = state.slots, state.slots.alpha.shape[2]
-        SLOTS.check(slots, self._without)
-        filled = slots.filled[:, 0]
-        most = room - self.learner.spare if not self.grows else room
-        if ((filled < 0) | (filled > most)).any():
-            raise InputError(f"filled: expected 0 to {most}")
-        places = slots.place[np.arange(room) < slots.filled]
-        stored = len(self._points(state))
-        if ((places < 0) | (places >= stored)).any():
-            raise InputError(f"place: expected 0 to {stored - 1}")
-        born = slots.born[np.arange(room) < slots.filled]
-        if not ((born >= 0) & (born < progress.counters[ROUND])).all():
-            raise InputError("born: expected rounds that there were")
-        if self.learner.remembers and (slots.memory[:, 0] < 0).any():
-            raise InputError("memory: expected numbers from 0 in the first column")
-        for e in range(len(filled)):
-            if len(np.unique(slots.place[e, : filled[e]])) < filled[e]:
-                raise InputError("place: expected another point in each slot of an expert")
-        for e in range(len(filled) if slots.order.shape[1] else 0):
-            n = filled[e]
-            if not np.array_equal(np.sort(slots.order[e, :n]), np.arange(n)):
-                raise InputError(f"order: expected the slots 0 to {n - 1}")
-            for name, numbers in (
-                ("diagonal", slots.diagonal[e, :n]),
-                ("factor", np.diagonal(slots.factor[e])[:n]),
-            ):
-                if not (numbers > 0).all():
-                    raise InputError(f"{name}: expected numbers above 0")
-        if self.owns:
-            if not (places == np.flatnonzero(np.arange(room) < slots.filled)).all():
-                raise InputError("place: expected each slot's own point")
-            check_norms(slots.norms.reshape(-1), dense_norms(self._points(state).dense()))
+        SLOTS.check(state.slots, self._without)
+        check_slots(self, state, int(progress.counters[ROUND]))
         if not self.sums.layout.given:
             check_values(self, state)
 
