@@ -9,7 +9,7 @@ import numpy as np
 
 from kernbrook.compiler.links import kind_of
 from kernbrook.engine import guards as guards  # of the verbs of others
-from kernbrook.engine.losses import SQUARED
+from kernbrook.engine.loss_codes import SQUARED
 from kernbrook.engine.model import Model
 from kernbrook.engine.needs import check_rule
 from kernbrook.engine.pool import Member, Part, kernels_of, parts_of_pool, views_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernbrook.engine.model import Model
-from kernbrook.engine.progress import united
+from kernbrook.engine.progress import merged
 from kernbrook.engine.state import flat
 from kernbrook.engine.stores.base import spread_of
 from kernbrook.engine.uniting import Apart
@@ -25,7 +25,7 @@ def take_over(model: Model, old: Model, positions: Labels) -> None:
     own = {f"{i}": store.goes_on(before, state, spread) for i, (store, before, state) in trio}
     model.go_on(flat({"progress": old.progress._asdict(), "stores": own}))
     model.scaler = old.scaler
-    model.calibration = old.calibration.grown(positions, model.setting.scores)
+    model.calibration = old.calibration.with_classes(positions, model.setting.scores)
     model.calibration.rounds = model.rounds
     begin_horizons(model)
 
@@ -42,9 +42,9 @@ def unite(model: Model, models: Sequence[Model], before: Model) -> None:
     chosen = {one.chosen for one in models}
     if len(chosen) > 1:
         raise InputError("merge: the models have chosen different experts for good")
-    progress = united(model.choices.combiner, apart.of("progress"), model.setting.seed)
+    progress = merged(model.choices.combiner, apart.of("progress"), model.setting.seed)
     model.states = tuple(
-        store.united(apart.over(lambda one, i=i: one.states[i]))  # type: ignore[misc]
+        store.merged(apart.over(lambda one, i=i: one.states[i]))  # type: ignore[misc]
         for i, store in enumerate(model.stores)
     )
     model.progress = progress
@@ -62,9 +62,9 @@ def widen(model: Model, old: Model) -> None:
     They were 0 in all rows so far. What cannot go on begins anew.
     """
     trio = zip(model.stores, old.stores, old.states, strict=True)
-    model.states = tuple(store.widened(before, state) for store, before, state in trio)
+    model.states = tuple(store.with_features(before, state) for store, before, state in trio)
     model.progress = old.progress
-    model.scaler = old.scaler.widened(model.setting.width)
+    model.scaler = old.scaler.with_features(model.setting.width)
     model.calibration = old.calibration
     begin_horizons(model)
 

@@ -22,7 +22,7 @@ from kernbrook.engine.progress import Board, check_progress, empty_board
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.state import copied
 from kernbrook.engine.store_verbs import parts_of
-from kernbrook.engine.stores.base import Pass, most_of
+from kernbrook.engine.stores.base import Prepared, most_of
 from kernbrook.engine.verbs import Clock
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats
@@ -114,7 +114,7 @@ def board_of(model: Model, n: int, labels: Any, weights: Floats) -> Board:
     return empty_board(n, model.n_experts, scores, labels, weights, numbers, model.inputs)
 
 
-def go_through(model: Model, passes: Sequence[Pass], board: Board, clock: Clock) -> None:
+def go_through(model: Model, passes: Sequence[Prepared], board: Board, clock: Clock) -> None:
     """All parts of all stores go through a block, each by itself, by several threads."""
     pairs = [(own, member) for own in passes for member in own.members]
     links, kept = model.passes.stores([member for _, member in pairs], board, True)

@@ -165,7 +165,7 @@ def check_progress(combiner: Any, progress: Progress) -> None:
             combiner.check_state(progress.state, len(progress.losses))
 
 
-def united(rule: Any, apart: Apart, seed: int) -> Progress:
+def merged(rule: Any, apart: Apart, seed: int) -> Progress:
     """What committees of the same experts have learned apart, brought together.
 
     rule : of their combiner

@@ -9,7 +9,7 @@ from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import ROOM, family, fill_in, pin, through
 from kernbrook.engine.committee import combine, lose, relative_weights
-from kernbrook.engine.losses import MISTAKES, squared_error
+from kernbrook.engine.loss_codes import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, WEIGHED, Board
 from kernbrook.engine.store_verbs import arrive, learn, part, parts_of, score, sound, stretch
 from kernbrook.engine.verbs import (

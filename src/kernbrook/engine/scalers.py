@@ -176,7 +176,7 @@ class OnlineScaler:
         other.known = known
         return other
 
-    def widened(self, width: int) -> OnlineScaler:
+    def with_features(self, width: int) -> OnlineScaler:
         """The same for rows of more features, which were 0 so far."""
         wide = self._table.along("feature", self.known._asdict(), padded_to(width))
         return self.on(copied(Known(**wide)))
@@ -260,9 +260,9 @@ class Scalers:
         other._each = [None if one is None else change(one) for one in self._each]
         return other
 
-    def widened(self, width: int) -> Scalers:
+    def with_features(self, width: int) -> Scalers:
         """The same for rows of more features, which were 0 so far."""
-        return self._of(lambda one: one.widened(width))
+        return self._of(lambda one: one.with_features(width))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""

@@ -19,6 +19,7 @@ from kernbrook.gram.points import Floats, check_array
 
 State = TypeVar("State")
 Array = NDArray[Any]
+Arrays = dict[str, Array]
 
 
 class Field(NamedTuple):
@@ -110,7 +111,7 @@ class Table:
 
     def along(
         self, axis: str, arrays: Mapping[str, Array], change: Callable[[Array, int], Array]
-    ) -> dict[str, Array]:
+    ) -> Arrays:
         """The arrays, of which those with this axis are changed.
 
         change : called with an array and the number of the axis
@@ -121,7 +122,7 @@ class Table:
                 found[name] = change(found[name], field.axes.index(axis))
         return found
 
-    def merged(self, apart: Apart) -> dict[str, Array]:
+    def merged(self, apart: Apart) -> Arrays:
         """What several models make of the fields that are added up or averaged, by name."""
         return {
             name: apart.of(name).added() if field.merged == "added" else apart.of(name).averaged()
@@ -178,15 +179,15 @@ def copied(arrays: State) -> State:
 # -- arrays in mappings, by names with dots --------------------------------------------------------
 
 
-def under(arrays: Mapping[str, Array], name: str) -> dict[str, Array]:
+def under(arrays: Mapping[str, Array], name: str) -> Arrays:
     """The arrays whose names begin with a name and a dot, without that."""
     begin = f"{name}."
     return {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
 
 
-def flat(tree: Mapping[str, Any]) -> dict[str, Array]:
+def flat(tree: Mapping[str, Any]) -> Arrays:
     """Arrays in mappings in mappings, by names with dots."""
-    found: dict[str, Array] = {}
+    found: Arrays = {}
     for name, value in tree.items():
         if isinstance(value, Mapping):
             found.update({f"{name}.{own}": array for own, array in flat(value).items()})

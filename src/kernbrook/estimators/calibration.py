@@ -13,7 +13,7 @@ from kernbrook.engine.state import Field, Table, copied
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Flags, Floats, Labels
-from kernbrook.numerics.calibration import (
+from kernbrook.numerics.calibration_steps import (
     BINS,
     CELLS,
     FOUND,
@@ -114,7 +114,7 @@ class Calibration:
 
     begun_far = copy  # rows farther from the last label: it goes on from what is known of the next
 
-    def grown(self, positions: Labels, classes: int) -> Calibration:
+    def with_classes(self, positions: Labels, classes: int) -> Calibration:
         """A calibration of more classes: old ones keep their odds, a new one has one label's.
 
         What is known of mean errors, of two classes alone, is left behind.

@@ -13,7 +13,7 @@ from kernbrook.engine.state import Field, Table, copied
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
 from kernbrook.gram.points import Flags, Floats, Labels
-from kernbrook.numerics.intervals import deviation, half_width
+from kernbrook.numerics.interval_widths import deviation, half_width
 
 WINDOW = 1000  # errors that are kept
 FADING = 0.99  # weight of an error, beside that of the next one

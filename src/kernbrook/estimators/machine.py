@@ -56,7 +56,7 @@ from kernbrook.estimators.labelled import (
     without,
 )
 from kernbrook.estimators.making import Pool, make_model, pool_of, shared_kernels
-from kernbrook.estimators.merging import united
+from kernbrook.estimators.merging import merged
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import (
@@ -439,7 +439,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
     @changes
     def _merge(self, others: Sequence[Any], since: Any) -> None:
         check_is_fitted(self)
-        self.__dict__.update(united(self, others, since))
+        self.__dict__.update(merged(self, others, since))
         self.__dict__.pop("_number", None)
 
     @in_turn

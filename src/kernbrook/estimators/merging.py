@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kernbrook.estimators.machine import OnlineMachine
 
 
-def united(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str, Any]:
+def merged(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str, Any]:
     """The attributes of a model that has learned what several have; see `OnlineMachine.merge`."""
     models = [model, *others]
     known = models if since is None else [*models, since]

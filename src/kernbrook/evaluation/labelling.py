@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.atomic import check_writable
-from kernbrook.engine.losses import HINGE, MISTAKES
+from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.answers import Answer, AnswerLog, Begun, Question, answers_beside

@@ -1,4 +1,4 @@
-"""Every label."""
+"""AllLabelsRule label."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kernbrook.labels.base import Policy
 
 
 class AllLabels(Policy):
-    """Every label is asked for.
+    """AllLabelsRule label is asked for.
 
     Examples
     --------
@@ -23,15 +23,15 @@ class AllLabels(Policy):
         """Why it asks, in words."""
         return "it asks about every row"
 
-    def rule(self) -> Every:
+    def rule(self) -> AllLabelsRule:
         """The parameters as compiled code reads them."""
-        return Every()
+        return AllLabelsRule()
 
 
-class Every(NamedTuple):
+class AllLabelsRule(NamedTuple):
     """Nothing to know."""
 
 
-@wants.of(Every)
+@wants.of(AllLabelsRule)
 def _wants_every(policy, progress, opinions):
     return True, 0.0

@@ -67,13 +67,13 @@ class Disagreement(Policy):
             f"last {self.window}"
         )
 
-    def rule(self) -> Spread:
+    def rule(self) -> DisagreementRule:
         """The parameters as compiled code reads them."""
         weigh_all, compare_all = self.weights == "all", self.compared == "all"
-        return Spread(self.threshold, self.window, weigh_all, compare_all)
+        return DisagreementRule(self.threshold, self.window, weigh_all, compare_all)
 
 
-class Spread(NamedTuple):
+class DisagreementRule(NamedTuple):
     """threshold, window : as for `Disagreement`; weigh_all, compare_all : not only those in use."""
 
     threshold: float
@@ -82,7 +82,7 @@ class Spread(NamedTuple):
     compare_all: bool
 
 
-@wants.of(Spread)
+@wants.of(DisagreementRule)
 def _wants_where_spread(policy, progress, opinions):
     weights, total = weights_in_use(progress, opinions)
     compared = progress.used.copy()

@@ -65,12 +65,12 @@ class LabelBudget(Policy):
             f"about the last {self.window}; of all labels it asks for {100 * self.rate:.3g} %"
         )
 
-    def rule(self) -> Within:
+    def rule(self) -> LabelBudgetRule:
         """The parameters as compiled code reads them."""
-        return Within(self.rate, self.window, self.memory, self.gain)
+        return LabelBudgetRule(self.rate, self.window, self.memory, self.gain)
 
 
-class Within(NamedTuple):
+class LabelBudgetRule(NamedTuple):
     """rate, window, memory, gain : as for `LabelBudget`.
 
     `progress.asking` holds a running mean of squared errors; sums so far of it, and of the variance
@@ -94,7 +94,7 @@ def worth(state, variance, rounds):
     return 0.5 * rounds * value
 
 
-@wants.of(Within)
+@wants.of(LabelBudgetRule)
 def _wants_within(policy, progress, opinions):
     weights, total = weights_in_use(progress, opinions)
     variance, _ = spread(weights, total, progress.used, views(opinions))
@@ -109,13 +109,13 @@ def _wants_within(policy, progress, opinions):
     return due or worth(progress.asking, variance, rounds) > threshold, variance
 
 
-@note_round.of(Within)
+@note_round.of(LabelBudgetRule)
 def _note_round(policy, progress, variance):
     progress.asking[1] += progress.asking[0]
     progress.asking[2] += variance
 
 
-@note_error.of(Within)
+@note_error.of(LabelBudgetRule)
 def _note_error(policy, progress, error):
     if progress.counters[ASKED] > 0:
         asking = progress.asking

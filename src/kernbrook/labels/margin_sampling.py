@@ -46,18 +46,18 @@ class MarginSampling(Policy):
             f"{self.smoothing:.3g} apart, seldom where they are far apart"
         )
 
-    def rule(self) -> Close:
+    def rule(self) -> MarginRule:
         """The parameters as compiled code reads them."""
-        return Close(self.smoothing)
+        return MarginRule(self.smoothing)
 
 
-class Close(NamedTuple):
+class MarginRule(NamedTuple):
     """smoothing : the margin at which every second label is asked."""
 
     smoothing: float
 
 
-@wants.of(Close)
+@wants.of(MarginRule)
 def _wants_where_close(policy, progress, opinions):
     """Cesa-Bianchi, Gentile, Zaniboni (2006), figure 1."""
     weights, total = weights_in_use(progress, opinions)

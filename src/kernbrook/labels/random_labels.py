@@ -33,18 +33,18 @@ class RandomLabels(Policy):
         """Why it asks, in words."""
         return f"by chance: of all rows it asks about {100 * self.rate:.3g} %"
 
-    def rule(self) -> AtRandom:
+    def rule(self) -> RandomLabelsRule:
         """The parameters as compiled code reads them."""
-        return AtRandom(self.rate)
+        return RandomLabelsRule(self.rate)
 
 
-class AtRandom(NamedTuple):
+class RandomLabelsRule(NamedTuple):
     """rate : share of the labels."""
 
     rate: float
 
 
-@wants.of(AtRandom)
+@wants.of(RandomLabelsRule)
 def _wants_at_random(policy, progress, opinions):
     counters = progress.counters
     draw = uniform(counters[SEED], counters[ROUND], DRAW_LABEL * PURPOSE)

@@ -45,19 +45,19 @@ class VarianceSampling(Policy):
             f"ask about the last {self.window}"
         )
 
-    def rule(self) -> Uncertain:
+    def rule(self) -> VarianceRule:
         """The parameters as compiled code reads them."""
-        return Uncertain(self.threshold, self.window)
+        return VarianceRule(self.threshold, self.window)
 
 
-class Uncertain(NamedTuple):
+class VarianceRule(NamedTuple):
     """threshold, window : as for `VarianceSampling`."""
 
     threshold: float
     window: int
 
 
-@wants.of(Uncertain)
+@wants.of(VarianceRule)
 def _wants_where_uncertain(policy, progress, opinions):
     weights, total = weights_in_use(progress, opinions)
     variance = math.inf

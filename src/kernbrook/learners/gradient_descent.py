@@ -16,7 +16,7 @@ from kernbrook.engine.verbs import Change, after_label, descend, expand, fit_in,
 from kernbrook.errors import InputError
 from kernbrook.features.base import MAP, Floats
 from kernbrook.learners.steps import product, sign_of
-from kernbrook.numerics.classes import log_loss
+from kernbrook.numerics.scores_of_classes import log_loss
 from kernbrook.numerics.upkeep import oldest, scale, score_slots
 from kernbrook.numerics.zero import ZERO
 

@@ -12,7 +12,7 @@ from kernbrook.engine.horizons import lines
 from kernbrook.engine.horizons.committees import LATE, NAMES, SEED, SOON, Committees, Distant, Kept
 from kernbrook.engine.horizons.laps import LAPS_LATE, check_labels
 from kernbrook.engine.horizons.lines import Lines
-from kernbrook.engine.progress import MOST_LOSS, Progress, check_progress, restored, united
+from kernbrook.engine.progress import MOST_LOSS, Progress, check_progress, merged, restored
 from kernbrook.engine.state import flat, under
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
@@ -104,10 +104,10 @@ class Horizons(Committees):
     def unite(self, model: Model, apart: Apart) -> None:
         """Know what several models know of this, apart; rows of this lap are not judged."""
         far = apart.of("horizons")
-        self.lines = lines.united(far.of("lines"))
+        self.lines = lines.merged(far.of("lines"))
         for name in NAMES[1:]:
             each = far.of(name)
-            progress = united(self.choices.combiner, each.of("progress"), SEED)
+            progress = merged(self.choices.combiner, each.of("progress"), SEED)
             calibration = model.calibration.begun_far()
             calibration.unite(
                 apart.over(

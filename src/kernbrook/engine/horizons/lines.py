@@ -118,7 +118,7 @@ def solved(squares: Floats, products: Floats) -> Floats:
     return solution
 
 
-def united(apart: Apart) -> Lines:
+def merged(apart: Apart) -> Lines:
     """What those of several models know: exactly where they began together."""
     first = apart.each[0]
     if not all(np.array_equal(one.scale, first.scale) for one in apart.each):

@@ -16,7 +16,7 @@ from kernbrook.engine.rule_links import link_expander
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field
 from kernbrook.engine.store_verbs import learn, score
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look, met, summed
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look, met, summed
 from kernbrook.engine.uniting import Apart, union
 from kernbrook.engine.verbs import expand
 from kernbrook.errors import NonFiniteError
@@ -33,7 +33,7 @@ SMALL = 2.0**-64  # a smaller scale moves into the coefficients: a power of 2, s
 SCALE = Field(("expert",), start=1.0, above=0.0, most=1.0)
 
 
-class Held(NamedTuple):
+class ExpansionState(NamedTuple):
     """The state: support vectors with (n, m c) coefficients, and (m,) common factors of these."""
 
     support: SupportVectors
@@ -189,11 +189,13 @@ class Expansion(Store):
         self.needs_diagonal = any(part.learner.needs_diagonal for part in parts)
         self.sums = KernelSums(kernels, Layout(kernels, setting.scores, dtype=setting.dtype))
 
-    def begin(self) -> Held:
+    def begin(self) -> ExpansionState:
         m, columns = len(self.experts), len(self.experts) * self.setting.scores
-        return Held(SupportVectors(columns, self.setting.width, self.setting.sparse), np.ones(m))
+        return ExpansionState(
+            SupportVectors(columns, self.setting.width, self.setting.sparse), np.ones(m)
+        )
 
-    def prepare(self, state: Held, rows: Rows, progress: Progress, raw: Any) -> Pass:
+    def prepare(self, state: ExpansionState, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         support, layout = state.support, self.sums.layout
         totals, sizes = self.sums.sums(support, rows)
         pairs = Block(rows, layout).own_pairs()
@@ -203,7 +205,7 @@ class Expansion(Store):
         sums = self._block(state, pairs, totals, sizes, keys, known, own)
         member = Growing(self._links(), sums)
 
-        def finish(board: Board, asked: Flags) -> Held:
+        def finish(board: Board, asked: Flags) -> ExpansionState:
             self._check(sums)
             held = support
             if sums.shifts.any():
@@ -212,13 +214,13 @@ class Expansion(Store):
             added = np.flatnonzero(own.any(axis=1))
             if len(added):
                 held = held.appended(rows, added, own[added])
-            return Held(held, sums.scale)
+            return ExpansionState(held, sums.scale)
 
-        return Pass((member,), 1, finish)
+        return Prepared((member,), 1, finish)
 
     def _block(
         self,
-        state: Held,
+        state: ExpansionState,
         pairs: Floats,
         totals: Floats,
         sizes: Floats,
@@ -252,51 +254,53 @@ class Expansion(Store):
             "lower its degree"
         )
 
-    def reading(self, state: Held, rows: Rows, raw: Any) -> Pass:
+    def reading(self, state: ExpansionState, rows: Rows, raw: Any) -> Prepared:
         totals, sizes = self.sums.sums(state.support, rows)
         scale = np.repeat(state.scale, self.setting.scores)[:, None]
         return summed(self.experts, scale * totals, scale * sizes, state)
 
-    def arrays(self, state: Held) -> dict[str, NDArray[Any]]:
+    def arrays(self, state: ExpansionState) -> dict[str, NDArray[Any]]:
         return {**state.support.arrays(), "scale": state.scale}
 
-    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Held:
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> ExpansionState:
         support, scale = self.begin()
         support.restore(arrays)
         check_array("scale", arrays.get("scale"), scale.shape, scale.dtype)
-        return Held(support, arrays["scale"])
+        return ExpansionState(support, arrays["scale"])
 
-    def check(self, state: Held, progress: Progress) -> None:
+    def check(self, state: ExpansionState, progress: Progress) -> None:
         SCALE.check("scale", state.scale)
 
-    def expansion(self, state: Held) -> tuple[Rows, Floats]:
+    def expansion(self, state: ExpansionState) -> tuple[Rows, Floats]:
         stored = state.support.coefficients
         coefficients = stored.reshape(len(stored), len(self.experts), self.setting.scores)
         return state.support.rows, coefficients * state.scale[:, None]
 
-    def held(self, state: Held) -> int:
+    def held(self, state: ExpansionState) -> int:
         return state.support.n
 
-    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+    def with_classes(
+        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
+    ) -> dict[str, NDArray[Any]]:
         stored = arrays["coefficients"]
         n, m, (c, k) = len(stored), len(self.experts), spread.coefficients.shape
         each = stored.reshape(n, m, c) @ spread.coefficients
         return {**arrays, "coefficients": each.reshape(n, m * k)}
 
-    def united(self, apart: Apart) -> Held:
+    def merged(self, apart: Apart) -> ExpansionState:
         points, _, averaged = union(
             self.setting.width, self.setting.sparse, apart.over(self.expansion)
         )
         support = points.with_coefficients(averaged.reshape(len(averaged), -1))
         used = np.flatnonzero(support.coefficients.any(axis=1))
-        return Held(support.kept(used), np.ones(len(self.experts)))
+        return ExpansionState(support.kept(used), np.ones(len(self.experts)))
 
-    def counts(self, state: Held) -> Labels:
+    def counts(self, state: ExpansionState) -> Labels:
         return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)
 
-    def nbytes(self, state: Held) -> int:
+    def nbytes(self, state: ExpansionState) -> int:
         return state.support.nbytes
 
-    def only(self, state: Held, expert: int) -> Held:
+    def only(self, state: ExpansionState, expert: int) -> ExpansionState:
         columns = np.flatnonzero(np.repeat(self.experts == expert, self.setting.scores))
         return state._replace(support=state.support.only_columns(columns.tolist()))

@@ -18,7 +18,7 @@ from kernbrook.engine.rules import typed
 from kernbrook.engine.same import same
 from kernbrook.engine.state import Field, Table, flat, under
 from kernbrook.engine.store_verbs import learn, part, parts_of, score, sound
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look
 from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import Coefficients, after_label, descend, predict
 from kernbrook.errors import InputError, NonFiniteError
@@ -136,7 +136,7 @@ class Numbers(NamedTuple):
 COEFFICIENTS = Table(Numbers, theta=Field(("theta",)), extra=Field(("extra",)))
 
 
-class Learned(NamedTuple):
+class LinearState(NamedTuple):
     """The state: coefficients and what else learners keep, expert after expert; and the maps."""
 
     theta: Floats
@@ -181,7 +181,7 @@ class Linear(Store):
         self.at, self.more = (np.concatenate([[0], np.cumsum(size)]) for size in sizes)
         self.first = np.concatenate([[0], np.cumsum(dims)])[self.which]
 
-    def begin(self) -> Learned:
+    def begin(self) -> LinearState:
         sizes, width = np.diff(self.at) + np.diff(self.more), self.setting.width
         numbers = int(sizes.sum()) + sum(numbers_of(*one, width) for one in self.maps)
         greatest = sizes.argmax()
@@ -197,7 +197,7 @@ class Linear(Store):
         for e, learner in enumerate(self.learners):
             own = extra[self.more[e] : self.more[e + 1]]
             learner.fill_extra(own.reshape(self.rows[e], self.dims[e]))
-        return Learned(theta, extra, PoolMap(maps))
+        return LinearState(theta, extra, PoolMap(maps))
 
     def _nothing(self) -> Numbers:
         """Zeros for all experts."""
@@ -207,22 +207,22 @@ class Linear(Store):
         """Of a map, for its draws."""
         return i + FAR_APART * self.view
 
-    def prepare(self, state: Learned, rows: Rows, progress: Progress, raw: Any) -> Pass:
+    def prepare(self, state: LinearState, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         after = state._replace(theta=state.theta.copy(), extra=state.extra.copy())
         return self._pass(after, rows)
 
-    def reading(self, state: Learned, rows: Rows, raw: Any) -> Pass:
+    def reading(self, state: LinearState, rows: Rows, raw: Any) -> Prepared:
         return self._pass(state, rows)
 
-    def _pass(self, state: Learned, rows: Rows) -> Pass:
+    def _pass(self, state: LinearState, rows: Rows) -> Prepared:
         b = len(rows)
         features = self._features(state.pool, rows)
         member = self.member(features, state.theta, state.extra, self.scratch())
         threads = threads_for(b * int((self.dims * (self.rows + 1)).sum()))
 
-        return Pass((member,), threads, lambda *_: self._checked(state))
+        return Prepared((member,), threads, lambda *_: self._checked(state))
 
-    def _checked(self, state: Learned) -> Learned:
+    def _checked(self, state: LinearState) -> LinearState:
         """The state; NonFiniteError where it has overflowed."""
         if not (np.isfinite(state.theta).all() and np.isfinite(state.extra).all()):
             raise diverged()
@@ -260,11 +260,13 @@ class Linear(Store):
     def overflow(self, expert: int) -> NonFiniteError:
         return diverged(f"kernel {self.kernels[expert]}: ")
 
-    def arrays(self, state: Learned) -> dict[str, NDArray[Any]]:
+    def arrays(self, state: LinearState) -> dict[str, NDArray[Any]]:
         maps = {f"{i}": one.arrays() for i, one in enumerate(state.pool.maps)}
         return flat({"theta": state.theta, "extra": state.extra, "maps": maps})
 
-    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+    def with_classes(
+        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
+    ) -> dict[str, NDArray[Any]]:
         c = len(spread.coefficients)
         theta, extra, at, more = [], [], 0, 0
         for e, d in enumerate(map(int, self.dims)):
@@ -283,7 +285,7 @@ class Linear(Store):
         }
         return {**arrays, **joined}
 
-    def united(self, apart: Apart) -> Learned:
+    def merged(self, apart: Apart) -> LinearState:
         first, *others = (self._drawn(state) for state in apart.each)
         if not all(same(first, other) for other in others):
             raise InputError(
@@ -298,18 +300,18 @@ class Linear(Store):
             now.theta[:], now.extra[:] = theta, extra
         return self._checked(fresh._replace(pool=apart.each[0].pool))
 
-    def _drawn(self, state: Learned) -> list[NDArray[Any]]:
+    def _drawn(self, state: LinearState) -> list[NDArray[Any]]:
         """The arrays of the maps."""
         return [array for one in state.pool.maps for array in one.arrays().values()]
 
-    def _held(self, state: Learned, e: int) -> Coefficients:
+    def _held(self, state: LinearState, e: int) -> Coefficients:
         """What an expert holds: views."""
         d = int(self.dims[e])
         theta = state.theta[self.at[e] : self.at[e + 1]].reshape(-1, d)
         extra = state.extra[self.more[e] : self.more[e + 1]].reshape(-1, d)
         return Coefficients(theta, extra, np.empty(0))
 
-    def widened(self, before: Linear, state: Learned) -> Learned:
+    def with_features(self, before: Linear, state: LinearState) -> LinearState:
         """Experts begin anew on maps that cannot go on."""
         fresh, width, seed = self.begin(), self.setting.width, self.setting.seed
         held = [widen(one, width, seed, self._index(i)) for i, one in enumerate(state.pool.maps)]
@@ -322,16 +324,16 @@ class Linear(Store):
         pairs = zip(held, fresh.pool.maps, strict=True)
         return fresh._replace(pool=PoolMap([own or new for own, new in pairs]))
 
-    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Learned:
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> LinearState:
         learned = COEFFICIENTS.restored(self._nothing(), arrays)
         maps = []
         for i, (kernel, recipe) in enumerate(self.maps):
             with within(f"maps.{i}."):
                 own = under(arrays, f"maps.{i}")
                 maps.append(restore(kernel, recipe, self.setting.width, own))
-        return Learned(*learned, PoolMap(maps))
+        return LinearState(*learned, PoolMap(maps))
 
-    def check(self, state: Learned, progress: Progress) -> None:
+    def check(self, state: LinearState, progress: Progress) -> None:
         COEFFICIENTS.check(state)
 
 

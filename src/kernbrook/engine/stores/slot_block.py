@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import pin, through
 from kernbrook.engine.store_verbs import arrive, learn, part, parts_of, score, sound, stretch
-from kernbrook.engine.stores.ahead import Ahead, hand_on, take_over
 from kernbrook.engine.stores.base import look
-from kernbrook.engine.stores.windows import TILE, meet_points, meet_row, turn_to, window_columns
+from kernbrook.engine.stores.helper import Ahead, hand_on, take_over
+from kernbrook.engine.stores.meetings import TILE, meet_points, meet_row, turn_to, window_columns
 from kernbrook.engine.verbs import Points, Slots, fit_in, keep_within
 from kernbrook.gram.points import Floats, Labels
-from kernbrook.numerics.classes import add_step
 from kernbrook.numerics.lanes import lay_across
 from kernbrook.numerics.plan import Parts
+from kernbrook.numerics.scores_of_classes import add_step
 from kernbrook.numerics.storage import aligned
 from kernbrook.numerics.upkeep import score_slots
 from kernbrook.numerics.values import kernel_rows
@@ -111,7 +111,7 @@ def shelf_of(groups: int, places: int, channels: int, window: int, kind: Any) ->
     )  # fmt: skip
 
 
-class Budgeted(NamedTuple):
+class SlotsForm(NamedTuple):
     """The compiled form: experts of one rule, to which there is a link, and what they meet."""
 
     rule: Any
@@ -136,12 +136,12 @@ class Seated(NamedTuple):
     slots: Any
 
 
-@parts_of.of(Budgeted)
+@parts_of.of(SlotsForm)
 def _parts_of(member):
     return member.block.experts.shape[0]
 
 
-@part.of(Budgeted)
+@part.of(SlotsForm)
 def _part(member, i, board):
     seat = seat_of(member.block, i)
     return Seated(member.rule, seat, pin(seat.slots, member.block.pins[i]))
@@ -168,12 +168,12 @@ def window_of(window, b, t):
     return lo, min(lo + window, b)
 
 
-@stretch.of(Budgeted)
+@stretch.of(SlotsForm)
 def _stretch(member):
     return member.block.window if member.block.window > 0 else 1
 
 
-@arrive.of(Budgeted)
+@arrive.of(SlotsForm)
 def _arrive(member, first, last, t):
     block = member.block
     if block.window > 0 and t % block.window == 0:
@@ -272,7 +272,7 @@ def _learn(part, t, updates, clock, board):
         through(keep_within, rule, part.slots, seen, later, points, t - lo)
 
 
-@sound.of(Budgeted)
+@sound.of(SlotsForm)
 def _sound(member, i):
     block, slots = member.block, member.block.slots
     sound = finite(slots.alpha[i].reshape(-1)) and finite(slots.memory[i])

@@ -46,7 +46,7 @@ def check_slots(store: Any, state: Any, rounds: int) -> None:
         ):
             if not (numbers > 0).all():
                 raise InputError(f"{name}: expected numbers above 0")
-    if store.owns:
+    if store.merges_points:
         if not (places == np.flatnonzero(np.arange(room) < slots.filled)).all():
             raise InputError("place: expected each slot's own point")
         check_norms(slots.norms.reshape(-1), dense_norms(store.points_of(state).dense()))

@@ -17,18 +17,18 @@ from kernbrook.engine.progress import ROUND, Board, Progress
 from kernbrook.engine.rule_links import link_budgeted
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field, Table, copied, padded_to, spread_along
-from kernbrook.engine.stores.ahead import Helper, Paying, ahead_of
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, met, summed
-from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, shelf_of
-from kernbrook.engine.stores.slot_checks import check_slots, check_values
-from kernbrook.engine.stores.slot_union import united
-from kernbrook.engine.stores.windows import (
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, met, summed
+from kernbrook.engine.stores.helper import Helper, Paying, ahead_of
+from kernbrook.engine.stores.meetings import (
     DenseMeeting,
     followed,
     link_meeting,
     link_single_meeting,
     meeting_of,
 )
+from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, shelf_of
+from kernbrook.engine.stores.slot_checks import check_slots, check_values
+from kernbrook.engine.stores.slot_union import merged
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Slots
 from kernbrook.errors import InputError, NonFiniteError
@@ -75,7 +75,7 @@ SLOTS = Table(
 MERGED = "points", "norms"  # fields where points are merged
 
 
-class Kept(NamedTuple):
+class SlotState(NamedTuple):
     """The state: the slots, and the points that they hold, without coefficients.
 
     changes : whether the arrays change in place, as rows are learned one at a time
@@ -87,7 +87,7 @@ class Kept(NamedTuple):
 
     def __reduce__(self) -> Any:
         """As it is, without room for more."""
-        return Kept, tuple(still(self))
+        return SlotState, tuple(still(self))
 
 
 def numbers_in(rows: Rows) -> int:
@@ -95,7 +95,7 @@ def numbers_in(rows: Rows) -> int:
     return rows.X.size if isinstance(rows, DenseRows) else len(rows.csr()[0])
 
 
-def still(state: Kept) -> Kept:
+def still(state: SlotState) -> SlotState:
     """The state, or a copy of one that changes, made while no row is learned."""
     if not state.changes:
         return state
@@ -103,7 +103,7 @@ def still(state: Kept) -> Kept:
     slots, points.counted, points._X, points._norms, points._keys = copied_at_once(
         state.slots, points.counted, points._X, points._norms, points._keys
     )
-    return Kept(slots, points)
+    return SlotState(slots, points)
 
 
 @njit(cache=True)
@@ -139,11 +139,13 @@ class SlotStore(Store):
         self.learner, self.rule, self.kernels = learner, typed(rule), kernels
         self.experts = np.array(experts)
         self.keeps = learner.keeps(rule)
-        self.owns = "points" in self.keeps  # merged points are no rows of the data
+        self.merges_points = "points" in self.keeps  # merged points are no rows of the data
         self.setting = setting._replace(
-            sparse=setting.sparse and not self.owns,
-            judges_stored=setting.judges_stored or self.owns,
-            dtype="float64" if self.owns else setting.dtype,  # they change between two windows
+            sparse=setting.sparse and not self.merges_points,
+            judges_stored=setting.judges_stored or self.merges_points,
+            dtype="float64"
+            if self.merges_points
+            else setting.dtype,  # they change between two windows
         )
         self.budget = learner.slots()
         self.grows = self.budget is None
@@ -162,13 +164,18 @@ class SlotStore(Store):
         """Without what is only kept for the next call."""
         return {**vars(self), "_last": (None, None), "_paying": Paying()}
 
-    def begin(self) -> Kept:
+    def begin(self) -> SlotState:
         budget, m = self.budget or 0, len(self.kernels)
         squares = len(self.keeps & {"gram", "factor"})
-        each = self.setting.scores + 3 + squares * budget + self.owns * (self.setting.width + 1)
+        each = (
+            self.setting.scores
+            + 3
+            + squares * budget
+            + self.merges_points * (self.setting.width + 1)
+        )
         # Twice: it learns on a copy.
         ask_for(2 * m * budget * each, f"{shown(self.learner)} with {self._kernels}")
-        return Kept(self._empty(budget), self._no_points())
+        return SlotState(self._empty(budget), self._no_points())
 
     @property
     def _kernels(self) -> str:
@@ -182,13 +189,13 @@ class SlotStore(Store):
         slots: Slots = SLOTS.begun(
             expert=len(self.kernels), score=self.setting.scores, slot=budget,
             gram=budget * ("gram" in self.keeps), factor=budget * ("factor" in self.keeps),
-            merged=budget * self.owns, feature=self.setting.width * self.owns,
+            merged=budget * self.merges_points, feature=self.setting.width * self.merges_points,
         )  # fmt: skip
         return slots
 
-    def prepare(self, state: Kept, rows: Rows, progress: Progress, raw: Any) -> Pass:
+    def prepare(self, state: SlotState, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         slots, b, m = copied(state.slots), len(rows), len(self.kernels)
-        stored = self.points_of(Kept(slots, state.points))
+        stored = self.points_of(SlotState(slots, state.points))
         self._check_polynomials(rows, stored)
         if self.grows:
             slots = with_room(slots, int(slots.filled.max(initial=0)) + b)
@@ -196,25 +203,25 @@ class SlotStore(Store):
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
         seen = np.concatenate([stored.keys, keys]), known
         filled = int(slots.filled[0, 0])
-        alone = m == 1 < threads and not self.owns  # merged points change where they are
+        alone = m == 1 < threads and not self.merges_points  # merged points change where they are
         many = alone and filled * numbers_in(rows) >= HELPED * b
         helped = many and self._paying.choose()
         block, kept = self._block(slots, stored, rows, seen, -(-m // min(threads, m)), helped)
-        member = Budgeted(self.link(), block)
+        member = SlotsForm(self.link(), block)
         what = block.ahead, block.meeting, block.parts, block.window, b
         helper = Helper(what) if helped else None
         begin = perf_counter()
 
-        def finish(board: Board, asked: Flags) -> Kept:
+        def finish(board: Board, asked: Flags) -> SlotState:
             if many:
                 self._paying.note(helped, (perf_counter() - begin) / (b * filled))
             if not (sound := of_numbers(slots)).all():
                 raise self.overflow(int(sound.argmin()))
-            if self.owns:
-                return Kept(slots, state.points)
-            return Kept(slots, self._used(state.points, slots, rows, len(stored)))
+            if self.merges_points:
+                return SlotState(slots, state.points)
+            return SlotState(slots, self._used(state.points, slots, rows, len(stored)))
 
-        return Pass((member,), threads, finish, pieces=1, outlives=kept, helper=helper)
+        return Prepared((member,), threads, finish, pieces=1, outlives=kept, helper=helper)
 
     def link(self) -> Any:
         """To the rule."""
@@ -231,7 +238,7 @@ class SlotStore(Store):
     ) -> tuple[SlotBlock, Any]:
         """What the experts meet, and what must outlive it; seen : the block's `keys`, `known`."""
         (m, _, room), b, layout = slots.alpha.shape, len(rows), self.sums.layout
-        points = stored if self.owns else followed(stored, rows)
+        points = stored if self.merges_points else followed(stored, rows)
         longer = 2 if isinstance(points, SparseRows) else 1  # a point's entries are found once
         window, groups = min(longer * WINDOW, b), -(-m // each)
         given = self._given(points, rows)
@@ -239,7 +246,7 @@ class SlotStore(Store):
         single = layout.dtype == np.float32
         link, kept = new_link(link_single_meeting if single else link_meeting, meeting)
         nothing = np.zeros((0, self.setting.width)), np.zeros(0), np.zeros(0)
-        if isinstance(meeting, DenseMeeting) and self.owns:
+        if isinstance(meeting, DenseMeeting) and self.merges_points:
             nothing = meeting.rows, meeting.row_norms, meeting.columns
         channels, n = len(layout.channels), len(points)
         own = np.zeros((channels, 1, b), layout.dtype)
@@ -269,18 +276,18 @@ class SlotStore(Store):
             check_own(kernel, out[len(points) - len(rows) :])
         return given
 
-    def reading(self, state: Kept, rows: Rows, raw: Any) -> Pass:
+    def reading(self, state: SlotState, rows: Rows, raw: Any) -> Prepared:
         totals, sizes = self.sums.sums(self._support(state), rows)
         return summed(self.experts, totals, sizes, state)
 
-    def _support(self, state: Kept) -> SupportVectors:
+    def _support(self, state: SlotState) -> SupportVectors:
         """The points with the experts' coefficients."""
         state, (known, found) = still(state), self._last
         if known is not state:
             points, spread = self.expansion(state)
             columns = spread.shape[1] * spread.shape[2]
             found = SupportVectors(columns, self.setting.width, False)
-            if self.owns:
+            if self.merges_points:
                 every = np.arange(len(points))
                 found = found.appended(points, every, spread.reshape(-1, columns))
             else:
@@ -288,29 +295,29 @@ class SlotStore(Store):
             self._last = state, found
         return found
 
-    def points_of(self, state: Kept) -> Rows:
+    def points_of(self, state: SlotState) -> Rows:
         """The points that `slots.place` counts from 0."""
-        if not self.owns:
+        if not self.merges_points:
             return state.points.rows
         points, norms = state.slots.points, state.slots.norms.reshape(-1)
         n = len(norms)
         return DenseRows(points.reshape(n, points.shape[2]), norms, np.zeros(n, np.int64))
 
-    def arrays(self, state: Kept) -> dict[str, NDArray[Any]]:
+    def arrays(self, state: SlotState) -> dict[str, NDArray[Any]]:
         state = still(state)
-        held = {} if self.owns else state.points.arrays()
+        held = {} if self.merges_points else state.points.arrays()
         slots = state.slots._asdict()
         return {**{name: slots[name] for name in slots if name not in self._without}, **held}
 
     @property
     def _without(self) -> tuple[str, ...]:
         """Fields that the slots do not have."""
-        return () if self.owns else MERGED
+        return () if self.merges_points else MERGED
 
-    def expansion(self, state: Kept) -> tuple[Rows, Floats]:
+    def expansion(self, state: SlotState) -> tuple[Rows, Floats]:
         state = still(state)
         slots, m, c = state.slots, len(self.kernels), self.setting.scores
-        if not self.owns:
+        if not self.merges_points:
             out = np.empty((state.points.n, m * c))
             spread_coefficients(
                 slots.alpha, slots.scale.reshape(-1), slots.place, slots.filled.reshape(-1), out
@@ -329,39 +336,41 @@ class SlotStore(Store):
             f"kernel {self.kernels[expert]}: its sums overflowed; scale the features"
         )
 
-    def held(self, state: Kept) -> int:
+    def held(self, state: SlotState) -> int:
         return state.points.n
 
-    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+    def with_classes(
+        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
+    ) -> dict[str, NDArray[Any]]:
         if self.learner.remembers and len(spread.coefficients) == 1:
             raise InputError(
                 f"{self.learner!r} keeps the length of one score, and cannot learn of a third class"
             )
         return SLOTS.along("score", arrays, spread_along(spread.coefficients))
 
-    def united(self, apart: Apart) -> Kept:
-        return Kept(*united(self, apart.over(still)))
+    def merged(self, apart: Apart) -> SlotState:
+        return SlotState(*merged(self, apart.over(still)))
 
-    def widened(self, before: SlotStore, state: Kept) -> Kept:
+    def with_features(self, before: SlotStore, state: SlotState) -> SlotState:
         given = any(channel >= FIRST_GIVEN for channel in self.sums.layout.channels)
         if given and self.keeps & {"gram", "factor"}:
             return self.begin()  # the values that they keep may be others now
-        wide: Kept = super().widened(before, state)
+        wide: SlotState = super().with_features(before, state)
         return wide
 
-    def counts(self, state: Kept) -> Labels:
+    def counts(self, state: SlotState) -> Labels:
         return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)
 
-    def nbytes(self, state: Kept) -> int:
+    def nbytes(self, state: SlotState) -> int:
         state = still(state)
         return state.points.nbytes + sum(array.nbytes for array in state.slots)
 
-    def only(self, state: Kept, expert: int) -> Kept:
+    def only(self, state: SlotState, expert: int) -> SlotState:
         state = still(state)
         slots = copied(state.slots)
         slots.filled[self.experts != expert] = 0
         used = renumber(slots.place, slots.filled.reshape(-1), state.points.n)
-        return Kept(slots, state.points if self.owns else state.points.kept(used))
+        return SlotState(slots, state.points if self.merges_points else state.points.kept(used))
 
     def _used(self, points: SupportVectors, slots: Slots, rows: Rows, n: int) -> SupportVectors:
         """The stored points and rows of the block that some slot holds; changes `slots.place`."""
@@ -381,17 +390,17 @@ class SlotStore(Store):
                     f"kernel {kernel}: its values overflow; scale the features, or lower its degree"
                 )
 
-    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Kept:
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> SlotState:
         shape = np.shape(arrays.get("alpha", ()))
         room = self.budget or (shape[-1] if shape else 0)
         of_each = len(self.kernels), self.setting.scores, room
         check_array("alpha", arrays.get("alpha"), of_each, np.float64)  # before so much is taken
         slots, points = SLOTS.restored(self._empty(room), arrays, self._without), self._no_points()
-        if not self.owns:
+        if not self.merges_points:
             points.restore(arrays)
-        return Kept(slots, points)
+        return SlotState(slots, points)
 
-    def check(self, state: Kept, progress: Progress) -> None:
+    def check(self, state: SlotState, progress: Progress) -> None:
         SLOTS.check(state.slots, self._without)
         check_slots(self, state, int(progress.counters[ROUND]))
         if not self.sums.layout.given:
