@@ -139,13 +139,11 @@ class SlotStore(Store):
         self.learner, self.rule, self.kernels = learner, typed(rule), kernels
         self.experts = np.array(experts)
         self.keeps = learner.keeps(rule)
-        self.merges_points = "points" in self.keeps  # merged points are no rows of the data
+        self.merges_points = merges = "points" in self.keeps  # they are no rows of the data
         self.setting = setting._replace(
-            sparse=setting.sparse and not self.merges_points,
-            judges_stored=setting.judges_stored or self.merges_points,
-            dtype="float64"
-            if self.merges_points
-            else setting.dtype,  # they change between two windows
+            sparse=setting.sparse and not merges,
+            judges_stored=setting.judges_stored or merges,
+            dtype="float64" if merges else setting.dtype,  # they change between two windows
         )
         self.budget = learner.slots()
         self.grows = self.budget is None
@@ -167,12 +165,8 @@ class SlotStore(Store):
     def begin(self) -> SlotState:
         budget, m = self.budget or 0, len(self.kernels)
         squares = len(self.keeps & {"gram", "factor"})
-        each = (
-            self.setting.scores
-            + 3
-            + squares * budget
-            + self.merges_points * (self.setting.width + 1)
-        )
+        each = self.setting.scores + 3 + squares * budget
+        each += self.merges_points * (self.setting.width + 1)
         # Twice: it learns on a copy.
         ask_for(2 * m * budget * each, f"{shown(self.learner)} with {self._kernels}")
         return SlotState(self._empty(budget), self._no_points())
