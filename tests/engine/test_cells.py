@@ -454,7 +454,7 @@ def test_a_file_goes_on(C, n, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def with_classes(tmp_path_factory):
+def grown(tmp_path_factory):
     """The bytes of a model with cuts, leaves that collect, free pairs and free slots."""
     model = machine(2, kb.Cells([GRIDS, kb.GrownPartitions(5, nodes=60, inputs=4, slots=12)]))
     X, y = stream(2, 1800)

@@ -35,9 +35,9 @@ def test_transform_is_what_would_come_next_and_changes_nothing(method):
     X = rows()
     scaler = OnlineScaler(method, X.shape[1])
     scaler.learn(X[:30])
-    before = {name: array.copy() for name, array in scaler.arrays().items()}
+    before = {name: array.copy() for name, array in scaler.known._asdict().items()}
     found = scaler.transform(X[30:])
-    for name, array in scaler.arrays().items():
+    for name, array in scaler.known._asdict().items():
         np.testing.assert_array_equal(array, before[name])
     for i in range(30, 60):
         twin = scaler.copy()

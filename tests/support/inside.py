@@ -76,7 +76,7 @@ def expert_slots(model, e):
         if e in store.experts:
             i = int(np.argmax(store.experts == e))
             own = state.slots._make(array[i] for array in state.slots)
-            return own, store._points(state).dense()
+            return own, store.points_of(state).dense()
     raise IndexError(e)
 
 

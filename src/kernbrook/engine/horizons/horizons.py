@@ -112,7 +112,7 @@ class Horizons(Committees):
             calibration.unite(
                 apart.over(
                     lambda one, name=name: (
-                        getattr(one.self, name).calibration  # type: ignore[misc]
+                        getattr(one.horizons, name).calibration  # type: ignore[misc]
                         or one.calibration.begun_far()
                     )
                 )
