@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from inspect import signature
+from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -383,9 +384,16 @@ def ranges_of(kind: type) -> dict[str, Any]:
 
 
 def check(owner: Any) -> None:
-    """Raise InputError unless all parameters of an object are what its class says."""
+    """Raise InputError unless all parameters of an object are what its class says.
+
+    Parameters that were found sound before, and are the same objects still, are not looked at.
+    """
     kind: Any = type(owner)
-    check_values(kind, {name: getattr(owner, name) for name in ranges_of(kind)})
+    values = {name: getattr(owner, name) for name in ranges_of(kind)}
+    sound = vars(owner).get("_sound", ())
+    if len(sound) != len(values) or not all(map(is_, sound, values.values())):
+        check_values(kind, values)
+        vars(owner)["_sound"] = tuple(values.values())
 
 
 def check_values(kind: type, values: Mapping[str, Any]) -> None:

@@ -173,7 +173,8 @@ def like(arrays: State, others: Iterator[Array]) -> State:
 
 def copied(arrays: State) -> State:
     """The same with copies of all arrays, which can be written to."""
-    return like(arrays, iter([array.copy() for _, array in named(arrays)]))
+    own: Any = arrays
+    return type(own)(*[one.copy() if isinstance(one, np.ndarray) else copied(one) for one in own])
 
 
 # -- arrays in mappings, by names with dots --------------------------------------------------------

@@ -126,7 +126,7 @@ class Committees:
     ----------
     shortest : rows of a lap at first
     start : rows that the model had met when this lap began
-    lap : rows since then
+    lap, end : rows since then; rows that the model has met when the lap ends
     lines : regressions on all rows of the laps before
     soon, late : the committees
     now, old : the model at the start of this lap, and of this or one of the last three; or None
@@ -144,18 +144,13 @@ class Committees:
             combiner=typed(self.combiner.rule()), terms=terms._replace(strict=strict, given=True)
         )
         self.shortest, self.start = max(SHORTEST, model.block_rows // 2), 0
-        self.lap = self.new_lap(model)
+        self.begin_lap(model)
         self.lines = lines.begun(setting.width, setting.scores)
         self.soon, self.late = self.first(model), self.first(model)
 
     def length(self, start: int) -> int:
         """Rows of the lap that begins there."""
         return self.shortest * (1 if start < SHORT_LAPS * self.shortest else LAPS_LATE)
-
-    @property
-    def end(self) -> int:
-        """Rows that the model has met when this lap ends."""
-        return self.start + len(self.lap)
 
     def first(self, model: Model) -> Distant:
         """A committee before it has judged a row: it follows the model's own."""
@@ -165,13 +160,13 @@ class Committees:
         progress.log_weights[model.n_experts] = 0.0
         return Distant(progress, None, np.zeros(1, dtype=np.int64), np.zeros(2))
 
-    def new_lap(self, model: Model) -> Lap:
-        """The lap that begins at `start`, of which `now` and `old` judge rows."""
+    def begin_lap(self, model: Model) -> None:
+        """Begin the lap at `start`, of which `now` and `old` judge rows."""
         n = self.length(self.start)
         wanted = np.zeros(n, dtype=bool)
         for kept, places in ((self.now, SOON_PLACES), (self.old, late_places(n))):
             wanted[self._rows_at(kept, places, n)] = True
-        return Lap(wanted, model.setting.width, model.sparse)
+        self.lap, self.end = Lap(wanted, model.setting.width, model.sparse), self.start + n
 
     def _rows_at(self, kept: Kept | None, places: Labels, n: int) -> Labels:
         """The rows of this lap of n, from 0, at such places after a model was kept."""
@@ -185,7 +180,7 @@ class Committees:
         rounds = model.rounds
         self.start = rounds - rounds % self.length(rounds)
         self.now = self.old = None
-        self.lap = self.new_lap(model)
+        self.begin_lap(model)
 
     def note(self, rounds: int, X: Any, labels: Any, weights: Any, given: Any) -> None:
         """Rows that are learned next, after so many. They count once they have been learned."""
@@ -211,7 +206,7 @@ class Committees:
         other.now = self._kept(model, other)
         if other.start % (LAPS_LATE * self.length(other.start)) == 0:
             other.old = other.now
-        other.lap = other.new_lap(model)
+        other.begin_lap(model)
         return other
 
     def _places(self, kept: Kept | None, places: Labels) -> Labels:

@@ -90,7 +90,7 @@ class Horizons(Committees):
             self.old = self.now if start % (LAPS_LATE * self.length(start)) == 0 else None
         if self.old is not None and not 0 <= self.old.round[0] <= start:
             raise InputError("old.round: expected the start of a lap before")
-        self.lap = self.new_lap(model)
+        self.begin_lap(model)
         with within("lap."):
             self.lap.restore(under(arrays, "lap"), rounds - start)
             check_labels(self.lap.labels, model.setting)
