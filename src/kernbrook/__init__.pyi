@@ -25,6 +25,8 @@ from .estimators.voted import VotedKernelClassifier as VotedKernelClassifier
 from .estimators.voted_grid import VotedKernelClassifierCV as VotedKernelClassifierCV
 from .evaluation.comparing import compare as compare
 from .evaluation.prequential import prequential as prequential
+from .explaining.contributions import explain as explain
+from .explaining.importance import importance as importance
 from .features import *
 from .kernels import *
 from .labels import *
