@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.checks import shown
@@ -110,8 +111,10 @@ def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None)
             encoder = TableEncoder.from_description(source.encoder)
     while isinstance(model, LateLabels):
         model = model.model
+    if isinstance(model, Pipeline) and isinstance(model[0], TableEncoder):
+        encoder, model = model[0], model[1] if len(model) == 2 else model[1:]
     if isinstance(model, type) or not hasattr(model, "predict"):
-        raise InputError(f"model: expected a fitted model, got {shown(model)}")
+        raise InputError(f"model: expected a fitted model with predict, got {shown(model)}")
     if isinstance(model, NamedColumns):
         return _of_named(model)
     check_is_fitted(model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -23,6 +23,7 @@ from kernbrook.streams.booleans import spelled_as
 OF_CLASSES, OF_NUMBERS = ("log_loss", "error"), ("rmse", "mae")
 NO_LABELS = "there are no labels, with which importance compares what the model says"
 LEAST_IN_BLOCK = 2  # rows: of one there is nothing to exchange
+BLOCKS, FEW = 10, 20  # where no number is said: so many, of so many rows each at least
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +48,7 @@ class Importance:
         "measure": or_none(OneOf((*OF_CLASSES, *OF_NUMBERS))),
         "rows": or_none(Whole(LEAST_IN_BLOCK)),
         "repeats": Whole(2),
-        "blocks": Whole(),
+        "blocks": or_none(Whole()),
         "random_state": Seed(),
     }
 
@@ -90,7 +91,7 @@ def importance(
     measure: str | None = None,
     rows: int | None = 500,
     repeats: int = 5,
-    blocks: int = 10,
+    blocks: int | None = None,
     random_state: Any = 0,
 ) -> Importance:
     """How much each column matters: what the model errs more once its values are exchanged.
@@ -113,7 +114,8 @@ def importance(
         By default "log_loss", and "error" of models without probabilities; "rmse" for numbers.
     rows : int or None, how many are drawn in each repeat; None: all
     repeats : int, how often; each has its own rows
-    blocks : int; the rows are cut into so many stretches of time, and values stay within one
+    blocks : int or None; the rows drawn are cut into so many stretches of time, and values stay
+        within one. None: 10, or fewer of fewer than 200 rows
     random_state : int, RandomState or None; seeds the draws
 
     Returns
@@ -170,10 +172,14 @@ def importance_of(
     measure: str | None = None,
     rows: int | None = 500,
     repeats: int = 5,
-    blocks: int = 10,
+    blocks: int | None = None,
     random_state: Any = 0,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Importance:
-    """`importance` of a model that can be asked, on rows of numbers, (n, d), and labels, (n,)."""
+    """`importance` of a model that can be asked, on rows of numbers, (n, d), and labels, (n,).
+
+    progress : called with the share that is done
+    """
     if y is None:
         raise InputError(f"y: {NO_LABELS}")
     labels = as_labels(y)
@@ -183,19 +189,23 @@ def importance_of(
     known, labels = _known(asked.model, labels)
     n = len(labels)
     size = n if rows is None else min(rows, n)
+    blocks = max(1, min(BLOCKS, size // FEW)) if blocks is None else blocks
     if size < blocks * LEAST_IN_BLOCK:
         raise InputError(
             f"blocks: {blocks} of {size} rows, expected {LEAST_IN_BLOCK} rows in each at least"
         )
     X, generator = X[known], check_random_state(random_state)
-    values, base = np.empty((len(asked.columns), repeats)), np.empty(repeats)
+    values, base = np.zeros((len(asked.columns), repeats)), np.empty(repeats)
     for repeat in range(repeats):
         drawn = np.arange(n)
         if size < n:
             drawn = np.sort(generator.choice(n, size, replace=False))
-        values[:, repeat], base[repeat] = _more(
-            asked, task, X[drawn], labels[drawn], blocks, generator
-        )
+        stretches = np.array_split(np.arange(size), blocks)
+        test = Test(asked, task, X[drawn], labels[drawn], stretches)
+        base[repeat] = test.measured(test.X)[0]
+        for columns, measured in test.without_each(generator):
+            values[columns, repeat] = measured - base[repeat]
+            progress((repeat + (columns[-1] + 1) / len(asked.columns)) / repeats)
     mean = values.mean(axis=1)
     order = np.argsort(-mean, kind="stable")
     return Importance(
@@ -212,32 +222,41 @@ def importance_of(
     )
 
 
-def _more(
-    asked: Asked, task: Task, X: Any, labels: NDArray[Any], blocks: int, generator: Any
-) -> tuple[Floats, float]:
-    """(c,) by how much the measure is greater for each column, and what it is with all."""
+class Test(NamedTuple):
+    """Rows that a model is tested on.
 
-    def measured(rows: Any) -> Floats:
-        """(k,) of rows that are those of X, k times."""
-        answers = asked.ask(task.answer, rows)
-        times = rows.shape[0] // len(labels)
-        lost = task.lost(answers, np.tile(labels, times)).reshape(times, -1)
-        return task.whole(lost.mean(axis=1))
+    Attributes
+    ----------
+    X, labels : (n, d) and (n,), as the task takes them
+    stretches : numbers of rows among which values are exchanged
+    """
 
-    base = measured(X)[0]
-    stretches, more = np.array_split(np.arange(len(labels)), blocks), np.zeros(len(asked.columns))
-    together = max(1, batch(X.shape[1]) // len(labels))
-    changed: list[tuple[int, Any]] = []
-    for column in range(len(asked.columns)):
-        order = np.concatenate([generator.permutation(stretch) for stretch in stretches])
-        rows = exchanged(X, asked.group_of == column, order)
-        if rows is not None:
-            changed.append((column, rows))
-        if changed and (len(changed) == together or column == len(asked.columns) - 1):
-            which, parts = zip(*changed, strict=True)
-            more[list(which)] = measured(stack(parts)) - base
-            changed = []
-    return more, float(base)
+    asked: Asked
+    task: Task
+    X: Any
+    labels: NDArray[Any]
+    stretches: list[Places]
+
+    def measured(self, rows: Any) -> Floats:
+        """(k,) the measure for rows that have the labels k times."""
+        answers = self.asked.ask(self.task.answer, rows)
+        times = rows.shape[0] // len(self.labels)
+        lost = self.task.lost(answers, np.tile(self.labels, times))
+        return self.task.whole(lost.reshape(times, -1).mean(axis=1))
+
+    def without_each(self, generator: Any) -> Iterator[tuple[list[int], Floats]]:
+        """Some columns, and the measure without each; not of columns in which nothing differs."""
+        together = max(1, batch(self.X.shape[1]) // len(self.labels))
+        columns, changed = list[int](), list[Any]()
+        for column in range(len(self.asked.columns)):
+            order = np.concatenate([generator.permutation(rows) for rows in self.stretches])
+            rows = exchanged(self.X, self.asked.group_of == column, order)
+            if rows is not None:
+                columns.append(column)
+                changed.append(rows)
+            if changed and (len(changed) == together or column == len(self.asked.columns) - 1):
+                yield columns, self.measured(stack(changed))
+                columns, changed = [], []
 
 
 def exchanged(X: Any, own: NDArray[np.bool_], order: Places) -> Any:

@@ -61,6 +61,13 @@ class Stream(ABC):
         """The labels, each once and sorted; None where that takes a reading."""
         return None
 
+    def written(self, row: int) -> dict[str, Any] | None:
+        """What a row, numbered from 0, has in each column as it is written; None of other data.
+
+        That is of a table whose columns are encoded.
+        """
+        return None
+
     @abstractmethod
     def _pieces(self) -> Iterator[Piece]:
         """All rows from the first on, as non-empty (X, y) of any length."""
@@ -136,6 +143,9 @@ class PositiveView(Stream):
     def encoder(self) -> Any:
         return self._stream.encoder
 
+    def written(self, row: int) -> dict[str, Any] | None:
+        return self._stream.written(row)
+
     def classes(self) -> Labels | None:
         known = self._stream.classes()
         if known is None:
@@ -195,6 +205,9 @@ class FirstRows(Stream):
     @property
     def encoder(self) -> Any:
         return self._stream.encoder
+
+    def written(self, row: int) -> dict[str, Any] | None:
+        return self._stream.written(row)
 
     def _pieces(self) -> Iterator[Piece]:
         left = self._rows
