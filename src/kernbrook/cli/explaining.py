@@ -91,9 +91,7 @@ def explain(
         table = explanation_table(explanation, f"{name}, row {row:,}: {said(explanation)}")
     else:
         assert importance is not None
-        table = importance_table(
-            importance, f"{name}: how much each column matters to {model.name}"
-        )
+        table = importance_table(importance, f"{name}: what matters to {model.name}")
     show_result(
         json,
         lambda: why_json(str(model), name, known.n_rows, importance, explanation, row),

@@ -44,6 +44,7 @@ class Asked(NamedTuple):
     columns : (c,) names of the source columns, or their numbers
     group_of : (d,) the number of the source column of each column of the rows; -1: of none
     encode : frames, records or arrays as rows of d numbers
+    by_name : whether the rows themselves have these columns, known by their names
     source : what is known of the data that a file's model was trained on; None of other models
     """
 
@@ -51,6 +52,7 @@ class Asked(NamedTuple):
     columns: tuple[Name, ...]
     group_of: Places
     encode: Callable[[Any], Any]
+    by_name: bool = False
     source: Source | None = None
 
     def rows(self, X: Any, what: str = "X") -> Any:
@@ -129,7 +131,7 @@ def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None)
     columns = range(width) if names is None else names
     _check_number(columns)
     encode = _by_place(width) if names is None else _by_name(list(names))
-    return Asked(model, tuple(columns), np.arange(width), encode, source)
+    return Asked(model, tuple(columns), np.arange(width), encode, names is not None, source)
 
 
 def _of_named(model: NamedColumns) -> Asked:
@@ -142,12 +144,12 @@ def _of_named(model: NamedColumns) -> Asked:
     def encode(X: Any) -> Any:
         X = [X] if isinstance(X, Mapping) else X
         if is_frame(X):
-            _check_names(getattr(X, "column_names", X.columns), columns)
+            _check_names(_names_of(X), columns)
         elif is_records(X):
             _check_names((name for row in X for name in row), columns)
         return model.filled(X)
 
-    return Asked(model.model, tuple(columns), group_of, encode)
+    return Asked(model.model, tuple(columns), group_of, encode, True)
 
 
 def _of_encoder(model: Any, encoder: TableEncoder, source: Source | None) -> Asked:
@@ -163,7 +165,7 @@ def _of_encoder(model: Any, encoder: TableEncoder, source: Source | None) -> Ask
         _check_names(frame.columns, encoder.feature_names_in_)
         return encoder.transform(frame.to_native())
 
-    return Asked(model, tuple(columns), group_of, encode, source)
+    return Asked(model, tuple(columns), group_of, encode, source=source)
 
 
 def _by_place(width: int) -> Callable[[Any], Any]:
@@ -181,7 +183,7 @@ def _by_name(columns: list[Name]) -> Callable[[Any], Any]:
     """Of a model that knows names: frames and records go by these, arrays do not."""
 
     def encode(X: Any) -> Any:
-        if not is_records(X) and not (is_frame(X) and all(isinstance(k, str) for k in X.columns)):
+        if not (is_records(X) or is_named(X)):
             return _checked(X, len(columns))
         frame = frame_of(X)
         _check_names(frame.columns, columns)
@@ -207,6 +209,15 @@ def is_records(X: Any) -> bool:
     return isinstance(X, Mapping) or (
         isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(row, Mapping) for row in X)
     )
+
+
+def is_named(X: Any) -> bool:
+    """Whether it is a frame whose columns are named by text."""
+    return is_frame(X) and all(isinstance(name, str) for name in _names_of(X))
+
+
+def _names_of(frame: Any) -> Any:
+    return getattr(frame, "column_names", frame.columns)  # of pyarrow, whose columns are arrays
 
 
 def frame_of(X: Any) -> Any:

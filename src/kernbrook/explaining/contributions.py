@@ -15,10 +15,18 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, class_numbers, named
 from kernbrook.estimators.tasks import task_of
 from kernbrook.explaining.alike import Alike, most_alike
-from kernbrook.explaining.asked import Asked, Floats, Name, asked_of, dense, frame_of, is_records
+from kernbrook.explaining.asked import (
+    Asked,
+    Floats,
+    Name,
+    asked_of,
+    dense,
+    frame_of,
+    is_named,
+    is_records,
+)
 from kernbrook.explaining.kept import Background, kept_rows
 from kernbrook.explaining.shapley import PER_ROW, shapley
-from kernbrook.streams.opening import is_frame
 
 ORDERS, FEWEST = 400, 40  # that are drawn where no number is said,
 MOST_ASKED = 40_000  # so many rows where columns are many
@@ -215,7 +223,7 @@ def values_of(asked: Asked, row: Any, x: Any) -> tuple[Any, ...]:
     if is_records(row):
         record = row if isinstance(row, Mapping) else row[0]
         return tuple(record.get(name) for name in asked.columns)
-    if is_frame(row) and all(isinstance(name, str) for name in asked.columns):
+    if is_named(row):
         frame = frame_of(row)
         known = set(frame.columns)
         return tuple(frame[name][0] if name in known else None for name in asked.columns)

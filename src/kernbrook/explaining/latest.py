@@ -55,8 +55,10 @@ def opened(model: Any, data: Any, **options: Any) -> tuple[Asked, Stream]:
             stream = PositiveView(stream, asked.source.positive)
         return asked, stream
     stream = open_stream(data)
-    asked = asked_of(model, stream.encoder, stream.feature_names)
-    return asked, stream
+    own = getattr(model, "feature_names_in_", None)
+    if own is not None and list(own) != stream.feature_names:
+        return asked_of(model), stream
+    return asked_of(model, stream.encoder, stream.feature_names), stream
 
 
 def is_data(X: Any, y: Any) -> bool:
@@ -97,8 +99,8 @@ def latest_of(asked: Asked, stream: Stream, row: int | None = None) -> Latest:
 
 def _as_asked(asked: Asked, stream: Stream, X: Any) -> Any:
     """Rows of a stream in the order of the model's columns, where it goes by names."""
-    names = None if stream.encoder is not None else stream.feature_names
-    if names is not None and names != list(asked.columns) and isinstance(asked.columns[0], str):
+    names = stream.feature_names
+    if asked.by_name and names is not None and names != list(asked.columns):
         import pyarrow as pa
 
         return asked.rows(pa.table(dict(zip(names, X.T, strict=True))))
