@@ -3,6 +3,7 @@ from . import combiners as combiners
 from . import distributed as distributed
 from . import errors as errors
 from . import evaluation as evaluation
+from . import explaining as explaining
 from . import features as features
 from . import kernels as kernels
 from . import labels as labels

@@ -100,8 +100,10 @@ def _unit(importance: Importance) -> tuple[float, str]:
 
 
 def _importance_notes(importance: Importance) -> Sequence[str]:
-    scale, name = _unit(importance)
+    scale = _unit(importance)[0]
     digits = _digits([scale * importance.base])
+    sign = f"{NO_BREAK}%" if importance.measure == "error" else ""
+    base = f"{MEASURES[importance.measure]} {scale * importance.base:.{digits}f}{sign}"
     repeats = importance.values.shape[1]
     drawn = (
         f"all {importance.rows:,} rows"
@@ -110,7 +112,7 @@ def _importance_notes(importance: Importance) -> Sequence[str]:
     )
     blocks = f" near in time ({importance.blocks} stretches)" if importance.blocks > 1 else ""
     notes = [
-        f"With all columns as they are: {name} {scale * importance.base:.{digits}f}.",
+        f"With all columns as they are: {base}.",
         f"Without a column: its values are exchanged between rows{blocks}, {repeats} times.",
         f"Mean ± standard deviation, of {drawn}.",
     ]
