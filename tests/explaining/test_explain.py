@@ -7,6 +7,9 @@ import pytest
 import scipy.sparse as sp
 from naive.explaining import shapley_values
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeRegressor
 
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
@@ -88,7 +91,7 @@ def test_a_linear_score_is_exact():
             kb.Gaussian(sigma=1.0), kb.GradientDescent(features=kb.RandomFeatures(40, inputs=1))
         ),
         kb.OnlineMKRegressor(learner=kb.Cells(kb.HashedInputs())),
-        kb.OnlineMKRegressor([kb.Polynomial(2, 1.0)], kb.GradientDescent()),
+        kb.OnlineMKRegressor([kb.Polynomial(2, 1.0)], kb.GradientDescent(), kb.Uniform()),
         LinearRegression(),
     ],
     ids=["linear", "anova", "waves of one", "linear cells", "pairs", "scikit-learn"],
@@ -96,7 +99,7 @@ def test_a_linear_score_is_exact():
 def test_sums_over_columns_and_over_pairs_are_exact(model):
     model = learned(model)
     others, row = X[300:312], X[350] / 4  # nothing is cut at the greatest label so far
-    found = kb.explain(model, row, background=others, orders=4)
+    found = kb.explain(model, row, background=others, orders=48)
     twin, base = shapley_values(lambda x: far(model, x[None])[0], row, others, range(4))
     np.testing.assert_allclose(found.contributions, twin, rtol=1e-8, atol=1e-10)
     assert found.base == pytest.approx(base)
@@ -104,17 +107,22 @@ def test_sums_over_columns_and_over_pairs_are_exact(model):
     assert found.errors.max() < 1e-9
 
 
-def test_a_committee_of_exact_parts_and_others():
-    """A column is exact where only exact experts look at it."""
+def first_three(rows):
+    return rows[:, :3]
+
+
+def test_a_column_is_exact_where_only_sums_look_at_it():
+    """A committee of a linear expert, and of a tree that sees three columns."""
+    tree = make_pipeline(FunctionTransformer(first_three), DecisionTreeRegressor(random_state=0))
     pool = [
         kb.Group(kb.GradientDescent(), kb.Linear()),
-        kb.External(LinearRegression(), every=50, window=100),
+        kb.External(tree, every=50, window=200),
     ]
-    model = learned(kb.OnlineMKRegressor(learner=pool, combiner=kb.Uniform(), scaling=None))
-    found = kb.explain(model, X[320], background=X[300:310])
-    assert found.exact.all()
-    gaussian = learned(kb.OnlineMKRegressor([kb.Gaussian(sigma=1.0)], kb.GradientDescent()))
-    assert not kb.explain(gaussian, X[320], background=X[300:310]).exact.any()
+    model = kb.OnlineMKRegressor(learner=pool, combiner=kb.Uniform(), scaling=None)
+    found = kb.explain(learned(model), X[320], background=X[300:310])
+    assert found.exact.tolist() == [False, False, False, True]
+    assert found.contributions[3] != 0.0
+    assert (found.errors[:3] > 1e-6).all()
 
 
 def test_errors_are_those_that_there_are():

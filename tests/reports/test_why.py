@@ -92,7 +92,7 @@ def test_importance_in_numbers():
     assert table.columns[1].values == ("+5.00 ± 0.50", "+1.00 ± 0.10", "-0.20")
     assert table.columns[2].values == pytest.approx((1.0, 0.2, 0.0))
     assert table.notes == (
-        "With all columns as they are: error 25.0\N{NO-BREAK SPACE}%.",
+        "With all columns as they are: error 25.0 %.",
         "Without a column: its values are exchanged between rows near in time (10 stretches), 2 "
         "times.",
         "Mean ± standard deviation, of 50 rows of 90, each time others.",

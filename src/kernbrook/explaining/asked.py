@@ -62,7 +62,7 @@ class Asked(NamedTuple):
         except InputError as error:
             told = str(error)
             own = what + told[1:] if told.startswith(("X ", "X:")) else f"{what}: {told}"
-            raise type(error)(own) from None
+            raise InputError(own) from None
 
     def ask(self, answer: Callable[[Any], NDArray[Any]], rows: Any) -> NDArray[Any]:
         """What an answer of the model gives for rows, (n, d), in batches.

@@ -29,12 +29,12 @@ def last_rows(model: Any) -> Background | None:
     if not isinstance(model, OnlineMachine):
         return None
     state = model.state()
-    rings = [name for name, array in state.items() if name.endswith(".first") and array.ndim == 2]
-    if not rings:
-        return None
-    ring, seen = state[rings[0]], state[rings[0].replace(".first", ".seen")]
-    rows = oldest_first(ring, int(seen[0]))
-    return Background(rows, f"the last {len(rows):,} rows learned")
+    for view, method in enumerate(model._run.scaler.methods):
+        if method == "ranks":
+            ring, seen = (state[f"scaler.{view}.{name}"] for name in ("first", "seen"))
+            rows = oldest_first(ring, int(seen[0]))
+            return Background(rows, f"the last {len(rows):,} rows learned")
+    return None
 
 
 def kept_rows(model: Any) -> Background:

@@ -102,7 +102,7 @@ def _unit(importance: Importance) -> tuple[float, str]:
 def _importance_notes(importance: Importance) -> Sequence[str]:
     scale = _unit(importance)[0]
     digits = _digits([scale * importance.base])
-    sign = f"{NO_BREAK}%" if importance.measure == "error" else ""
+    sign = " %" if importance.measure == "error" else ""
     base = f"{MEASURES[importance.measure]} {scale * importance.base:.{digits}f}{sign}"
     repeats = importance.values.shape[1]
     drawn = (
@@ -207,7 +207,7 @@ def said(explanation: Explanation) -> str:
 def _score(explanation: Explanation, value: float) -> str:
     """A score of that kind, in a text."""
     chance = explanation.what == "probability"
-    return f"{100 * value:.1f}{NO_BREAK}%" if chance else f"{value:.4g}"
+    return f"{100 * value:.1f} %" if chance else f"{value:.4g}"
 
 
 def written(value: Any) -> str:
@@ -307,7 +307,7 @@ def why_page(
         text = f"{LONGER}, in {MEASURES[importance.measure]}{MEANS[importance.measure]}. {CAREFUL}"
         own = _without_bars(importance_table(importance))
         sections.append(Section(heading, text, _importance_bars(importance), own))
-    return Page(title, tuple(sections), f"{model} on {data}")
+    return Page(title.replace(" %", f"{NO_BREAK}%"), tuple(sections), f"{model} on {data}")
 
 
 def _without_bars(table: Table) -> Table:
