@@ -87,7 +87,7 @@ def importance_json(importance: Importance) -> dict[str, Any]:
     found = {name: plain(getattr(importance, name)) for name in names}
     found["repeats"] = importance.values.shape[1]
     found["columns"] = [
-        {"column": plain(column), "mean": plain(mean), "std": plain(std)}
+        {"column": str(column), "mean": plain(mean), "std": plain(std)}
         for column, mean, std in rows
     ]
     return found
@@ -175,10 +175,12 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
     -------
     dict with the keys what, of_class, score, base, background, columns and alike
     """
-    names = ("what", "of_class", "score", "base", "background")
+    names = ("what", "score", "base", "background")
     found = {name: plain(getattr(explanation, name)) for name in names}
+    found["of_class"] = None if explanation.of_class is None else str(explanation.of_class)
+    texts = [None if _is_gap(value) else str(value) for value in explanation.values]
     each = zip(
-        explanation.columns, explanation.values, explanation.contributions, explanation.errors,
+        map(str, explanation.columns), texts, explanation.contributions, explanation.errors,
         explanation.exact, strict=True,
     )  # fmt: skip
     keys = ("column", "value", "contribution", "error", "exact")
@@ -218,10 +220,14 @@ def written(value: Any) -> str:
     >>> written(None), written(0.1 + 0.2), written("UA"), written(3.0)
     ('(gap)', '0.3', 'UA', '3')
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if _is_gap(value):
         return "(gap)"
     text = f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _is_gap(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _by_size(explanation: Explanation) -> Any:
