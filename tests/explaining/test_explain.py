@@ -183,7 +183,8 @@ def test_encoded_columns_go_back_to_their_source(trained):
     adds = dict(zip(found.columns, found.contributions, strict=True))
     assert adds["carrier"] > 0.2
     assert abs(adds["gust"]) < 0.1
-    for given in (pd.DataFrame([row]), pl.DataFrame([row]), [row]):
+    whole = pd.DataFrame([row | {"late": True}])  # as in the table that was learned
+    for given in (pd.DataFrame([row]), pl.DataFrame([row]), [row], whole, whole.iloc[0]):
         again = kb.explain(trained, given)
         np.testing.assert_array_equal(again.contributions, found.contributions)
         assert again.values[0] == "B6"

@@ -130,7 +130,7 @@ def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None)
         raise InputError(f"model: {kind} does not say how many columns its rows have")
     columns = range(width) if names is None else names
     _check_number(columns)
-    encode = _by_place(width) if names is None else _by_name(list(names))
+    encode = _by_place(width) if names is None else _by_name(list(names), source)
     return Asked(model, tuple(columns), np.arange(width), encode, names is not None, source)
 
 
@@ -161,7 +161,7 @@ def _of_encoder(model: Any, encoder: TableEncoder, source: Source | None) -> Ask
     def encode(X: Any) -> Any:
         if not (is_frame(X) or is_records(X)):
             raise InputError(f"expected a frame or records such as [{{'a': 1}}], got {shown(X)}")
-        frame = frame_of(X)
+        frame = _without_label(frame_of(X), source)
         _check_names(frame.columns, encoder.feature_names_in_)
         return encoder.transform(frame.to_native())
 
@@ -179,13 +179,13 @@ def _by_place(width: int) -> Callable[[Any], Any]:
     return encode
 
 
-def _by_name(columns: list[Name]) -> Callable[[Any], Any]:
+def _by_name(columns: list[Name], source: Source | None) -> Callable[[Any], Any]:
     """Of a model that knows names: frames and records go by these, arrays do not."""
 
     def encode(X: Any) -> Any:
         if not (is_records(X) or is_named(X)):
             return _checked(X, len(columns))
-        frame = frame_of(X)
+        frame = _without_label(frame_of(X), source)
         _check_names(frame.columns, columns)
         rows = np.empty((len(frame), len(columns)))
         for j, name in enumerate(columns):
@@ -202,6 +202,12 @@ def _by_name(columns: list[Name]) -> Callable[[Any], Any]:
         return rows
 
     return encode
+
+
+def _without_label(frame: Any, source: Source | None) -> Any:
+    """A frame without the column that a file's model knows as the label."""
+    label = None if source is None else source.label
+    return frame.drop(label) if label in frame.columns else frame
 
 
 def is_records(X: Any) -> bool:

@@ -111,7 +111,7 @@ def explain(
     model : a fitted estimator, or the path of a file that `train` or `kb.save` wrote
         As in `kernbrook predict` the row is far from the last label, unless the model's `delay`
         says how far. `LateLabels` and `NamedColumns` are models, too.
-    row : (d,) array, or a record such as {"age": 30}, or a frame of one row
+    row : (d,) array, or a record such as {"age": 30}, or a frame of one row, or a row of a frame
     score : "probability", "decision" or "prediction"
         By default the probability of a class, which needs no explanation itself, the decision of
         models without, and of numbers the prediction.
@@ -165,6 +165,8 @@ def explain(
     given = {"score": score, "orders": orders, "random_state": random_state}
     check_values(Explanation, given)
     asked = asked_of(model)
+    if hasattr(row, "to_dict") and np.ndim(row) == 1 and isinstance(asked.columns[0], str):
+        row = row.to_dict()  # a row of a frame of pandas
     x = asked.rows(row, "row")
     if x.shape[0] != 1:
         raise InputError(f"row: expected one row, got {x.shape[0]}")

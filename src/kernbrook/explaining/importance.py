@@ -15,12 +15,12 @@ from kernbrook.checks import OneOf, Seed, Whole, check_values, or_none
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, as_numbers, class_numbers, named, present
 from kernbrook.estimators.tasks import task_of
-from kernbrook.evaluation.metrics import SMALLEST_CHANCE
 from kernbrook.explaining.asked import Asked, Floats, Name, Places, asked_of, batch, stack
 from kernbrook.explaining.latest import is_data, latest_of, opened
 from kernbrook.streams.booleans import spelled_as
 
 OF_CLASSES, OF_NUMBERS = ("log_loss", "error"), ("rmse", "mae")
+SMALLEST_CHANCE = float(np.finfo(np.float64).eps)  # that counts in a log loss
 NO_LABELS = "there are no labels, with which importance compares what the model says"
 LEAST_IN_BLOCK = 2  # rows: of one there is nothing to exchange
 BLOCKS, FEW = 10, 20  # where no number is said: so many, of so many rows each at least
