@@ -250,6 +250,12 @@ def test_models_around_models():
     assert ours.columns[:2] == ("b", "c")
     assert len(ours.columns) == 4
     np.testing.assert_allclose(ours.mean, theirs.mean, rtol=1e-6)
+    turned = pa.table({name: X[200:, place] for place, name in ((3, "d"), (1, "b"))})
+    whole = turned.append_column("c", [X[200:, 2]]).append_column("a", [X[200:, 0]])
+    whole = whole.append_column("label", [y[200:]])
+    by_name = kb.OnlineMKRegressor([kb.Linear()], kb.Ridge()).fit(frame[:200], y[:200])
+    for model in (named, kb.LateLabels(named), by_name, kb.LateLabels(by_name)):
+        np.testing.assert_allclose(kb.importance(model, whole).mean, theirs.mean, rtol=1e-6)
     late = kb.LateLabels(alone)
     late.predict(X[200:210], range(10))
     np.testing.assert_array_equal(kb.importance(late, X[200:], y[200:]).mean, theirs.mean)
@@ -264,6 +270,8 @@ def test_a_pipeline_with_an_encoder():
     found = kb.importance(model, table[300:].drop(columns="late"), table["late"][300:])
     assert found.columns[:2] == ("wind", "carrier")
     assert set(found.columns) == {"noise", "carrier", "gust", "wind"}
+    again = kb.importance(model, table[300:].rename(columns={"late": "label"}))
+    np.testing.assert_array_equal(again.values, found.values)
 
 
 def test_streams_and_names_of_data():
@@ -291,6 +299,13 @@ def test_rows_without_a_label_are_left_out_and_counted(quick):
     found = kb.importance(quick, X, labels)
     assert (found.left_out, found.n_rows) == (15, 285)
     np.testing.assert_array_equal(found.values, kb.importance(quick, X[15:], labels[15:]).values)
+
+
+def test_labels_that_stand_for_none():
+    labels = np.where(Y > 0, 1, 0)
+    model = kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(9), missing_label=-1).fit(X, labels)
+    found = kb.importance(model, X, np.append([-1] * 5, labels[5:]))
+    assert (found.left_out, found.n_rows) == (5, 35)
 
 
 def test_what_it_says_of_itself(linear):
@@ -331,6 +346,8 @@ LABELS = np.where(Y > 0, "up", "down")
         ([{"a": 1.0}], ["up"], {}, "X: expected numbers in the order of the columns"),
         ([["a"] * 4] * 40, LABELS, {}, "X must hold"),
         (np.zeros((0, 4)), [], {}, "X must have at least one row"),
+        (3, [1], {}, "X: expected rows of numbers, got 3"),
+        ([[1.0], [1.0, 2.0]], [1, 2], {}, "X: expected rows of one length"),
     ],
 )
 def test_one_sentence(quick, rows, labels, options, told):
@@ -356,6 +373,13 @@ def test_columns_that_are_not_the_models(of_flights):
         kb.importance(model, frame.assign(b="x"), LABELS)
     with pytest.raises(InputError, match=r"X: expected a column 'd', found none"):
         kb.importance(model, frame[["a", "b", "c"]], LABELS)
+
+
+def test_labels_that_are_no_numbers(linear):
+    with pytest.raises(InputError, match=r"^y: expected numbers, got"):
+        kb.importance(linear, X, LABELS)
+    with pytest.raises(InputError, match=r"^y: expected finite numbers, found infinity"):
+        kb.importance(linear, X, np.append(Y[1:], np.inf))
 
 
 def test_no_model():

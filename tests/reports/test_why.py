@@ -100,6 +100,7 @@ def test_importance_in_numbers():
     )
     flat = reports.importance_table(important([0.0, 0.0], measure="rmse", blocks=1, rows=90))
     assert flat.columns[1].header == "root mean squared error more without it"
+    assert flat.notes[3] == "No column changes what the model says."
     assert flat.notes[1] == "Without a column: its values are exchanged between rows, 2 times."
 
 

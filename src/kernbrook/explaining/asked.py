@@ -111,10 +111,8 @@ def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None)
         names = source.features
         if source.encoder is not None:
             encoder = TableEncoder.from_description(source.encoder)
-    while isinstance(model, LateLabels):
-        model = model.model
-    if isinstance(model, Pipeline) and isinstance(model[0], TableEncoder):
-        encoder, model = model[0], model[1] if len(model) == 2 else model[1:]
+    model, own = unwrapped(model)
+    encoder = encoder if own is None else own
     if isinstance(model, type) or not hasattr(model, "predict"):
         raise InputError(f"model: expected a fitted model with predict, got {shown(model)}")
     if isinstance(model, NamedColumns):
@@ -132,6 +130,15 @@ def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None)
     _check_number(columns)
     encode = _by_place(width) if names is None else _by_name(list(names), source)
     return Asked(model, tuple(columns), np.arange(width), encode, names is not None, source)
+
+
+def unwrapped(model: Any) -> tuple[Any, TableEncoder | None]:
+    """The model on rows that others are around, and the encoder that makes these, or None."""
+    while isinstance(model, LateLabels):
+        model = model.model
+    if isinstance(model, Pipeline) and isinstance(model[0], TableEncoder):
+        return model[1] if len(model) == 2 else model[1:], model[0]
+    return model, None
 
 
 def _of_named(model: NamedColumns) -> Asked:
@@ -240,10 +247,15 @@ def frame_of(X: Any) -> Any:
 
 def _checked(X: Any, width: int) -> Any:
     """Rows of so many finite numbers: (n, d) float64, or CSR."""
-    if not hasattr(X, "tocsr") and np.ndim(X) == 1:
-        X = [X]
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    rows = ArrayStream(X, np.zeros(n)).read()[0]
+    if not hasattr(X, "tocsr"):
+        try:
+            dimensions = np.ndim(X)
+        except ValueError:
+            raise InputError("expected rows of one length") from None
+        if dimensions == 0:
+            raise InputError(f"expected rows of numbers, got {shown(X)}")
+        X = [X] if dimensions == 1 else X
+    rows = ArrayStream(X, np.zeros(X.shape[0] if hasattr(X, "shape") else len(X))).read()[0]
     if rows.shape[1] != width:
         raise InputError(f"expected {width} columns, found {rows.shape[1]}")
     return rows

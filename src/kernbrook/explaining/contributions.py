@@ -28,7 +28,7 @@ from kernbrook.explaining.asked import (
 from kernbrook.explaining.kept import Background, kept_rows
 from kernbrook.explaining.shapley import PER_ROW, shapley
 
-ORDERS, FEWEST = 400, 40  # that are drawn where no number is said,
+ORDERS, FEWEST = 400, 16  # that are drawn where no number is said,
 MOST_ASKED = 40_000  # so many rows where columns are many
 ROUNDING = 1e-10  # of the greatest score
 SCORES = ("probability", "decision", "prediction")

@@ -13,7 +13,14 @@ from sklearn.utils import check_random_state
 
 from kernbrook.checks import OneOf, Seed, Whole, check_values, or_none
 from kernbrook.errors import InputError
-from kernbrook.estimators.labelled import as_labels, as_numbers, class_numbers, named, present
+from kernbrook.estimators.labelled import (
+    as_labels,
+    as_numbers,
+    class_numbers,
+    named,
+    present,
+    without,
+)
 from kernbrook.estimators.tasks import task_of
 from kernbrook.explaining.asked import Asked, Floats, Name, Places, asked_of, batch, stack
 from kernbrook.explaining.latest import is_data, latest_of, opened
@@ -182,7 +189,7 @@ def importance_of(
     """
     if y is None:
         raise InputError(f"y: {NO_LABELS}")
-    labels = as_labels(y)
+    labels = without(as_labels(y), getattr(asked.model, "missing_label", None))
     if X.shape[0] != len(labels):
         raise InputError(f"X has {X.shape[0]} rows but y has {len(labels)} labels")
     measure, task = _task(asked.model, measure)
@@ -308,7 +315,10 @@ def _known(model: Any, labels: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray
     if not there.any():
         raise InputError(f"y: {NO_LABELS}")
     if task_of(model) == "regression":
-        return there, as_numbers(labels[there])
+        numbers = as_numbers(labels[there])
+        if not np.isfinite(numbers).all():
+            raise InputError("y: expected finite numbers, found infinity")
+        return there, numbers
     found = labels[there]
     if found.dtype.kind == "O" and all(isinstance(one, str) for one in found):
         found = found.astype(str)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 from kernbrook.evaluation.sources import open_like
-from kernbrook.explaining.asked import Asked, asked_of, stack
+from kernbrook.explaining.asked import Asked, asked_of, stack, unwrapped
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.base import PositiveView
 from kernbrook.streams.opening import is_frame
@@ -50,13 +50,11 @@ def opened(model: Any, data: Any, **options: Any) -> tuple[Asked, Stream]:
     if isinstance(model, (str, PathLike)):
         asked = asked_of(model)
         assert asked.source is not None
-        stream = open_like(asked.source, data, **options)
-        if stream.labelled and asked.source.positive is not None:
-            stream = PositiveView(stream, asked.source.positive)
-        return asked, stream
-    stream = open_stream(data)
-    own = getattr(model, "feature_names_in_", None)
-    if own is not None and list(own) != stream.feature_names:
+        return asked, open_like(asked.source, data, **options)
+    inner, encoder = unwrapped(model)
+    stream = open_stream(data, encoder=encoder)
+    names = getattr(inner, "feature_names_in_", None)
+    if names is not None and list(names) != stream.feature_names:
         return asked_of(model), stream
     return asked_of(model, stream.encoder, stream.feature_names), stream
 
@@ -94,6 +92,8 @@ def latest_of(asked: Asked, stream: Stream, row: int | None = None) -> Latest:
         raise InputError(f"row: expected 1 to {rows:,}, the rows of {stream.name}, got {row + 1:,}")
     X = _as_asked(asked, stream, stack([part for part, _ in held])[-LATEST:])
     labels = np.concatenate([labels for _, labels in held])[-LATEST:]
+    if asked.source is not None and asked.source.positive is not None:
+        labels = np.where(PositiveView(stream, asked.source.positive).is_positive(labels), 1, -1)
     return Latest(X, labels if stream.labelled else None, rows, found)
 
 

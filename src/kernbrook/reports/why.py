@@ -116,6 +116,8 @@ def _importance_notes(importance: Importance) -> Sequence[str]:
         f"Without a column: its values are exchanged between rows{blocks}, {repeats} times.",
         f"Mean ± standard deviation, of {drawn}.",
     ]
+    if not importance.values.any():
+        notes.append("No column changes what the model says.")
     if importance.left_out:
         left = counted(importance.left_out, "row")
         notes.append(f"Left out: {left} without a label, or with one that the model does not know.")

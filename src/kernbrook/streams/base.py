@@ -150,14 +150,14 @@ class PositiveView(Stream):
         known = self._stream.classes()
         if known is None:
             return None
-        here = self._is_positive(known)
+        here = self.is_positive(known)
         return np.unique(np.where(here, 1, -1)) if here.any() else None
 
     def _pieces(self) -> Iterator[Piece]:
         found = False
         others: dict[object, None] = {}
         for X, y in self._stream._pieces():
-            here = self._is_positive(y)
+            here = self.is_positive(y)
             found = found or bool(here.any())
             if not found and len(others) < 20:
                 others.update(dict.fromkeys(np.unique(y).tolist()))
@@ -169,7 +169,7 @@ class PositiveView(Stream):
                 f"positive={self._positive!r} is not a label of {self.name}: found {listed}{more}"
             )
 
-    def _is_positive(self, y: Labels) -> NDArray[np.bool_]:
+    def is_positive(self, y: Labels) -> NDArray[np.bool_]:
         """(n,) where a label is the positive one."""
         if y.dtype.kind not in "biuf":
             positive = str(self._positive)
