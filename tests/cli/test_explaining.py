@@ -140,9 +140,10 @@ def test_one_label_against_the_rest(kernbrook, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["new.csv", "--row", "121"], "row: expected 1 to 120, the rows of new, got 121"),
+        (["new.csv", "--row", "121"], "--row: expected 1 to 120, the rows of new, got 121"),
         (["bare.csv"], "bare: there are no labels, with which importance compares what the model"),
         (["new.csv", "--class", "True"], "--class: goes with --row"),
+        (["new.csv", "--row", "1", "--measure", "error"], "--measure: goes without --row, or with"),
         (
             ["new.csv", "--row", "1", "--class", "Yes"],
             "of_class: expected one of 'False', 'True', got 'Yes'",
@@ -178,6 +179,23 @@ def test_one_sentence(kernbrook, trained, tmp_path, arguments, told):
     code, out, err = kernbrook("explain", "m.kb", *arguments)
     assert (code, out) == (1, "")
     assert err.startswith(f"kernbrook: {told}"), err
+    assert err.count("\n") == 1
+
+
+def test_a_model_that_looks_at_nothing(kernbrook, trained):
+    options = "--recipe majority --label late --categorical carrier --drop seats".split()
+    assert kernbrook("train", "old.csv", "--model", "t.kb", *options)[0] == 0
+    out = kernbrook("explain", "t.kb", "new.csv")[1]
+    assert "No column changes what the model says." in out
+    err = kernbrook("explain", "t.kb", "new.csv", "--row", 1)[2]
+    assert "TrivialClassifier has neither probabilities nor decisions to explain" in err
+
+
+def test_no_rows(kernbrook, tmp_path):
+    assert kernbrook("train", "wdbc:90", "--model", "w.kb", "--recipe", "bpas")[0] == 0
+    (tmp_path / "empty.svm").write_text("# nothing\n")
+    code, _, err = kernbrook("explain", "w.kb", "empty.svm")
+    assert code == 1
     assert err.count("\n") == 1
 
 

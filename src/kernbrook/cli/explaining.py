@@ -75,12 +75,17 @@ def explain(
     check_outputs({"--json": json, "--report": report}, [data, str(model)])
     if row is None and of_class is not None:
         raise InputError("--class: goes with --row")
+    if measure is not None and row is not None and report is None:
+        raise InputError("--measure: goes without --row, or with --report")
     explanation = importance = None
     with progress(data) as shown:
         asked, stream = opened(
             model, data, label=label, seed=seed, max_bytes=max_bytes, sep=sep, written=written
         )
         known = latest_of(asked, stream, None if row is None else row - 1)
+        if row is not None and known.row is None:
+            rows = f"expected 1 to {known.n_rows:,}, the rows of {stream.name}"
+            raise InputError(f"--row: {rows}, got {row:,}")
         watched(lambda: asked.ask(asked.model.predict, known.X[:1]), shown.compiling)
         if row is not None:
             explanation = _explained(asked, stream, known, row, of_class, seed)

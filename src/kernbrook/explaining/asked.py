@@ -122,7 +122,8 @@ def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None)
         return _of_encoder(model, encoder, source)
     if hasattr(model, "feature_names_in_"):
         names = model.feature_names_in_.tolist()
-    width = getattr(model, "n_features_in_", None if names is None else len(names))
+    known = None if source is None else source.n_features
+    width = getattr(model, "n_features_in_", known if names is None else len(names))
     if width is None:
         kind = type(model).__name__
         raise InputError(f"model: {kind} does not say how many columns its rows have")

@@ -242,9 +242,11 @@ def _question(asked: Asked, x: Any, score: str | None, of_class: Any) -> Questio
         return Question("prediction", None, model.predict)
     ways = {"probability": "predict_proba", "decision": "decision_function"}
     known = [way for way, verb in ways.items() if hasattr(model, verb)]
-    if not known or score not in (None, *known):
-        such = " or ".join(map(repr, known)) or "a model with probabilities or decisions"
-        raise InputError(f"score: expected {such}, got {shown(score)} of {kind}")
+    if not known:
+        raise InputError(f"model: {kind} has neither probabilities nor decisions to explain")
+    if score not in (None, *known):
+        such = " or ".join(map(repr, known))
+        raise InputError(f"score: expected {such} of {kind}, got {shown(score)}")
     score = known[0] if score is None else score
     classes = model.classes_
     if of_class is None:

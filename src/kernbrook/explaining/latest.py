@@ -24,7 +24,7 @@ class Latest(NamedTuple):
 
     X, y : the latest rows and their labels, which are None where the data have none
     n_rows : of the data
-    row : (1, d) the row that was asked for, or None
+    row : (1, d) the row that was asked for; None where there is none
     """
 
     X: Any
@@ -72,12 +72,12 @@ def latest_of(asked: Asked, stream: Stream, row: int | None = None) -> Latest:
 
     Parameters
     ----------
-    row : its number from 0, which the stream has
+    row : its number from 0
 
     Raises
     ------
     InputError
-        There is no row of this number, or the rows are none of the model's.
+        There are no rows, or they are none of the model's.
     """
     held: deque[tuple[Any, NDArray[Any]]] = deque()
     count, rows, found = 0, 0, None
@@ -88,8 +88,8 @@ def latest_of(asked: Asked, stream: Stream, row: int | None = None) -> Latest:
         count, rows = count + len(y), rows + len(y)
         while count - len(held[0][1]) >= LATEST:
             count -= len(held.popleft()[1])
-    if row is not None and found is None:
-        raise InputError(f"row: expected 1 to {rows:,}, the rows of {stream.name}, got {row + 1:,}")
+    if not rows:
+        raise InputError(f"{stream.name}: no row of data")
     X = _as_asked(asked, stream, stack([part for part, _ in held])[-LATEST:])
     labels = np.concatenate([labels for _, labels in held])[-LATEST:]
     if asked.source is not None and asked.source.positive is not None:
