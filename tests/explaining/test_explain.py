@@ -226,6 +226,8 @@ def test_sparse_rows():
     dense = kb.explain(model, rows[350], background=np.zeros(4))
     np.testing.assert_allclose(sparse.contributions, dense.contributions, atol=1e-12)
     assert sparse.exact.all()
+    mixed = kb.explain(model, rows[350])
+    np.testing.assert_array_equal(mixed.contributions, dense.contributions)
 
 
 # -- what it is compared with ----------------------------------------------------------------------

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
@@ -199,10 +200,12 @@ def explanation_of(
     n = others.rows.shape[0]
     m = min(n, orders // PER_ROW)
     which = np.linspace(0, n - 1, m).round().astype(int)
-    some = f"{m:,} of " if m < n else ""
+    rows = others.rows[which]
+    if sp.issparse(x) != sp.issparse(rows):
+        rows = sp.csr_array(rows) if sp.issparse(x) else dense(rows)
     found = shapley(
-        lambda rows: asked.ask(question.answer, rows), x, others.rows[which], asked.group_of,
-        orders, check_random_state(random_state),
+        lambda rows: asked.ask(question.answer, rows), x, rows, asked.group_of, orders,
+        check_random_state(random_state),
     )  # fmt: skip
     greatest = max(abs(found.score), abs(found.base), np.abs(found.contributions).max(initial=0.0))
     return Explanation(
@@ -215,7 +218,7 @@ def explanation_of(
         score=found.score,
         what=question.what,
         of_class=question.of_class,
-        background=f"{some}{others.told}",
+        background=f"{m:,} of {others.told}" if m < n else others.told,
         alike=most_alike(asked.model, x),
     )
 

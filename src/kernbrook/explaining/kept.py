@@ -28,7 +28,7 @@ def last_rows(model: Any) -> Background | None:
     """
     if not isinstance(model, OnlineMachine):
         return None
-    state = model.state()
+    state = model._run.scaler.arrays()
     for view, method in enumerate(model._run.scaler.methods):
         if method == "ranks":
             ring, seen = (state[f"scaler.{view}.{name}"] for name in ("first", "seen"))
@@ -71,7 +71,8 @@ def kept_rows(model: Any) -> Background:
 
 def _scale_of(model: OnlineMachine) -> tuple[Any, Any]:
     """What is added, and what is multiplied by before, to undo how a machine scales its rows."""
-    method, state = model._run.scaler.methods[0], model.state()
+    scaler = model._run.scaler
+    method, state = scaler.methods[0], scaler.arrays()
     if method is None:
         return 0.0, 1.0
     first, second = state["scaler.0.first"], state["scaler.0.second"]
