@@ -306,6 +306,15 @@ def test_models_of_scikit_learn():
     assert found.background == "the background that was given"
 
 
+@pytest.mark.parametrize("width", [1, 2])
+def test_few_columns(width):
+    model = kb.OnlineMKRegressor([kb.Gaussian(sigma=1.0)], kb.GradientDescent())
+    model.fit(X[:300, :width], NUMBERS[:300])
+    found = kb.explain(model, X[350, :width], background=X[:9, :width])
+    assert found.exact.all()
+    assert found.base + found.contributions.sum() == pytest.approx(found.score, abs=1e-9)
+
+
 def test_what_it_says_of_itself():
     model = learned(kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(20)), LABELS)
     said = repr(kb.explain(model, X[350], of_class="yes"))

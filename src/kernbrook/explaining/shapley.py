@@ -74,7 +74,8 @@ def shapley(
     pairs = max(PER_ROW, orders // m) // 2
     parts = np.zeros((m, pairs, rows.n_columns))
     for walks in _together(_walks(rows, pairs, generator), batch(x.shape[1])):
-        said = ask(stack([rows.on(walk) for walk in walks]))
+        between = stack([rows.on(walk) for walk in walks])
+        said = ask(between) if between.shape[0] else ()
         at = 0
         for walk in walks:
             steps = len(walk.order) - 1
