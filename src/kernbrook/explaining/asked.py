@@ -161,10 +161,10 @@ def _of_named(model: NamedColumns) -> Asked:
 
 
 def _of_encoder(model: Any, encoder: TableEncoder, source: Source | None) -> Asked:
-    columns = encoder.columns_
+    sources = encoder.sources()
+    places = {name: i for i, name in enumerate(dict.fromkeys(sources))}
+    group_of, columns = np.array([places[name] for name in sources]), tuple(places)
     _check_number(columns)
-    places = {name: i for i, name in enumerate(columns)}
-    group_of = np.array([places[name] for name in encoder.sources()])
 
     def encode(X: Any) -> Any:
         if not (is_frame(X) or is_records(X)):
@@ -173,7 +173,7 @@ def _of_encoder(model: Any, encoder: TableEncoder, source: Source | None) -> Ask
         _check_names(frame.columns, encoder.feature_names_in_)
         return encoder.transform(frame.to_native())
 
-    return Asked(model, tuple(columns), group_of, encode, source=source)
+    return Asked(model, columns, group_of, encode, source=source)
 
 
 def _by_place(width: int) -> Callable[[Any], Any]:
