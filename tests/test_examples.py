@@ -281,6 +281,16 @@ def test_the_page_on_cells(run):
 
 
 @pytest.mark.slow
+def test_the_page_on_why(run):
+    said, names = run("docs/why.md")
+    assert set(names["found"].columns[:2]) == {1, 3}
+    assert names["found"].mean[1] > 5 * names["found"].mean[2]
+    one = names["one"]
+    assert said.splitlines()[1].startswith("probability ")
+    assert one.base + one.contributions.sum() == pytest.approx(one.score, abs=1e-9)
+
+
+@pytest.mark.slow
 def test_the_page_on_late_labels(run):
     """Rows farther from the last label err more, and their intervals cover them all the same."""
     said, names = run("docs/late.md")
@@ -386,6 +396,7 @@ FEW_ROWS = {
     "svmlight": "--rows 100",
     "upkeeps": "--rows 60 --budgets 10",
     "voted": "--only large --rows 100",
+    "why": "--rows 400 --columns 5",
 }
 
 

@@ -174,12 +174,15 @@ def test_commands_in_blocks_run_as_they_are_written(tmp_path, monkeypatch, capfd
     for name, rows in (("data.svm", slice(0, 200)), ("new.svm", slice(200, 300))):
         lines = [f"{label} 1:{a} 2:{b}" for label, (a, b) in zip(y[rows], X[rows], strict=True)]
         (tmp_path / name).write_text("\n".join(lines))
+    rows = [f"{a},{b},{label}" for label, (a, b) in zip(y, X, strict=True)]
+    (tmp_path / "data.csv").write_text("\n".join(["x1,x2,label", *rows]))
     (tmp_path / "titanic.csv").write_text(PASSENGERS)
     known = pandas.read_csv(tmp_path / "titanic.csv").drop(columns="Survived")
     known.to_parquet(tmp_path / "new.parquet")
     wanted = [one for one in commands()[0] if not one.startswith("kernbrook reproduce")]
     assert len(wanted) >= 4
-    for command in sorted(wanted, key=lambda one: one.startswith("kernbrook predict")):
+    after = "kernbrook predict", "kernbrook explain"
+    for command in sorted(wanted, key=lambda one: one.startswith(after)):
         monkeypatch.setattr(sys, "argv", ["kernbrook", *arguments(command)])
         with pytest.raises(SystemExit) as end:
             run()
@@ -336,6 +339,15 @@ def test_keys_of_show(said, tmp_path, capfd):
     capfd.readouterr()  # what the solver says of itself
     found = [said(f"kernbrook show {tmp_path / name}.kb") for name in "abcd"]
     check_keys(documented("show"), *found)
+
+
+def test_keys_of_explain(said, tmp_path):
+    model = tmp_path / "a.kb"
+    said(f"kernbrook train wdbc:90 --recipe bpas --model {model}")
+    whole = said(f"kernbrook explain {model} wdbc:90")
+    one = said(f"kernbrook explain {model} wdbc:90 --row 7")
+    check_keys(documented("explain"), whole | {"explanation": one["explanation"]})
+    assert (whole["explanation"], one["importance"]) == (None, None)
 
 
 # -- public names ----------------------------------------------------------------------------------

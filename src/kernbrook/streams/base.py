@@ -61,6 +61,13 @@ class Stream(ABC):
         """The labels, each once and sorted; None where that takes a reading."""
         return None
 
+    def written(self, row: int) -> dict[str, Any] | None:
+        """What a row, numbered from 0, has in each column as it is written; None of other data.
+
+        That is of a table whose columns are encoded.
+        """
+        return None
+
     @abstractmethod
     def _pieces(self) -> Iterator[Piece]:
         """All rows from the first on, as non-empty (X, y) of any length."""
@@ -136,18 +143,21 @@ class PositiveView(Stream):
     def encoder(self) -> Any:
         return self._stream.encoder
 
+    def written(self, row: int) -> dict[str, Any] | None:
+        return self._stream.written(row)
+
     def classes(self) -> Labels | None:
         known = self._stream.classes()
         if known is None:
             return None
-        here = self._is_positive(known)
+        here = self.is_positive(known)
         return np.unique(np.where(here, 1, -1)) if here.any() else None
 
     def _pieces(self) -> Iterator[Piece]:
         found = False
         others: dict[object, None] = {}
         for X, y in self._stream._pieces():
-            here = self._is_positive(y)
+            here = self.is_positive(y)
             found = found or bool(here.any())
             if not found and len(others) < 20:
                 others.update(dict.fromkeys(np.unique(y).tolist()))
@@ -159,7 +169,7 @@ class PositiveView(Stream):
                 f"positive={self._positive!r} is not a label of {self.name}: found {listed}{more}"
             )
 
-    def _is_positive(self, y: Labels) -> NDArray[np.bool_]:
+    def is_positive(self, y: Labels) -> NDArray[np.bool_]:
         """(n,) where a label is the positive one."""
         if y.dtype.kind not in "biuf":
             positive = str(self._positive)
@@ -195,6 +205,9 @@ class FirstRows(Stream):
     @property
     def encoder(self) -> Any:
         return self._stream.encoder
+
+    def written(self, row: int) -> dict[str, Any] | None:
+        return self._stream.written(row)
 
     def _pieces(self) -> Iterator[Piece]:
         left = self._rows

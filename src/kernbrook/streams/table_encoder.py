@@ -186,6 +186,12 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
             names += [f"{name} missing" for name in self.columns_]
         return np.array(names, dtype=object)
 
+    def sources(self) -> list[str]:
+        """(d,) of each encoded column the column of the table that it is made of."""
+        check_is_fitted(self)
+        names = [column.column for column in self._encoders for _ in column.names]
+        return [*names, *self.columns_] if self.missing == "indicator" else names
+
     # -- what a stream of a table calls ------------------------------------------------------------
 
     def begin(self, columns: Sequence[str]) -> TableEncoder:

@@ -116,6 +116,13 @@ class TableStream(Stream):
     def classes(self) -> Labels | None:
         return self._classes
 
+    def written(self, row: int) -> dict[str, Any] | None:
+        for batch in self._records.batches(self._start.columns_):
+            if row < batch.table.num_rows:
+                return batch.table.slice(row, 1).to_pylist()[0]
+            row -= batch.table.num_rows
+        return None
+
     def _begun(self, encoder: TableEncoder | None) -> TableEncoder:
         self._declared: set[str] = set()  # not by the file itself
         left_out = {self.label_name, self._aside}
