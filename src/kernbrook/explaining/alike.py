@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from kernbrook.engine.deciding import rows_of, views_of
 from kernbrook.engine.stores.slots import SlotStore
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.voted import VotedKernelClassifier, of_unit_length
@@ -81,9 +82,9 @@ def _held_by(model: Any, x: Any) -> Iterator[_Held]:
             yield _Held(kernel, float(weight), x, points, own, model.support_)
     elif isinstance(model, OnlineMachine) and not model._run.sparse:
         run, weights = model._run, model.expert_weights_
-        views = run.views_of(run.scaler.transform(x), run.rows_of(x))
+        views = views_of(run, run.scaler.transform(x), rows_of(run, x))
         for store, state in zip(run.stores, run.states, strict=True):
-            if not isinstance(store, SlotStore) or store.owns:
+            if not isinstance(store, SlotStore) or store.merges_points:
                 continue
             slots, points = state.slots, state.points.rows.dense()
             for e, kernel in enumerate(store.kernels):
