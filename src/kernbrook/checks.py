@@ -27,6 +27,7 @@ from functools import cache
 from inspect import signature
 from operator import is_
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -383,6 +384,10 @@ def ranges_of(kind: type) -> dict[str, Any]:
     return {name: said[name] for name in signature(kind).parameters if name in said} if said else {}
 
 
+# By the objects' ids, beside the objects: what scikit-learn copies and compares stays as it was.
+_found_sound: dict[int, tuple[ref[Any], tuple[Any, ...]]] = {}
+
+
 def check(owner: Any) -> None:
     """Raise InputError unless all parameters of an object are what its class says.
 
@@ -390,10 +395,12 @@ def check(owner: Any) -> None:
     """
     kind: Any = type(owner)
     values = {name: getattr(owner, name) for name in ranges_of(kind)}
-    sound = vars(owner).get("_sound", ())
-    if len(sound) != len(values) or not all(map(is_, sound, values.values())):
+    place = id(owner)
+    known, sound = _found_sound.get(place, (None, ()))
+    if known is None or known() is not owner or not all(map(is_, sound, values.values())):
         check_values(kind, values)
-        vars(owner)["_sound"] = tuple(values.values())
+        gone = ref(owner, lambda _: _found_sound.pop(place, None))
+        _found_sound[place] = gone, tuple(values.values())
 
 
 def check_values(kind: type, values: Mapping[str, Any]) -> None:
