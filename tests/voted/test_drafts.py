@@ -19,7 +19,7 @@ NAMES = [name for name in PROBLEMS if "ionosphere" not in name]
 def test_sums_of_powers(width, count):
     rng = np.random.default_rng(width)
     source, rows = rng.normal(size=(20, width + 3)), rng.permutation(20)[:count]
-    weights, found, expected = rng.normal(size=count), np.ones((5, width)), np.ones((5, width))
+    weights, found, expected = rng.normal(size=count), np.ones((6, width)), np.ones((6, width))
     for first in (0, 3):
         add_powers(source, 0.5, rows, weights, first, found)
         naive.add_powers(source, 0.5, rows, weights, first, expected)

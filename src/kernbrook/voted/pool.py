@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import Block, Rows
-from kernbrook.gram.sums import LANES, KernelSums, share, threads_for
+from kernbrook.gram.sums import LANES, share, threads_for
 from kernbrook.kernels import Callable, Kernel
+from kernbrook.kernels.callable import is_given
 from kernbrook.kernels.normalized import PowerStep
 from kernbrook.kernels.planning import Layout
 from kernbrook.kernels.polynomial import PolynomialStep
@@ -28,36 +26,6 @@ SCALING = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Turned(Kernel):
-    """k(z, x) as a kernel of x and z: functions need not be symmetric."""
-
-    kernel: Kernel
-
-    @property
-    def by_threads(self) -> bool:  # type: ignore[override]
-        return self.kernel.by_threads
-
-    def parts(self) -> Iterator[tuple[float, Kernel]]:
-        """The parts that have a step are symmetric."""
-        for weight, part in self.kernel.parts():
-            yield weight, Turned(part) if part.step() is None else part
-
-    def between(self, points: Any, rows: Any, out: Floats) -> None:
-        turned = np.empty(out.shape[::-1])
-        self.kernel.between(rows, points, turned)
-        out[:] = turned.T
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Turned) and self.kernel is other.kernel
-
-    def __hash__(self) -> int:
-        return id(self.kernel)
-
-    def __str__(self) -> str:
-        return str(self.kernel)
-
-
 class Pool:
     """Several kernels of the same examples; what they are functions of is computed once.
 
@@ -68,8 +36,7 @@ class Pool:
 
     def __init__(self, kernels: Sequence[Kernel]):
         self.kernels = tuple(kernels)
-        self._layout = Layout([Turned(kernel) for kernel in kernels])
-        self._engine = KernelSums(self.kernels, self._layout)
+        self._layout = Layout(self.kernels)
         self._powers = self._grouped()
         grouped = {k for group in self._powers.values() for k in group}
         self._others = np.array([k for k in range(len(self.kernels)) if k not in grouped], int)
@@ -91,26 +58,25 @@ class Pool:
 
         A pair value depends on its two examples alone, bit for bit, and not on others beside them.
         """
-        a, b = len(A), len(B)
-        out = np.empty((len(self._layout.channels), a, b))
         if A.rows is None or B.rows is None:
-            self._check_takes_objects()
-            given: Any = self._layout.given
-            for turned, values in zip(given, out, strict=True):
-                values[:] = _of_objects(turned.kernel, A.items, B.items)
-            return out
-        threads = self._engine.threads(a * b)
-        each = max(1, -(-a // threads))
-        work = partial(_fill_pairs, Block(B.rows, self._layout), A.rows, each, out)
-        share(threads, work, range(0, a, each))
-        return out
+            for kernel in self.kernels:
+                if not isinstance(kernel, Callable):
+                    raise InputError(
+                        f"kernel {kernel}: takes vectors, but X is a list of objects; give "
+                        "functions of two lists"
+                    )
+            return np.stack([_of_objects(one, A.items, B.items) for one in self._layout.given])
+        if not any(is_given(one) or not one.of_vectors for one in self._layout.given):
+            return B.rows.pairs(self._layout, A.rows)
+        # Functions and matrices need not be symmetric: k(a, b) is of the point b and the row a.
+        turned = A.rows.pairs(self._layout, B.rows).transpose(0, 2, 1)
+        return np.ascontiguousarray(turned)
 
     def values(self, k: int, pairs: Floats) -> Floats:
         """(a, b) values of kernel k, of pair values. Nothing is said of their sizes."""
         _, a, b = pairs.shape
         out = np.empty((a, b))
-        work = partial(_fill_values, self._layout.parts, k, pairs, out)
-        share(threads_for(a * b), work, range(0, b, LANES))
+        kernel_rows(self._layout.parts, k, pairs, np.arange(a), 0, b, np.empty((2, b)), out)
         return out
 
     def sizes(self, pairs: Floats) -> Floats:
@@ -143,21 +109,14 @@ class Pool:
                     np.empty((2, hi)),
                 )  # fmt: skip
             for (channel, added), group in self._powers.items():
-                powers = np.zeros((max(group.values()), hi - lo))
+                top = max(group.values())
+                powers = np.zeros((top + top % 2, hi - lo))
                 add_powers(pairs[channel], added, rows, weights, lo, powers)
                 for k, degree in group.items():
                     out[k, lo:hi] = powers[degree - 1]
 
         share(threads_for(p * len(rows) * b), add, range(0, b, LANES))
         return out
-
-    def _check_takes_objects(self) -> None:
-        for kernel in self.kernels:
-            if not isinstance(kernel, Callable):
-                raise InputError(
-                    f"kernel {kernel}: takes vectors, but X is a list of objects; give functions "
-                    "of two lists"
-                )
 
 
 def values(kernels: Sequence[Kernel], A: Examples, B: Examples) -> Iterator[Floats]:
@@ -191,18 +150,6 @@ def _largest(values: Floats, added: float = 0.0) -> Floats:
     """(b,) the greatest |values + added| of each column."""
     most, least = values.max(axis=0, initial=-added), values.min(axis=0, initial=-added)
     return np.asarray(np.maximum(most + added, -(least + added)))
-
-
-def _fill_pairs(block: Block, points: Rows, count: int, out: Floats, start: int) -> None:
-    """Pair values of `count` points from `start` on, which one thread takes."""
-    stop = min(start + count, len(points))
-    block.pairs(points.part(start, stop), out[:, start:stop])
-
-
-def _fill_values(parts: Any, k: int, pairs: Floats, out: Floats, lo: int) -> None:
-    """Values of kernel k in the columns from `lo` on, which one thread takes."""
-    hi = min(lo + LANES, out.shape[1])
-    kernel_rows(parts, k, pairs, np.arange(len(out)), lo, hi, np.empty((2, hi)), out)
 
 
 def _of_objects(kernel: Any, A: list[Any], B: list[Any]) -> Floats:
