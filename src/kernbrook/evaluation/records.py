@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +29,7 @@ class History:
     n_support_stored, n_support_active, labels_asked : (h,) counts at that moment
     kernel_weights : (h, m) weights of the kernels, `kernel_weights_`; m = 0 without kernels
     kernels : the m kernels' formulas
+    measures : by name (h,), of the rounds so far; NaN where one is not known
     """
 
     rounds: Ints
@@ -37,6 +39,7 @@ class History:
     labels_asked: Ints
     kernel_weights: Floats
     kernels: tuple[str, ...]
+    measures: Mapping[str, Floats] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,12 @@ class Record:
     probabilities : (T, c) before each label, where the learner gives some
     places : (T,) how far each row was from the last label known, from 1; None where each label came
         before the next row
-    intervals : (T, 2) that cover 90 % of the numbers, where labels came late
+    intervals : (T, 2) around the numbers predicted, where they were asked for or labels came late
+    coverage : the share of the labels that the intervals are to cover
+    measures : of all rounds, by name: "error", "log_loss" and of two classes "auc"; of numbers
+        "mse", "rmse", "mae", and of intervals "coverage" and "width", the mean of those that are
+        finite. Those that the learner gives enough for. "auc" goes by the probabilities, else by
+        the scores, in bins: within 0.0005 of `metric("roc_auc")` where this goes by the same
     horizons : see `by_horizon`
 
     Examples
@@ -87,6 +95,8 @@ class Record:
     probabilities: Floats | None = None
     places: Ints | None = None
     intervals: Floats | None = None
+    coverage: float | None = None
+    measures: Mapping[str, float] = field(default_factory=dict)
     horizons: tuple[dict[str, Any], ...] | None = None
 
     def by_horizon(self) -> list[dict[str, Any]]:
@@ -95,8 +105,7 @@ class Record:
         Returns
         -------
         a dict for each class of horizons that there is: `first` and `last` place; `rows`; `error`,
-        the share of mistakes or the mean squared error; `log_loss`, where there are probabilities;
-        `coverage`, where there are intervals, which are to cover .9
+        the share of mistakes or the mean squared error; and what else `measures` has
 
         Raises
         ------
@@ -214,7 +223,7 @@ class Row:
         if not runs:
             return {}
         means = [
-            {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
+            {name: float(np.mean([part.get(name, np.nan) for part in parts])) for name in parts[0]}
             for parts in zip(*runs, strict=True)
         ]
         return {"horizons": means}

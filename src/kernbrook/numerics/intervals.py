@@ -32,6 +32,16 @@ def half_width(errors, coverage):
 
 
 @njit(cache=True, nogil=True)
+def half_widths(errors, known, window, coverage, out):
+    """What `half_width` gives, (n,) out, where the first known[t] errors have come.
+
+    The last `window` of them count.
+    """
+    for t in range(known.shape[0]):
+        out[t] = half_width(errors[max(known[t] - window, 0) : known[t]], coverage)
+
+
+@njit(cache=True, nogil=True)
 def deviation(errors, kept):
     """The root of the mean of the squares of errors, (n,), each later one weighing 1 / kept more.
 
