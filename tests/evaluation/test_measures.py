@@ -110,7 +110,7 @@ def test_chunks(case, size):
 
 
 @pytest.mark.parametrize("case", [of_classes(c=2), of_classes(c=3), of_numbers()])
-def test_files_and_parts(case):
+def test_files(case):
     y, said = case
     classes = None if y.dtype.kind == "f" else np.unique(y)
     first, whole = np.arange(len(y)) < 300, Measures(classes, 0.9)
@@ -121,12 +121,6 @@ def test_files_and_parts(case):
     later.restore(json.loads(json.dumps(begun.described(), allow_nan=False)))
     later.add(y[~first], said.of(~first))
     assert later.described() == whole.described()
-    alone = Measures(classes, 0.9)
-    alone.add(y[~first], said.of(~first))
-    begun.join(alone)
-    for name, value in whole.model.values().items():
-        assert begun.model.values()[name] == pytest.approx(value)
-    assert begun.values().keys() == whole.values().keys()
 
 
 def test_rows_that_are_not_counted():
@@ -182,15 +176,11 @@ def test_area(unit, spread):
     labels = rng.integers(0, 2, 5000)
     scores = unit * (spread * rng.normal(size=5000) + labels)
     scores[:50] = 0.0
-    roc, parts = Roc(), [Roc(), Roc()]
+    roc = Roc()
     roc.add(labels, scores)
     exact = theirs.roc_auc_score(labels, scores)
     assert abs(roc.area() - exact) <= min(roc.doubt(), 1e-4) + 1e-12
     assert roc.doubt() < 2e-3
-    for part, where in zip(parts, (slice(0, 900), slice(900, None)), strict=True):
-        part.add(labels[where], scores[where])
-    parts[0].join(parts[1])
-    np.testing.assert_array_equal(parts[0].counts, roc.counts)
     np.testing.assert_array_equal(Roc.restored(roc.described()).counts, roc.counts)
 
 
@@ -399,7 +389,5 @@ def test_files_that_were_changed(found):
         Measures(CLASSES[:2]).restore(found)
 
 
-def test_parts_that_tell_nothing():
-    account = Account()
-    account.join(Account())
-    assert account.values() == {}
+def test_no_rows():
+    assert Account().values() == {}

@@ -63,7 +63,7 @@ def costs_of_numbers(y: NDArray[Any], said: NDArray[Any], intervals: Any) -> Cos
 
 @dataclass
 class Account:
-    """What one who predicts has cost so far: sums over rows, which add up over chunks and parts.
+    """What one who predicts has cost so far: sums over rows, in any chunks.
 
     Attributes
     ----------
@@ -96,17 +96,6 @@ class Account:
             self.roc = self.roc or Roc()
             self.roc.add(numbers, scores.ravel())
             self.counts["ranked"] = self.counts.get("ranked", 0) + len(numbers)
-
-    def join(self, other: Account) -> None:
-        """Count the rows of another part, too."""
-        self.rows += other.rows
-        for name, count in other.counts.items():
-            self.counts[name] = self.counts.get(name, 0) + count
-        for name, total in other.sums.items():
-            self.sums[name] = added(self.sums.get(name, 0), np.array([total]))
-        if other.roc is not None:
-            self.roc = self.roc or Roc()
-            self.roc.join(other.roc)
 
     def values(self) -> dict[str, float]:
         """The measures that all rows have, by name; error and coverage as shares.

@@ -231,14 +231,6 @@ class Measures:
         numbers[there] = class_numbers(self.classes, spelled_as(y[there], self.classes))
         return there, numbers
 
-    def join(self, other: Measures) -> None:
-        """Count the rows of another part, too, whose rules began by themselves."""
-        self.unlabelled += other.unlabelled
-        self.unknown += other.unknown
-        self.model.join(other.model)
-        for name, rule in self.rules.items():
-            rule.account.join(other.rules[name].account)
-
     def values(self) -> dict[str, dict[str, float]]:
         """The measures of the model and of each rule; none where no row has a label."""
         rules = {name: rule.values() for name, rule in self.rules.items()}

@@ -46,10 +46,6 @@ class Roc:
         for label in (0, 1):
             self.counts[label] += np.bincount(bins[labels == label], minlength=BINS)
 
-    def join(self, other: Roc) -> None:
-        """Count what another one has counted, too."""
-        self.counts += other.counts
-
     def area(self) -> float:
         """The share of pairs of unlike labels that are ranked rightly; NaN without such pairs.
 

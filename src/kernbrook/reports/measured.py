@@ -13,6 +13,7 @@ from kernbrook.reports.words import TRIVIAL, counted, listed
 
 if TYPE_CHECKING:
     from kernbrook.evaluation.measures import Measures
+    from kernbrook.evaluation.tallying import Tally
 
 NAMES = {
     "error": "error", "log_loss": "log loss", "auc": "AUC", "mse": "mean squared error",
@@ -42,9 +43,14 @@ def _cell(name: str, value: float) -> str:
     return DIGITS.get(name, "{:.4g}").format(value)
 
 
-def measures_table(measures: Measures, title: str = "") -> Table:
+def measures_table(measures: Measures) -> Table:
     """A row for the model and for each trivial rule, a column for each measure that is known."""
-    found = measures.values()
+    found, task = measures.values(), measures.task
+    error = {"classification": "error", "regression": "mse"}[task]
+    title = ""
+    if error in found["model"]:
+        value = measure_value(error, found["model"][error])
+        title = f"{NAMES[error]} {value} on {counted(measures.model.rows, 'labelled row')}"
     names = [name for name in SHOWN if name in found["model"]]
     who = [_row_of(measures, one) for one in found]
     columns = [Column("", tuple(who), kind="text")]
@@ -159,4 +165,28 @@ def measures_json(measures: Measures) -> dict[str, Any]:
             "rules": found,
             "no_better": no_better(measures),
         }.items()
+    }
+
+
+def predictions_json(tally: Tally, model: str, data: str, rows: int) -> dict[str, Any]:
+    """Predictions as plain values: what they are of, and their measures.
+
+    Parameters
+    ----------
+    tally : of the predictions
+    model, data : names of the model's file and of the data
+    rows : that were predicted
+
+    Returns
+    -------
+    dict with model, data, task, n_rows, level_counts and measures, None where there are no labels
+    """
+    judged = tally.judged
+    return {
+        "model": model,
+        "data": data,
+        "task": tally.measures.task,
+        "n_rows": rows,
+        "level_counts": plain([one.described() for one in tally.level_counts]),
+        "measures": None if judged is None else measures_json(judged),
     }
