@@ -654,7 +654,7 @@ def test_labels_that_the_model_does_not_know_are_not_counted(kernbrook, tmp_path
     assert "not counted: 700 rows with a label that the model does not know" in err
     write_svmlight(tmp_path / "none.svm", X, np.where(np.arange(1200) < 500, 8, 7))
     assert kernbrook("predict", "m", "none.svm")[2] == (
-        "no row is judged: not counted: 1,200 rows with a label that the model does not know\n"
+        "no row is judged; not counted: 1,200 rows with a label that the model does not know\n"
     )
 
 
@@ -818,7 +818,7 @@ def test_predicted_numbers(kernbrook, tmp_path):
     write_svmlight(tmp_path / "bare.svm", X, np.zeros(900, dtype=int))
     assert kernbrook("predict", "m", "bare.svm") == (0, out, "")  # the same everywhere: no labels
     write_csv(tmp_path / "text.csv", X, y, label="y")
-    said = "no row is judged: not counted: 900 rows with a label that the model does not know\n"
+    said = "no row is judged; not counted: 900 rows with a label that the model does not know\n"
     assert kernbrook("predict", "m", "text.csv") == (0, out, said)
     code, out, err = kernbrook("predict", "m", "new.csv", "--scores")
     assert (code, out) == (1, "")

@@ -141,18 +141,19 @@ def predict(
 def _show(tally: Tally) -> None:
     """The measures on standard error, where there are any, and what they come to in words."""
     from kernbrook.reports import rendered
-    from kernbrook.reports.measured import measures_table, no_better
+    from kernbrook.reports.measured import left_out, measures_table, no_better
 
     measures = tally.judged
     if measures is None:
         return
     if not measures.model.rows:
-        say(f"no row is judged: {measures_table(measures).notes[0]}")
+        say("; ".join(("no row is judged", *left_out(measures))))
         return
     console = terminal(stderr=True)
     console.print(rendered(measures_table(measures), console.width))
-    if worse := no_better(measures):
-        say(worse)
+    for line in (*left_out(measures), no_better(measures)):
+        if line:
+            say(line)
 
 
 class _Asked(NamedTuple):

@@ -29,6 +29,8 @@ MEASURES: dict[Task, tuple[str, ...]] = {
     "classification": ("error", "log_loss", "auc"),
     "regression": ("mse", "rmse", "mae", "coverage"),
 }
+DEFAULT: dict[Task, str] = {"classification": "error", "regression": "mse"}
+OF_SIZES = ("mse", "rmse", "mae")  # of errors, which may differ by powers of ten
 RULES: dict[Task, tuple[str, ...]] = {
     "classification": ("majority", "last-label"),
     "regression": ("mean", "last-value"),
@@ -36,7 +38,7 @@ RULES: dict[Task, tuple[str, ...]] = {
 LEARNED = "learned"  # the rule whose labels are those that a model has learned, and no more
 
 
-def measure_named(name: str, task: Task) -> str:
+def measure_named(name: str, task: Task | None = None) -> str:
     """The measure of that name: log_loss may be written logloss or log-loss.
 
     Raises
@@ -52,14 +54,14 @@ def measure_named(name: str, task: Task) -> str:
     'log_loss'
     """
     every = {_plain(one): (of, one) for of, names in MEASURES.items() for one in names}
-    of, found = every.get(_plain(name), (None, name))
+    of, found = every.get(_plain(str(name)), (None, name))
     if of is None:
-        raise UnknownNameError("measure", name, [one for _, one in every.values()])
-    if of != task:
+        raise UnknownNameError("measure", str(name), [one for _, one in every.values()])
+    if of != (task or of):
         labels = "classes" if of == "classification" else "numbers"
         raise InputError(
             f"measure: {found} is for labels that are {labels}; for these there are "
-            f"{', '.join(MEASURES[task])}"
+            f"{', '.join(MEASURES[task or of])}"
         )
     return found
 

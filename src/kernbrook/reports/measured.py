@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kernbrook import recipes as book
 from kernbrook.evaluation.measures import LEARNED, shortfall
 from kernbrook.reports.as_json import plain
+from kernbrook.reports.forms import IN_PERCENT, NAMES, measure_cell, measure_value
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.words import TRIVIAL, counted, listed
 
@@ -15,32 +16,9 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.measures import Measures
     from kernbrook.evaluation.tallying import Tally
 
-NAMES = {
-    "error": "error", "log_loss": "log loss", "auc": "AUC", "mse": "mean squared error",
-    "rmse": "RMSE", "mae": "MAE", "coverage": "coverage", "width": "mean width",
-}  # fmt: skip
-IN_PERCENT = ("error", "coverage")
-DIGITS = {"log_loss": "{:.4f}", "auc": "{:.3f}"}
 MAIN = {"classification": "error", "regression": "rmse"}
 SHOWN = ("error", "log_loss", "auc", "mae", "rmse", "coverage", "width")  # in tables
 TOLD = ("error", "rmse", "mae", "log_loss", "auc")  # in words
-
-
-def measure_value(name: str, value: float) -> str:
-    """A measure in a text; error and coverage are given as shares.
-
-    Examples
-    --------
-    >>> measure_value("error", 0.2727), measure_value("auc", 0.62412), measure_value("mae", 1851.3)
-    ('27.27 %', '0.624', '1851')
-    """
-    return f"{_cell(name, value)} %" if name in IN_PERCENT else _cell(name, value)
-
-
-def _cell(name: str, value: float) -> str:
-    if name in IN_PERCENT:
-        return f"{100 * value:.2f}"
-    return DIGITS.get(name, "{:.4g}").format(value)
 
 
 def measures_table(measures: Measures) -> Table:
@@ -59,8 +37,8 @@ def measures_table(measures: Measures) -> Table:
         header = f"{NAMES[name]} %" if name in IN_PERCENT else NAMES[name]
         if name == "coverage":
             header = f"covered, of {100 * (measures.coverage or 0):g} %"
-        columns.append(Column(header, of, partial(_cell, name)))
-    return Table(tuple(columns), strong=frozenset([0]), notes=_left_out(measures), title=title)
+        columns.append(Column(header, of, partial(measure_cell, name)))
+    return Table(tuple(columns), strong=frozenset([0]), title=title)
 
 
 def _row_of(measures: Measures, who: str) -> str:
@@ -83,8 +61,8 @@ def _where(measures: Measures) -> str:
     return " in these rows" if LEARNED in measures.rules else ""
 
 
-def _left_out(measures: Measures) -> tuple[str, ...]:
-    """Which rows are not counted, in words."""
+def left_out(measures: Measures) -> tuple[str, ...]:
+    """Which rows are not counted, in words, a line each."""
     rows = {
         "without a label": measures.unlabelled,
         "with a label that the model does not know": measures.unknown,
