@@ -157,9 +157,11 @@ def _mean_history(row: Row, scale: float) -> dict[str, Any]:
     for name in names:
         means = np.mean([getattr(history, name) for history in histories], axis=0)
         result[name] = scale * means if name == "error" else means
-    for name in row.measures:
-        if name not in ("error", "mse"):  # which `error` has
-            result[name] = np.mean([history.measures[name] for history in histories], axis=0)
+    result["measures"] = {
+        name: np.mean([history.measures[name] for history in histories], axis=0)
+        * (scale if name == "error" else 1.0)
+        for name in row.measures
+    }
     return result
 
 
@@ -167,7 +169,7 @@ def _run(run: Record, scale: float) -> dict[str, Any]:
     names = ("n_support_stored", "n_support_active", "labels_asked", "seconds")
     return {
         "error": scale * run.error,
-        **{name: value for name, value in run.measures.items() if name != "error"},
+        "measures": {k: scale * v if k == "error" else v for k, v in run.measures.items()},
         **{name: getattr(run, name) for name in names},
         "kernel_weights": run.history.kernel_weights[-1],
     }

@@ -196,8 +196,9 @@ def write_report(comparison: Comparison, path: str | PathLike[str]) -> None:
 
 def comparison_page(comparison: Comparison) -> Page:
     """A summary, the table, figures, how to run it again."""
+    table = comparison_table(comparison)
     sections = [
-        Section("Results", _explained(comparison), table=comparison_table(comparison)),
+        Section("Results", _explained(comparison), table=table),
         *_over_time(comparison),
     ]
     if shows_support(comparison):
