@@ -64,7 +64,11 @@ Budget = Annotated[
 ]
 Seed = Annotated[
     int,
-    typer.Option(min=0, max=MOST_SEED, help="Seed of all that is drawn: orders, recipes, data."),
+    typer.Option(
+        min=0,
+        max=MOST_SEED,
+        help="Seed of all that is drawn: orders, recipes, data. A model made in Python has none.",
+    ),
 ]
 Positive = Annotated[
     str | None, typer.Option(help="This label against the rest, for data of many classes.")

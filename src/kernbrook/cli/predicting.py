@@ -81,9 +81,8 @@ def predict(
     Columns are encoded as they were for the model, with the means and last values that it knows;
     --dates, --decimal, --thousands and --units say where values are written in another way.
     Where the data have labels that the model knows, or numbers that are not all the same for a
-    model of numbers, measures of the predictions go to standard error, and to --json: beside those
-    of the label that the model has learned most often, or the mean of its labels, and of the label
-    seen most often in these rows so far.
+    model of numbers, measures of the predictions go to standard error, and to --json: error, log
+    loss and AUC, of numbers MAE, RMSE and coverage, beside those of a constant.
 
     With --scheduler the files of a folder are predicted by the workers of a Dask cluster, who must
     see the folder and the model at the same place.

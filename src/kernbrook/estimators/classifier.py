@@ -64,7 +64,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     selection : which learners are updated and vote; all of them by default
     labels : "all", or a policy such as `Disagreement()`: whose label is asked for
     random_state : int, RandomState or None
-        Seeds all draws. They depend on the seed and the round alone.
+        Seeds all draws. They depend on the seed and the round alone. None: other draws each time;
+        the command line takes 0.
     scaling : "auto", "moments", "maximum", "ranks" or None
         "moments" takes off the mean of each feature so far and divides by its deviation so far,
         "maximum" divides by its greatest size so far, "ranks" takes its rank among the last 1,000;

@@ -43,7 +43,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     selection : which experts are updated and form the prediction; all of them by default
     labels : "all", or a policy such as `Disagreement()`: whose label is asked for
     random_state : int, RandomState or None
-        Seeds all draws. They depend on the seed and the round alone.
+        Seeds all draws. They depend on the seed and the round alone. None: other draws each time;
+        the command line takes 0.
     scaling : "auto", "moments", "maximum", "ranks" or None; see `OnlineMKClassifier`
     center : bool
         Learn the differences from the first label seen, which is added to all predictions after
