@@ -158,17 +158,7 @@ def compare(
     stream, rows, choices = _chosen(data, y, recipes, baselines, overrides)
     task = next(iter(choices.values())).task
     measure = None if measure is None else measure_named(measure, task)
-    facts = manifest(seed) | {
-        "data": stream.name,
-        "parameters": {key: repr(value) for key, value in overrides.items()},
-    }
-    if not lateness.at_once:
-        facts |= lateness._asdict()
-    if measure is not None:
-        facts["measure"] = measure
-    models = {name: given for name, given in (rows or {}).items() if name != given}
-    if models:
-        facts["models"] = {name: said_of(given) for name, given in models.items()}
+    facts = manifest(seed) | {"data": stream.name, **_asked(rows, overrides, lateness, measure)}
     if in_order:
         n_rows, n_orders = stream.n_rows or 0, 1
         facts |= {"permutations": 1, "orders": "as stored"}
@@ -205,6 +195,24 @@ def compare(
         else:
             results = _runs(X, y, sequence, seed, machines, advance, way)
         return _collected(titles, n_orders, results, made, so_far, measure)
+
+
+def _asked(
+    rows: dict[str, Any] | None,
+    overrides: Mapping[str, Any],
+    lateness: Lateness,
+    measure: str | None,
+) -> dict[str, Any]:
+    """What was asked for, as far as it is not what is always done."""
+    facts: dict[str, Any] = {"parameters": {key: repr(one) for key, one in overrides.items()}}
+    if not lateness.at_once:
+        facts |= lateness._asdict()
+    if measure is not None:
+        facts["measure"] = measure
+    models = {name: given for name, given in (rows or {}).items() if name != given}
+    if models:
+        facts["models"] = {name: said_of(given) for name, given in models.items()}
+    return facts
 
 
 def _chosen(
