@@ -160,7 +160,7 @@ class Residuals:
         count, total, squares = self._labels.tolist()
         least = total**2 / max(count, 1.0)
         if not (
-            count == int(count) and 0 <= count <= most and least <= squares * (1 + 1e-9) < np.inf
+            count == int(count) and 0 <= count <= most and least <= squares * (1 + 1e-6) < np.inf
         ):
             raise InputError(f"labels: expected the sums of 0 to {most} labels")
 

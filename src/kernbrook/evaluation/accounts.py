@@ -109,11 +109,11 @@ class Account:
             found["auc"] = self.roc.area()
         if "squared" in means:
             found["mse"], found["rmse"] = means["squared"], math.sqrt(means["squared"])
-            found["mae"] = means["absolute"]
-        if "covered" in means:
-            found["coverage"] = means["covered"]
-            if finite := self.counts["width"]:
-                found["width"] = self.sums["width"] / finite
+        for name, cost in (("mae", "absolute"), ("coverage", "covered")):
+            if cost in means:
+                found[name] = means[cost]
+        if finite := self.counts.get("width"):
+            found["width"] = self.sums["width"] / finite
         return found
 
     def described(self) -> dict[str, Any]:
@@ -131,9 +131,10 @@ class Account:
         if not (type(rows) is int and type(sums) is type(counts) is dict):
             raise InputError(problem)
         if not all(type(n) is int and 0 <= n <= rows for n in counts.values()) or not all(
-            name in counts and type(one) in (int, float) and 0 <= one < math.inf
-            for name, one in sums.items()
+            type(one) in (int, float) and 0 <= one < math.inf for one in sums.values()
         ):
+            raise InputError(problem)
+        if sums.keys() != counts.keys() - {"ranked"}:
             raise InputError(problem)
         account.roc = None if described["roc"] is None else Roc.restored(described["roc"])
         return account
