@@ -98,6 +98,9 @@ def prequential(
     task = task_of(estimator)
     if task == "classification" and intervals is not None:
         raise InputError(f"intervals: {type(estimator).__name__} predicts classes; give none")
+    if task == "regression" and intervals is None and not lateness.at_once:
+        intervals = COVERAGE
+    warm = partial(warm_up, estimator, late=not lateness.at_once, coverage=intervals)
     if task == "regression" and classes is not None:
         raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")
     if isinstance(X, Stream):
@@ -105,13 +108,13 @@ def prequential(
             raise InputError("prequential: a stream has its own labels and order; give neither")
         if task == "classification" and classes is None:
             classes = classes_of(X)
-        chunks = _of_stream(estimator, X, classes, not lateness.at_once)
+        chunks = _of_stream(X, warm, classes)
     else:
         X, y = _arrays(X, y)
         if task == "classification" and classes is None:
             classes = distinct(y)
         order = np.arange(len(y)) if order is None else _order(order, len(y))
-        chunks = _of_arrays(estimator, X, y, order, classes, not lateness.at_once)
+        chunks = _of_arrays(estimator, X, y, order, classes, warm)
     one = _Pass(estimator, task, classes, lateness, intervals)
     for X_chunk, y_chunk in chunks:
         one.take(X_chunk, y_chunk)
@@ -135,12 +138,10 @@ class _Pass:
         self.coverage, self.learn, self.late = coverage, scored(estimator), None
         if task == "classification":
             self.learn = partial(self.learn, classes=classes)
-        elif not lateness.at_once and coverage is None:
-            self.coverage = COVERAGE
         if not lateness.at_once:
-            self.late = LatePass(estimator, self.learn, classes, lateness, self.coverage)
+            self.late = LatePass(estimator, self.learn, classes, lateness, coverage)
         known = None if task == "regression" else distinct(as_labels(classes))
-        self.measures = Measures(known, self.coverage, rules=())
+        self.measures = Measures(known, coverage, rules=())
         self.parts: list[tuple[Any, ...]] = []
         self.samples: list[tuple[Any, ...]] = []
         self.measured: list[dict[str, float]] = []
@@ -249,13 +250,13 @@ def _order(order: Any, rows: int) -> NDArray[np.int64]:
 
 
 def _of_stream(
-    estimator: Any, stream: Stream, classes: Any, late: bool
+    stream: Stream, warm: Callable[..., None], classes: Any
 ) -> Iterator[tuple[Any, NDArray[Any]]]:
     """Its chunks; the first compiles what the estimator runs on."""
     for place, (X, y) in enumerate(stream.chunks(_chunk(stream.n_rows))):
         if place == 0:
             few = few_rows(y)
-            warm_up(estimator, X[few], y[few], classes, late)
+            warm(X[few], y[few], classes)
         yield X, y
 
 
@@ -265,13 +266,13 @@ def _of_arrays(
     y: NDArray[Any],
     order: NDArray[np.int64],
     classes: Any,
-    late: bool,
+    warm: Callable[..., None],
 ) -> Iterator[tuple[Any, NDArray[Any]]]:
     """The rows in their order; before, what looks ahead does so, and code is compiled."""
     if classes is not None:
         _look_ahead(estimator, X, y, order, classes)
     few = few_rows(y)
-    warm_up(estimator, X[few], y[few], classes, late)
+    warm(X[few], y[few], classes)
     size = _chunk(len(y))
     for start in range(0, len(order), size):
         rows = order[start : start + size]
