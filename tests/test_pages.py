@@ -300,6 +300,10 @@ def test_keys_of_compare(said):
     one = said(f"kernbrook compare wdbc:60 {recipes}")
     check_keys(documented("compare"), one)
     check_keys(documented("manifest"), one["manifest"])
+    numbers = "kernbrook compare friedman:60 --recipes mean --permutations 1 --jobs 1"
+    assert said(f"{numbers} --measure coverage")["rows"][0]["measures"].keys() == {
+        "mse", "rmse", "mae", "coverage", "width"
+    }  # fmt: skip
     several = said(f"kernbrook compare wdbc:60 checkerboard:60 {recipes}")
     check_keys(documented("compare several"), several)
     for comparison in several["comparisons"]:
@@ -321,6 +325,15 @@ def test_keys_of_train(said, tmp_path):
     check_keys(documented("train"), classes, numbers)
     assert set(classes) == set(documented("train"))
     assert not {"classes", "mistakes"} & set(numbers)
+
+
+def test_keys_of_predict(said, tmp_path):
+    found = []
+    for name, recipe in (("wdbc:60", "bpas"), ("friedman:60", "raker")):
+        said(f"kernbrook train {name} --recipe {recipe} --model {tmp_path / recipe}")
+        command = f"kernbrook predict {tmp_path / recipe} {name} --output {tmp_path / 'out'}"
+        found.append(said(command))
+    check_keys(documented("predict"), *found)
 
 
 def test_keys_of_show(said, tmp_path, capfd):

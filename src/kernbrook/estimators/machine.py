@@ -180,9 +180,9 @@ class OnlineMachine(Snapshots, BaseEstimator):
         """What is said of one row."""
         raise NotImplementedError
 
-    def _chances(self, decisions: Floats, leanings: Floats) -> Floats | None:
-        """(n, c) probabilities of the rows of the last block, before their labels."""
-        return None
+    def _sure(self, decisions: Floats, leanings: Floats) -> dict[str, Any]:
+        """How sure it was of the last block's rows before their labels, as `Learned` has it."""
+        return {}
 
     def _met(self, decisions: Floats) -> NDArray[Any]:
         """What was said of the rows of the last block, before their labels."""
@@ -273,8 +273,8 @@ class OnlineMachine(Snapshots, BaseEstimator):
         if decisions is None:
             return None
         warn_of_leap(X, quick.leap(len(X)), 0)
-        chances = None if given else self._chances(decisions, quick.leanings(len(X)))
-        return Learned(self._met(decisions), ~np.isnan(targets), decisions, chances)
+        sure = {} if given else self._sure(decisions, quick.leanings(len(X)))
+        return Learned(self._met(decisions), ~np.isnan(targets), decisions, **sure)
 
     def _learn_block(
         self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice
@@ -295,8 +295,8 @@ class OnlineMachine(Snapshots, BaseEstimator):
             scaler,
         )  # fmt: skip
         run.settle()
-        chances = None if given else self._chances(answer.decisions, answer.leanings)
-        return Learned(self._met(answer.decisions), answer.asked, answer.decisions, chances)
+        sure = {} if given else self._sure(answer.decisions, answer.leanings)
+        return Learned(self._met(answer.decisions), answer.asked, answer.decisions, **sure)
 
     def _refused(
         self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice

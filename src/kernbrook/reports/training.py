@@ -103,16 +103,7 @@ def training_json(training: Training, data: str, recipe: str) -> dict[str, Any]:
         "n_support_active": model.n_support_active_,
         "labels_asked": model.labels_asked_,
         "seconds": training.seconds or None,
-        "level_counts": [
-            {
-                "column": one.column,
-                "levels": one.levels,
-                "counts": one.counts[:-1],
-                "others": one.counts[-1],
-                "first_others": one.others,
-            }
-            for one in training.level_counts
-        ],
+        "level_counts": [one.described() for one in training.level_counts],
         "kernels": [str(kernel) for kernel in model.kernels_],
         "kernel_weights": model.kernel_weights_,
     }

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 ERROR_NAMES = {"classification": "error", "regression": "mean squared error"}
 TRIVIAL = {
-    "majority": "always answering the label seen most often so far",
+    "majority": "always saying the label seen most often so far",
     "last-label": "repeating the last label",
-    "mean": "always answering the mean of the labels so far",
+    "mean": "always saying the mean of the labels so far",
     "last-value": "repeating the last value",
 }
 
