@@ -435,7 +435,8 @@ def test_files_that_training_cannot_go_on_from(kernbrook):
 KILLS = """
 import contextlib, io, os, signal, sys
 from kernbrook.cli.main import run
-from kernbrook.evaluation.checkpoints import RowDigest, load_checkpoint
+from kernbrook.evaluation.checkpoints import load_checkpoint
+from kernbrook.evaluation.row_digests import RowDigest
 
 COMMAND = sys.argv[1:]
 sys.argv = ["kernbrook", "train", "waveform:600", *COMMAND[2:], "--model", "loaded"]

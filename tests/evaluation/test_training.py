@@ -20,15 +20,15 @@ from kernbrook.errors import InputError, KernbrookWarning, ModelFileError, NonFi
 from kernbrook.evaluation import sessions, training
 from kernbrook.evaluation.checkpoints import (
     Checkpoint,
-    RowDigest,
     Source,
     load_checkpoint,
     save_checkpoint,
 )
 from kernbrook.evaluation.labelling import label
+from kernbrook.evaluation.past import Past
+from kernbrook.evaluation.row_digests import RowDigest
 from kernbrook.evaluation.training import train
 from kernbrook.evaluation.windows import Windows
-from kernbrook.streams.arrays import ArrayStream
 
 RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]
 OF_NUMBERS = ["kernbrook-regression", "kernbrook-active", "omkl", "mean", "last-value"]
@@ -52,17 +52,6 @@ def numbers():
 @pytest.fixture(autouse=True)
 def _short_chunks(monkeypatch):
     monkeypatch.setattr(sessions, "CHUNK", 64)
-
-
-def test_the_data_of_a_model_in_their_order(tmp_path):
-    """Another name each time that the data change; the same again has no new one."""
-    path, X = tmp_path / "m", np.zeros((0, 2))
-    rng = np.random.default_rng(0)
-    for name in ["A", "A", "B", "A"]:
-        X = np.concatenate([X, rng.normal(size=(20, 2))])
-        stream = ArrayStream(X, (X[:, 0] > 0).astype(int), name)
-        train(stream, kb.recipes.make("majority"), path, classes=[0, 1], resume=True)
-    assert load_checkpoint(path)[1].data == ["A", "B", "A"]
 
 
 def stopping_after(chunks):
@@ -146,9 +135,9 @@ def test_an_account_that_is_not_the_models(tmp_path):
     path = tmp_path / "m"
     train(dense(), kb.recipes.make("majority"), path)
     model, checkpoint = load_checkpoint(path)
-    for changes in ({"rows": 699}, {"loss": 701}, {"loss": -1}, {"rows": "700"}):
+    for changes in ({"rows": 699}, {"past": []}, {"rows": "700"}, {"past": [Past("x", 699)]}):
         save_checkpoint(model, dataclasses.replace(checkpoint, **changes), path)
-        with pytest.raises(ModelFileError, match=r"account of a training|expected a model of"):
+        with pytest.raises(ModelFileError, match=r"account of a training"):
             load_checkpoint(path)
     save_checkpoint(kb.recipes.make("majority"), checkpoint, path)
     with pytest.raises(ModelFileError, match="not an account of a training"):
@@ -160,12 +149,18 @@ def test_an_account_that_is_not_the_models(tmp_path):
     [
         ({"finished": [1]}, "finished: expected true or false, got .1."),
         ({"finished": 1}, "finished: expected true or false, got 1"),
-        ({"digest": None}, "digest: expected a string, got None"),
+        ({"past": {}}, "past: expected a list of objects, got {}"),
+        ({"past": [Past(5, 700)]}, "past: name: expected a string or null, got 5"),
+        ({"past": [Past("", 700, digest=None)]}, "past: digest: expected a string, got None"),
+        ({"past": [Past("", 700, loss=True)]}, "past: loss: expected a finite number from 0, or "),
+        ({"past": [Past("", 700, 700, -1)]}, "past: loss: expected a finite number from 0, or "),
+        ({"past": [Past("", 700, 701)]}, "past: 701 of 700 rows"),
+        ({"past": [Past("", 700, 700, 701)]}, "past: more mistakes than rows"),
+        ({"past": [Past("", 700.0)]}, "past: rows: expected an integer from 0, got 700.0"),
+        ({"begun": {"totals": []}}, "begun: expected null, because there is no encoder"),
         ({"seconds": -1.0}, "seconds: expected a finite number from 0, got -1"),
         ({"seconds": "x"}, "seconds: expected a finite number from 0, got 'x'"),
-        ({"loss": True}, "loss: expected a finite number from 0, got True"),
         ({"rows": 700.0}, "rows: expected an integer from 0, got 700.0"),
-        ({"data": ["a", 1]}, "data: expected a string or null, got 1"),
         ({"windows": Windows(704, 64, [0] * 11)}, "windows: of 704 rows, of 700"),
         ({"source": Source("4")}, "n_features: expected an integer from 0, got '4'"),
         ({"source": Source(-1)}, "n_features: expected an integer from 0, got -1"),
@@ -194,12 +189,13 @@ def test_an_account_of_numbers(tmp_path):
     X, y = numbers().read()
     model.learn(X, y)
     assert model.labels_asked_ < 700
-    checkpoint = Checkpoint(Source(3), 700, 1e6 + 0.1, "00ff", True)
+    past = [Past("a", 300, 300, 1e6 + 0.1), Past("b", 400, 0, None, "00", "ff")]
+    checkpoint = Checkpoint(Source(3), 700, past, True)
     save_checkpoint(model, checkpoint, tmp_path / "m")
     assert load_checkpoint(tmp_path / "m")[1] == checkpoint
-    for changes in ({"rows": model.labels_asked_}, {"loss": -0.5}):
+    for changes in ({"rows": model.labels_asked_}, {"past": [Past("a", 700, 700, -0.5)]}):
         save_checkpoint(model, dataclasses.replace(checkpoint, **changes), tmp_path / "m")
-        with pytest.raises(ModelFileError, match=r"expected a model of|loss: expected a finite"):
+        with pytest.raises(ModelFileError, match=r"expected data of|loss: expected a finite"):
             load_checkpoint(tmp_path / "m")
 
 
@@ -244,7 +240,7 @@ def test_squared_errors_that_overflow(tmp_path):
 def test_a_checkpoint_comes_back_as_it_was(tmp_path):
     source = Source(4, "5", ["a", "ç", "", "d"], "label")
     model = kb.recipes.make("majority").fit(np.zeros((9, 4)), [0, 1, 0] * 3)
-    checkpoint = Checkpoint(source, 9, 4, "00ff", False, 1.25)
+    checkpoint = Checkpoint(source, 9, [Past("x", 9, 9, 4, "", "00ff")], False, 1.25)
     save_checkpoint(model, checkpoint, tmp_path / "m")
     assert load_checkpoint(tmp_path / "m")[1] == checkpoint
 

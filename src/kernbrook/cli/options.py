@@ -76,6 +76,12 @@ Positive = Annotated[
 Label = Annotated[
     str | None, typer.Option(help="A table's label column; else 'label', else the last.")
 ]
+IgnoreExtra = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-extra", help="Leave out a table's columns that the model does not know."
+    ),
+]
 Features = Annotated[
     int | None,
     typer.Option(min=1, max=MOST_FEATURES, help="Features of a svmlight file; else it is scanned."),

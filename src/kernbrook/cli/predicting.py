@@ -13,6 +13,7 @@ import typer
 from kernbrook.cli.options import (
     Data,
     Json,
+    IgnoreExtra,
     MaxBytes,
     Scheduler,
     Seed,
@@ -73,13 +74,15 @@ def predict(
     seed: Seed = 0,
     max_bytes: MaxBytes = None,
     json: Json = None,
+    ignore_extra: IgnoreExtra = False,
     scheduler: Scheduler = None,
 ) -> None:
     """Predict the label of each row: one line each, or CSV or Parquet where more is wanted.
 
     A table may have the label's column or not; a svmlight file has some number in its place.
     Columns are encoded as they were for the model, with the means and last values that it knows;
-    --dates, --decimal, --thousands and --units say where values are written in another way.
+    --dates, --decimal, --thousands and --units say where values are written in another way. Where
+    the model fills gaps, a column that is not there is one of gaps.
     Where the data have labels that the model knows, or numbers that are not all the same for a
     model of numbers, measures of the predictions go to standard error, and to --json: error, log
     loss and AUC, of numbers MAE, RMSE and coverage, beside those of a constant.
@@ -107,7 +110,7 @@ def predict(
         say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
     rows = 0
     options: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
-    options["written"] = written
+    options |= {"written": written, "ignore_extra": ignore_extra}
     to_terminal = not to_file and sys.stdout.isatty()
     tally = asked.tally(machine, source.positive)
     with progress(data, hidden=to_terminal) as shown:

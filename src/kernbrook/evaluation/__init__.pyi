@@ -2,12 +2,14 @@ from .answers import Question as Question
 from .checkpoints import Checkpoint as Checkpoint
 from .checkpoints import load_checkpoint as load_checkpoint
 from .comparing import compare as compare
+from .going_on import go_on as go_on
 from .held_out import held_out as held_out
 from .labelling import Labelling as Labelling
 from .labelling import label as label
 from .oracles import best_fixed as best_fixed
 from .oracles import best_shifting as best_shifting
 from .oracles import hindsight as hindsight
+from .past import Past as Past
 from .predicting import predict as predict
 from .predicting import predict_stream as predict_stream
 from .predicting import predict_table as predict_table

@@ -31,6 +31,7 @@ from kernbrook.evaluation.classes import as_label, named_classes
 from kernbrook.evaluation.copies import Copies
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.moments import Floats, Moments
+from kernbrook.evaluation.past import Past
 from kernbrook.evaluation.predicting import predict
 from kernbrook.evaluation.sessions import Quit, Session, Stretch, Undo
 from kernbrook.evaluation.sources import Source
@@ -54,18 +55,16 @@ class Labelling(Stretch):
     answers : the file of the answers
     given : labels given
     skipped : rows whose label was wanted and not given
-    judged : labels given that the model had predicted: all but the first of a new model
     undoable : the answers that can be taken back, from the last on; up to date where `ask` and
         `end` are called
-    rows, loss, resumed_at, rows_read, finished : as `Stretch` has them; `loss` is on the labels
-        that are judged
+    rows, loss, judged, resumed_at, rows_read, finished : as `Stretch` has them; the labels given
+        that the model had predicted are all but the first of a new model
     """
 
     model: Any
     answers: Path
     given: int = 0
     skipped: int = 0
-    judged: int = 0
     undoable: list[Answer] = field(default_factory=list)
 
     @property
@@ -175,9 +174,11 @@ def label(
             table = stream.encoder is not None
             source = Source.of_stream(stream) if table else Source(stream.n_features)
         rows = _rounds(model) - log.begun.rounds
+        copies = Copies(log.begun, rows, model, checkpoint)
         session = _Session(
-            model, Labelling(model, log.path, rows=rows), path, source, checkpoint, False, names,
-            log, ask, end, Moments(stream.n_features), Copies(log.begun, rows, model, checkpoint),
+            model, Labelling(model, log.path, rows=rows), path, source, checkpoint,
+            _past(log.begun, checkpoint, rows), False, names, log, ask, end,
+            Moments(stream.n_features), copies,
         )  # fmt: skip
         session.check()
         X, _ = next(stream.chunks(ROWS))
@@ -201,9 +202,16 @@ def _begun(model: Any, checkpoint: Checkpoint | None, classes: NDArray[Any] | No
     return Begun(
         rounds=_rounds(model),
         labels=getattr(model, "labels_asked_", 0),
-        digest="" if checkpoint is None else checkpoint.digest,
+        digest="" if checkpoint is None else checkpoint.last.digest,
         classes=None if classes is None else classes.tolist(),
     )
+
+
+def _past(begun: Begun, checkpoint: Checkpoint | None, rows: int) -> list[Past]:
+    """The data that a model learned from before those that it has met so many rows of."""
+    if checkpoint is not None:
+        return checkpoint.past[:-1] if rows else checkpoint.past
+    return [Past(None, begun.rounds)] if begun.rounds else []
 
 
 def _log(

@@ -173,6 +173,7 @@ def predict_stream(
     written: Mapping[str, Any] | None = None,
     proba: bool = False,
     interval: float | None = None,
+    ignore_extra: bool = False,
 ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64] | None]]:
     """The predictions for a stream, chunk by chunk, in bounded memory.
 
@@ -186,6 +187,7 @@ def predict_stream(
     proba : whether probabilities are wanted, too
     interval : the share of the labels, in (0, 1), that intervals are to cover, of numbers; None:
         none are wanted
+    ignore_extra : whether columns of a table that the model does not know are left out
 
     Yields
     ------
@@ -217,7 +219,8 @@ def predict_stream(
     if isinstance(model, str | PathLike):
         model, source, _ = load_learned(model)
         table = isinstance(data, str | PathLike) or is_frame(data)
-        stream = open_like(source, data, written=written) if table else open_stream(data)
+        alike: dict[str, Any] = {"written": written, "ignore_extra": ignore_extra}
+        stream = open_like(source, data, **alike) if table else open_stream(data)
     else:
         stream = open_stream(data)
     wanted.check(model)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from kernbrook.evaluation.checkpoints import Checkpoint
+    from kernbrook.evaluation.past import Past
 
 KERNELS, LEARNERS = 10, 5  # shown, by weight
 SHOWN = 0.0005  # weights that are 0.001 or more as they are written
@@ -74,7 +75,10 @@ def model_json(estimator: Any, checkpoint: Checkpoint | None) -> dict[str, Any]:
         "machine": as_python(estimator, few=math.inf),
         "task": task_of(model),
         "learned": _has_learned(model),
-        "data": None if checkpoint is None else checkpoint.data,
+        "data": None if checkpoint is None else [one.name for one in checkpoint.past],
+        "past": None
+        if checkpoint is None
+        else [_past(one, task_of(model)) for one in checkpoint.past],
         "source": vars(source),
         "finished": None if checkpoint is None else checkpoint.finished,
         "seconds": (checkpoint.seconds or None) if checkpoint is not None else None,
@@ -130,8 +134,17 @@ def _errors(checkpoint: Checkpoint | None, task: str) -> dict[str, Any]:
         return dict.fromkeys(names)
     scale = 100.0 if task == "classification" else 1.0
     errors = [scale * mean for mean in windows.means()]
-    error = scale * checkpoint.loss / windows.rows
-    return dict(zip(names, (error, windows.rows, windows.length, errors), strict=True))
+    judged = [one for one in checkpoint.past if one.loss is not None]
+    rows = sum(one.judged for one in judged)
+    error = scale * sum(one.loss or 0 for one in judged) / max(rows, 1)
+    return dict(zip(names, (error, rows, windows.length, errors), strict=True))
+
+
+def _past(one: Past, task: str) -> dict[str, Any]:
+    """Data that the model learned from."""
+    scale = 100.0 if task == "classification" else 1.0
+    error = scale * one.loss / one.judged if one.judged and one.loss is not None else None
+    return {"name": one.name, "data": one.data, "n_rows": one.rows, "error": error}
 
 
 def _around(estimator: Any) -> dict[str, Any]:

@@ -343,6 +343,17 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
                 return start if isinstance(encoder, Numbers) else None
         return None
 
+    def moments(self, table: Any) -> NDArray[np.int64] | None:
+        """(n,) microseconds since 1970 by the first column of dates; None where there is none.
+
+        A row without a date has the least number that there is.
+        """
+        for encoder in self._encoders:
+            if isinstance(encoder, Dates) and encoder.parts != ("hour",):
+                moments, missing = encoder.moments(table.column(encoder.column))
+                return np.where(missing, np.iinfo(np.int64).min, moments)
+        return None
+
     def copy(self) -> TableEncoder:
         """Another that goes on from here by itself."""
         return copy.deepcopy(self)
@@ -392,6 +403,8 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
             except ValueProblem as problem:
                 raise ColumnProblem(encoder.column, problem) from None
             values[:, start : start + found.shape[1]] = found
+        if self.seen.keeps:
+            self.seen.values = values
         return values
 
     def _holes(self, values: Floats) -> NDArray[np.bool_]:
