@@ -127,7 +127,9 @@ def train(
     from kernbrook.evaluation.going_on import go_on as run_on
 
     check_outputs({"--model": model, "--json": json}, [data])
-    _check(model, go_on, resume, overwrite, {"--ignore-extra": ignore_extra, "--anyway": anyway})
+    _check(model, go_on, resume, overwrite, anyway)
+    if ignore_extra and not (go_on or resume):
+        raise InputError("--ignore-extra: goes with --go-on or --resume")
     chosen = {**parameters(settings, budget), "random_state": seed}
     given = Given(recipe, chosen, labels(classes), n_features, positive, encoder)
     if scheduler is not None:
@@ -167,17 +169,15 @@ def train(
     _show(result, recipe, model, json)
 
 
-def _check(
-    model: Path, go_on: bool, resume: bool, overwrite: bool, with_go_on: dict[str, bool]
-) -> None:
+def _check(model: Path, go_on: bool, resume: bool, overwrite: bool, anyway: bool) -> None:
     """InputError where these options do not go together, or not with what is there."""
     from kernbrook.evaluation.going_on import check_there
     from kernbrook.evaluation.training import check_target
 
     if not go_on:
         check_target(model, resume, overwrite)
-        if named := [name for name, given in with_go_on.items() if given]:
-            raise InputError(f"{named[0]}: goes with --go-on")
+        if anyway:
+            raise InputError("--anyway: goes with --go-on")
         return
     for name, other in (("--resume", resume), ("--overwrite", overwrite)):
         if other:

@@ -72,19 +72,17 @@ def match_columns(
     there, seen = set(found), {*wanted, *known}  # a wide file has very many
     missing = tuple(name for name in wanted if name not in there)
     extra = tuple(name for name in found if name not in seen)
-    none = len(missing) == len(wanted)
-    helps = []
-    if missing and none:
-        helps.append("none of them is here")
+    if missing and len(missing) == len(wanted):
+        helps = "none of them is here"
     elif missing and not fills:
-        helps.append("a model fills such gaps if it is trained with missing (--missing mean, ...)")
-    if extra and not ignore_extra:
-        helps.append("ignore_extra (--ignore-extra) leaves out what is unknown")
-    if not helps:
+        helps = "a model that is trained with missing (--missing mean, ...) fills such gaps"
+    elif extra and not ignore_extra:
+        helps = "ignore_extra (--ignore-extra) leaves out what is unknown"
+    else:
         return Match(missing, extra)
     pairs = (("missing", missing), ("unknown", extra))
     differs = ", ".join(f"{what} {_listed(names)}" for what, names in pairs if names)
-    told = f"the model's features are not the columns here: {differs}; {'; '.join(helps)}"
+    told = f"the model's features are not the columns here: {differs}; {helps}"
     return Match(missing, extra, told)
 
 
