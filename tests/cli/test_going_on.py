@@ -266,7 +266,7 @@ def test_killed_on_the_day_after(kernbrook, tmp_path):
     (tmp_path / "kills.py").write_text(KILLS)
     done = subprocess.run(
         [sys.executable, "kills.py", *BPAS, *COLUMNS],
-        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+        cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     on_the_way = [json.loads(line) for line in done.stdout.splitlines()[:5]]
