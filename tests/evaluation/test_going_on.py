@@ -95,8 +95,13 @@ def test_what_is_said_of_a_day(tmp_path):
     assert (second.rows, second.resumed_at, second.name) == (600, 0, "tue")
     assert second.loss == record.mistakes[900:].sum()
     assert second.error == second.loss / 600
+    rule = kb.prequential(kb.recipes.make("majority"), X, y)
+    assert second.judge.data.sums["majority"] == rule.mistakes[900:].sum()
+    assert second.judge.measures.model.rows == 600
     assert (second.in_all.rows, second.in_all.loss) == (1500, record.mistakes.sum())
     past = load_checkpoint(tmp_path / "m")[1].past
+    spans = load_checkpoint(tmp_path / "m")[1].windows.spans
+    assert sum(span.sums["loss"] for span in spans) == record.mistakes.sum()
     assert [(one.name, one.rows, one.judged, one.loss) for one in past] == [
         ("mon", 900, 900, first.loss),
         ("tue", 600, 600, second.loss),
@@ -464,11 +469,11 @@ def test_a_model_that_was_saved(tmp_path):
     X, y = _two(300, 0)
     kb.save(small().fit(X[:200], y[:200]), tmp_path / "m")
     found = go_on((X[200:], y[200:]), tmp_path / "m")
-    assert (found.rows, found.in_all.rows, found.in_all.loss) == (100, 300, None)
+    assert (found.rows, found.in_all.rows, found.in_all.judged) == (100, 300, 100)
     same_model(kb.load(tmp_path / "m"), small().fit(X, y))
     known = load_checkpoint(tmp_path / "m")[1]
     assert [(one.name, one.rows) for one in known.past] == [(None, 200), ("arrays", 100)]
-    assert known.windows.rows == 100
+    assert (known.windows.rows, known.judge.before) == (100, 200)
 
 
 def test_a_model_that_was_labelled(tmp_path):
@@ -515,17 +520,17 @@ def test_the_past_is_bounded(tmp_path):
     """Years of days: those of long ago are put together, and nothing is lost of the sums."""
     past = []
     for day in range(3 * MOST):
-        past = shortened([*past, Past(f"{day}", 10, 9, 2, "a", "b")])
+        past = shortened([*past, Past(10, 9, {"loss": 2}, name=f"{day}")])
         assert len(past) == min(day + 1, MOST)
         assert sum(one.data for one in past) == day + 1
         assert sum(one.rows for one in past) == 10 * (day + 1)
         assert sum(one.loss for one in past) == 2 * (day + 1)
-    unknown = shortened([Past(None, 5), *past])
-    assert (unknown[0].loss, unknown[0].rows) == (None, past[0].rows + 5)
+    unknown = shortened([Past(5), *past])
+    assert (unknown[0].loss, unknown[0].rows) == (past[0].loss, past[0].rows + 5)
     X, y = _two(10, 0)
     train(kb.open_stream((X, y)), kb.recipes.make("majority"), tmp_path / "m")
     model, known = load_checkpoint(tmp_path / "m")
-    long = [Past("x", 0) for _ in range(2 * MOST)]
+    long = [Past() for _ in range(2 * MOST)]
     save_checkpoint(model, dataclasses.replace(known, past=[*long, *known.past]), tmp_path / "m")
     go_on(_two(5, 1), tmp_path / "m")
     assert len(load_checkpoint(tmp_path / "m")[1].past) == MOST

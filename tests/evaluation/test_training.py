@@ -24,11 +24,12 @@ from kernbrook.evaluation.checkpoints import (
     load_checkpoint,
     save_checkpoint,
 )
+from kernbrook.evaluation.judging import Judge
 from kernbrook.evaluation.labelling import label
 from kernbrook.evaluation.past import Past
 from kernbrook.evaluation.row_digests import RowDigest
 from kernbrook.evaluation.training import train
-from kernbrook.evaluation.windows import Windows
+from kernbrook.evaluation.windows import Span, Windows
 
 RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]
 OF_NUMBERS = ["kernbrook-regression", "kernbrook-active", "omkl", "mean", "last-value"]
@@ -135,7 +136,7 @@ def test_an_account_that_is_not_the_models(tmp_path):
     path = tmp_path / "m"
     train(dense(), kb.recipes.make("majority"), path)
     model, checkpoint = load_checkpoint(path)
-    for changes in ({"rows": 699}, {"past": []}, {"rows": "700"}, {"past": [Past("x", 699)]}):
+    for changes in ({"rows": 699}, {"past": []}, {"rows": "700"}, {"past": [Past(699)]}):
         save_checkpoint(model, dataclasses.replace(checkpoint, **changes), path)
         with pytest.raises(ModelFileError, match=r"account of a training"):
             load_checkpoint(path)
@@ -150,18 +151,23 @@ def test_an_account_that_is_not_the_models(tmp_path):
         ({"finished": [1]}, "finished: expected true or false, got .1."),
         ({"finished": 1}, "finished: expected true or false, got 1"),
         ({"past": {}}, "past: expected a list of objects, got {}"),
-        ({"past": [Past(5, 700)]}, "past: name: expected a string or null, got 5"),
-        ({"past": [Past("", 700, digest=None)]}, "past: digest: expected a string, got None"),
-        ({"past": [Past("", 700, loss=True)]}, "past: loss: expected a finite number from 0, or "),
-        ({"past": [Past("", 700, 700, -1)]}, "past: loss: expected a finite number from 0, or "),
-        ({"past": [Past("", 700, 701)]}, "past: 701 of 700 rows"),
-        ({"past": [Past("", 700, 700, 701)]}, "past: more mistakes than rows"),
-        ({"past": [Past("", 700.0)]}, "past: rows: expected an integer from 0, got 700.0"),
+        ({"past": [Past(700, name=5)]}, "past: name: expected a string or null, got 5"),
+        ({"past": [Past(700, digest=None)]}, "past: digest: expected a string, got None"),
+        (
+            {"past": [Past(700, 700, {"loss": True})]},
+            "past: expected sums of costs, got {'loss': T",
+        ),
+        ({"past": [Past(700, 700, {"loss": -1})]}, "past: expected sums of costs, got {'loss': -1"),
+        ({"past": [Past(700, 701)]}, "past: expected numbers of rows, got 700, 701"),
+        ({"past": [Past(700, 700, {"loss": 701})]}, "past: more mistakes than rows"),
+        ({"past": [Past(700.0)]}, "past: expected numbers of rows, got 700.0, 0"),
+        ({"past": [Past(700, data=0)]}, "past: expected a number of data from 1, got 0"),
         ({"begun": {"totals": []}}, "begun: expected null, because there is no encoder"),
         ({"seconds": -1.0}, "seconds: expected a finite number from 0, got -1"),
         ({"seconds": "x"}, "seconds: expected a finite number from 0, got 'x'"),
         ({"rows": 700.0}, "rows: expected an integer from 0, got 700.0"),
-        ({"windows": Windows(704, 64, [0] * 11)}, "windows: of 704 rows, of 700"),
+        ({"windows": Windows(64, [Span(64)] * 11), "judge": None}, "windows: of 704 rows, of 700"),
+        ({"judge": Judge(None)}, "measures: expected a model and the rules"),
         ({"source": Source("4")}, "n_features: expected an integer from 0, got '4'"),
         ({"source": Source(-1)}, "n_features: expected an integer from 0, got -1"),
         ({"source": Source(4, positive=1)}, "positive: expected a string or null, got 1"),
@@ -189,13 +195,13 @@ def test_an_account_of_numbers(tmp_path):
     X, y = numbers().read()
     model.learn(X, y)
     assert model.labels_asked_ < 700
-    past = [Past("a", 300, 300, 1e6 + 0.1), Past("b", 400, 0, None, "00", "ff")]
+    past = [Past(300, 300, {"loss": 1e6 + 0.1}, name="a"), Past(400, first="00", digest="ff")]
     checkpoint = Checkpoint(Source(3), 700, past, True)
     save_checkpoint(model, checkpoint, tmp_path / "m")
     assert load_checkpoint(tmp_path / "m")[1] == checkpoint
-    for changes in ({"rows": model.labels_asked_}, {"past": [Past("a", 700, 700, -0.5)]}):
+    for changes in ({"rows": model.labels_asked_}, {"past": [Past(700, 700, {"loss": -0.5})]}):
         save_checkpoint(model, dataclasses.replace(checkpoint, **changes), tmp_path / "m")
-        with pytest.raises(ModelFileError, match=r"expected data of|loss: expected a finite"):
+        with pytest.raises(ModelFileError, match=r"expected data of|expected sums of costs"):
             load_checkpoint(tmp_path / "m")
 
 
@@ -240,7 +246,9 @@ def test_squared_errors_that_overflow(tmp_path):
 def test_a_checkpoint_comes_back_as_it_was(tmp_path):
     source = Source(4, "5", ["a", "ç", "", "d"], "label")
     model = kb.recipes.make("majority").fit(np.zeros((9, 4)), [0, 1, 0] * 3)
-    checkpoint = Checkpoint(source, 9, [Past("x", 9, 9, 4, "", "00ff")], False, 1.25)
+    checkpoint = Checkpoint(
+        source, 9, [Past(9, 9, {"loss": 4}, name="x", digest="00ff")], False, 1.25
+    )
     save_checkpoint(model, checkpoint, tmp_path / "m")
     assert load_checkpoint(tmp_path / "m")[1] == checkpoint
 

@@ -225,7 +225,9 @@ def _show(result: Training, recipe: str | None, model: Path, json: Path | None) 
     show_result(
         json,
         lambda: training_json(result, recipe),
-        lambda width: training_table(result, str(model) if recipe is None else book.title(recipe)),
+        lambda width: training_table(
+            result, str(model) if recipe is None else book.title(recipe), width
+        ),
     )
     already = result.rows == result.resumed_at
     for line in (*result.told, *told_of(result.level_counts), *_new_classes(result)):

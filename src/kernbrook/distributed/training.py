@@ -50,7 +50,7 @@ def train_parts(
             level_counts=fitted.level_counts,
         )  # fmt: skip
         assert parts.source is not None
-        past = [Past(parts.name, fitted.rows, fitted.rows, fitted.loss)]
+        past = [Past(fitted.rows, fitted.rows, {"loss": fitted.loss}, name=parts.name)]
         checkpoint = Checkpoint(parts.source, fitted.rows, past, finished=True)
         save_checkpoint(estimator, checkpoint, path)
         return result

@@ -1,4 +1,6 @@
 from .answers import Question as Question
+from .changes import Change as Change
+from .changes import Changes as Changes
 from .checkpoints import Checkpoint as Checkpoint
 from .checkpoints import load_checkpoint as load_checkpoint
 from .comparing import compare as compare

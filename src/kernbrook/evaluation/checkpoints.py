@@ -11,6 +11,7 @@ from typing import Any
 from kernbrook.checks import shown
 from kernbrook.errors import InputError, KernbrookError, ModelFileError
 from kernbrook.estimators.tasks import task_of
+from kernbrook.evaluation.judging import Judge
 from kernbrook.evaluation.past import Past, read_past
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.windows import Windows
@@ -31,7 +32,8 @@ class Checkpoint:
     finished : whether the last data have no row more
     seconds : spent learning from the last data; 0 when finished, because the same training gives
         the same bytes
-    windows : the losses over time; None where they were not recorded
+    windows : what rows cost over time; None where that was not recorded
+    judge : the same beside trivial rules, whose windows these are; None where nothing was recorded
     begun : what the encoder had learned before the last data; None where it was new
     """
 
@@ -41,6 +43,7 @@ class Checkpoint:
     finished: bool
     seconds: float = 0.0
     windows: Windows | None = None
+    judge: Judge | None = None
     begun: dict[str, Any] | None = None
 
     @property
@@ -48,10 +51,21 @@ class Checkpoint:
         """The last data."""
         return self.past[-1]
 
+    def described(self) -> dict[str, Any]:
+        """The same as plain values, for a file."""
+        windows = None if self.windows is None or self.judge is not None else self.windows
+        return {
+            **vars(self),
+            "source": asdict(self.source),
+            "past": [asdict(one) for one in self.past],
+            "windows": None if windows is None else windows.described(),
+            "judge": None if self.judge is None else self.judge.described(),
+        }
+
 
 def save_checkpoint(estimator: Any, checkpoint: Checkpoint, path: str | PathLike[str]) -> None:
     """`kb.save`, with the checkpoint in the same file; `kb.load` reads the model alone."""
-    write(estimator, path, asdict(checkpoint))
+    write(estimator, path, checkpoint.described())
 
 
 def load_checkpoint(path: str | PathLike[str]) -> tuple[Any, Checkpoint | None]:
@@ -78,11 +92,16 @@ def checkpoint_of(
         _check_source(source)
         if source.encoder is not None:
             _check_encoder(source)
-        windows = found.get("windows")
-        windows = None if windows is None else Windows(**windows)
-        past = read_past(found.get("past"))
-        checkpoint = Checkpoint(**{**found, "source": source, "past": past, "windows": windows})
-        _check_progress(checkpoint, task_of(estimator) == "classification")
+        past, of_classes = read_past(found.get("past")), task_of(estimator) == "classification"
+        windows, judge = found.get("windows"), found.get("judge")
+        if judge is not None:
+            judge = Judge.restored(judge, estimator.classes_ if of_classes else None)
+            windows = judge.windows
+        elif windows is not None:
+            windows = Windows.restored(windows)
+        read_anew = {"source": source, "past": past, "windows": windows, "judge": judge}
+        checkpoint = Checkpoint(**{**found, **read_anew})
+        _check_progress(checkpoint, of_classes)
         sensible = estimator.n_rounds_ == checkpoint.rows
     except (AttributeError, KeyError, TypeError, KernbrookError) as error:
         raise ModelFileError(path, f"not an account of a training: {error}") from error

@@ -119,7 +119,7 @@ def _after(
     """The place of a model that is to begin other data."""
     if known is None:
         rows: int = estimator.n_rounds_
-        past = [Past(None, rows)]
+        past = [Past(rows)]
         return Place(Checkpoint(Source(None), rows, past, True), past)
     if not known.finished and not anyway:
         raise InputError(

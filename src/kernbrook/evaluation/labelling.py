@@ -90,7 +90,7 @@ class Labelling(Stretch):
                 lost = (answer.predicted - answer.label) ** 2
             self.loss += lost
             if self.windows is not None:
-                self.windows.add(np.array([lost]))
+                self.windows.add(1, {"loss": np.array([lost])})
 
 
 def label(
@@ -211,7 +211,7 @@ def _past(begun: Begun, checkpoint: Checkpoint | None, rows: int) -> list[Past]:
     """The data that a model learned from before those that it has met so many rows of."""
     if checkpoint is not None:
         return checkpoint.past[:-1] if rows else checkpoint.past
-    return [Past(None, begun.rounds)] if begun.rounds else []
+    return [Past(begun.rounds)] if begun.rounds else []
 
 
 def _log(

@@ -18,6 +18,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from kernbrook.checks import is_number, is_whole, shown
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.tasks import Learned
+from kernbrook.evaluation.changes import Changes
 from kernbrook.evaluation.late import HORIZONS
 from kernbrook.evaluation.measures import Measures
 
@@ -89,15 +90,16 @@ def by_horizon(record: Record) -> list[dict[str, Any]]:
 
 def drift(record: Record, detector: Any = None) -> NDArray[np.int64]:
     """See `Record.drift`."""
-    if detector is None:
-        detector = river("drift", "drift").ADWIN()
-    if isinstance(detector, type) or not hasattr(detector, "drift_detected"):
-        raise InputError(f"detector: expected one of river.drift, got {shown(detector)}")
-    detector = detector.clone()
     lost: Any = record.mistakes
     if lost is None:
         lost = (record.predictions - _labels(record)) ** 2
-    signals = []
+    if detector is None:
+        changes = Changes(record.mistakes is None, None)
+        changes.add(lost, np.arange(len(lost)))
+        return np.array([one.noticed for one in changes.found], dtype=np.int64)
+    if isinstance(detector, type) or not hasattr(detector, "drift_detected"):
+        raise InputError(f"detector: expected one of river.drift, got {shown(detector)}")
+    detector, signals = detector.clone(), []
     for row, error in enumerate(lost.tolist()):
         detector.update(error)
         if detector.drift_detected:

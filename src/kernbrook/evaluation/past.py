@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import NoneType
@@ -10,49 +9,45 @@ from typing import Any
 
 from kernbrook.checks import shown
 from kernbrook.errors import InputError
+from kernbrook.evaluation.windows import Span
 from kernbrook.persistence.encoding import expect
 from kernbrook.persistence.file_checks import is_count
 
 MOST = 400  # data that are told apart: a year of days, and a month
 
 
-@dataclass(frozen=True)
-class Past:
+@dataclass
+class Past(Span):
     """Data that a model has learned from.
 
     Attributes
     ----------
     name : of the data; None where it was not recorded
-    rows : met
-    judged : rows whose label was predicted before it was seen
-    loss : on these: mistakes, or squared errors; None where it was not recorded
     first, digest : of the first row and of all rows met, by `RowDigest`; "" where not recorded
     data : how many data these are: those of long ago are put together
+    rows, judged, sums, began, ended : as `Span` has them
     """
 
-    name: str | None
-    rows: int
-    judged: int = 0
-    loss: float | None = None
+    name: str | None = None
     first: str = ""
     digest: str = ""
     data: int = 1
 
-    def check(self) -> None:
+    @property
+    def loss(self) -> float | None:
+        """Mistakes, or squared errors, of the judged rows; None where they were not recorded."""
+        return self.sums.get("loss")
+
+    def check(self, what: str = "past") -> None:
         """InputError where a value is of no kind that it can be."""
-        expect("past: name", self.name, str, NoneType)
+        super().check(what)
+        expect(f"{what}: name", self.name, str, NoneType)
         for name in ("first", "digest"):
-            expect(f"past: {name}", getattr(self, name), str)
-        for name in ("rows", "judged", "data"):
-            if not is_count(value := getattr(self, name)):
-                raise InputError(f"past: {name}: expected an integer from 0, got {shown(value)}")
-        if self.loss is not None and not (
-            type(self.loss) in (int, float) and 0 <= self.loss < math.inf
-        ):
-            wanted = "expected a finite number from 0, or null"
-            raise InputError(f"past: loss: {wanted}, got {shown(self.loss)}")
-        if self.judged > self.rows or not self.data:
-            raise InputError(f"past: {self.judged} of {self.rows} rows, of {self.data} data")
+            expect(f"{what}: {name}", getattr(self, name), str)
+        if not (is_count(self.data) and self.data):
+            raise InputError(f"{what}: expected a number of data from 1, got {shown(self.data)}")
+        if self.columns is not None:
+            raise InputError(f"{what}: expected null as columns")
 
 
 def shortened(past: Sequence[Past]) -> list[Past]:
@@ -60,9 +55,9 @@ def shortened(past: Sequence[Past]) -> list[Past]:
 
     Examples
     --------
-    >>> days = shortened([Past(f"day {i}", 10, 10, 1) for i in range(1000)])
-    >>> len(days), days[0].data, days[0].rows, days[1].name
-    (400, 601, 6010, 'day 601')
+    >>> days = shortened([Past(10, 10, {"loss": 1}, name=f"day {i}") for i in range(1000)])
+    >>> len(days), days[0].data, days[0].rows, days[0].loss, days[1].name
+    (400, 601, 6010, 601, 'day 601')
     """
     if len(past) <= MOST:
         return list(past)
@@ -71,12 +66,11 @@ def shortened(past: Sequence[Past]) -> list[Past]:
 
 
 def together(past: Sequence[Past]) -> Past:
-    """Several data as one."""
-    losses = [one.loss for one in past if one.loss is not None]
-    rows, judged, data = (
-        sum(getattr(one, name) for one in past) for name in ("rows", "judged", "data")
-    )
-    return Past(None, rows, judged, sum(losses) if len(losses) == len(past) else None, data=data)
+    """Several data as one; a cost that one of them lacks is not known of all."""
+    found = Past(data=sum(one.data for one in past))
+    for one in past:
+        found.join(one)
+    return found
 
 
 def read_past(given: Any) -> list[Past]:

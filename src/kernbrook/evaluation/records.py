@@ -186,8 +186,8 @@ class Record:
 
         Parameters
         ----------
-        detector : of River, told of each mistake, or squared error; `river.drift.ADWIN()` by
-            default. It is copied and not changed
+        detector : None for our own, see `kernbrook.evaluation.Changes`, which looks at every 32nd
+            row; or one of River, told of each mistake, or squared error. It is copied, not changed
 
         References
         ----------

@@ -106,7 +106,7 @@ class Session(ABC):
         state, source, name = self.state, self.source, None
         if self._stream is not None:
             source, name = source.reached(self._stream), self._stream.name
-        data = Past(name, state.rows, state.judged, state.loss, digest=self._met)
+        data = Past(state.rows, state.judged, {"loss": state.loss}, name=name, digest=self._met)
         return Checkpoint(
             source, self.model.n_rounds_, shortened([*self.past, data]), state.finished,
             windows=state.windows,

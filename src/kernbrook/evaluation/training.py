@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -14,18 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.atomic import check_writable
-from kernbrook.errors import InputError, ModelFileError, NonFiniteError
-from kernbrook.estimators.tasks import task_of
+from kernbrook.errors import InputError, ModelFileError
+from kernbrook.estimators.intervals import intervals_of
+from kernbrook.estimators.tasks import scored, task_of
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
 from kernbrook.evaluation.classes import as_classes, listed, named_classes
+from kernbrook.evaluation.inputs import Inputs
+from kernbrook.evaluation.judging import Judge
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.past import Past, together
 from kernbrook.evaluation.row_digests import Content
 from kernbrook.evaluation.sessions import Session, Stretch, check_same_settings
 from kernbrook.evaluation.sources import Source
-from kernbrook.evaluation.tasks import added, check_numbers, check_settings, classes_of, losses
+from kernbrook.evaluation.tasks import added, check_numbers, check_settings, classes_of
 from kernbrook.evaluation.warming import ROWS, Tell, warm_up, watched
 from kernbrook.evaluation.watching import Watched
+from kernbrook.evaluation.windows import Span
 from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream
 from kernbrook.streams.base import Features, Labels
@@ -47,6 +51,7 @@ class Training(Stretch):
     new_classes : labels of classes that the model did not know, and the first row of each, from 1
     level_counts : of each column of declared levels, how often each came in the whole table
     told : what has to be said of the columns of a table, a sentence each
+    judge : what predictions cost beside trivial rules; None of a training by several workers
     rows, loss, judged, resumed_at, rows_read, finished : as `Stretch` has them
     """
 
@@ -59,16 +64,23 @@ class Training(Stretch):
     new_classes: dict[Any, int] = field(default_factory=dict)
     level_counts: Sequence[LevelCounts] = ()
     told: Sequence[str] = ()
+    judge: Judge | None = None
 
     @property
     def in_all(self) -> Past:
         """These data and those before, as one; `loss` is None where one was not recorded."""
-        return together([*self.past, Past(None, self.rows, self.judged, self.loss)])
+        return together([*self.past, self.as_past])
+
+    @property
+    def as_past(self) -> Past:
+        """These data so far, as data that the model has learned from."""
+        known = Span(self.rows, self.judged, {"loss": self.loss})
+        return Past(name=self.name, **vars(known if self.judge is None else self.judge.data))
 
     @property
     def error(self) -> float:
-        """Mistakes per row of these data so far, or the mean squared error."""
-        return self.loss / self.rows
+        """Mistakes per judged row of these data so far, or the mean squared error."""
+        return self.loss / max(self.judged, 1)
 
 
 def train(
@@ -221,8 +233,9 @@ def learn_all(
         state.rows = state.saved = place.here.rows
         state.judged, state.loss = place.here.judged, place.here.loss or 0
     if place.known is not None:
-        state.windows = place.known.windows or state.windows
         state.seconds = place.known.seconds
+    state.judge = _judge(place, labels, stream)
+    state.windows = state.judge.windows
     session = _Session(
         estimator, state, path, source, place.known, place.past, place.new, labels, place.begun,
         Watched(stream, Content()),
@@ -230,6 +243,17 @@ def learn_all(
     session.run(stream, every, progress, stop)
     stream.watch = None
     return state
+
+
+def _judge(place: Place, labels: NDArray[Any] | None, stream: Stream) -> Judge:
+    """What goes on to judge the predictions of the model."""
+    judge = None if place.known is None else place.known.judge
+    if judge is None:
+        judge = Judge(labels, sum(one.rows for one in place.past))
+        judge.windows.inputs = Inputs.of(stream.encoder) if stream.tells else None
+    elif place.here is None:
+        judge.begin()
+    return judge
 
 
 def check_target(path: str | PathLike[str], resume: bool, overwrite: bool) -> bool:
@@ -272,24 +296,38 @@ class _Session(Session):
         state, told = self.state, dict[str, Any]()
         if self.labels is not None:
             y, told = self._named(y)
+        for rows in self._parts(y):
+            lost = self._learn(rows, X[rows], y[rows], told)
+            state.loss, state.judged = added(state.loss, lost), state.judged + len(lost)
+
+    def _learn(self, rows: slice, X: Features, y: Labels, told: dict[str, Any]) -> NDArray[Any]:
+        """Learn some rows of a chunk: the losses of those that are judged."""
+        state, judge = self.state, self.state.judge
         start = time.perf_counter()
         try:
-            predicted, _ = state.estimator.learn(X, y, **told)
+            with intervals_of(judge.measures.coverage):
+                said = scored(state.estimator)(X, y, **told)
         except InputError as error:
-            if state.rows == 0:
+            if state.rows + rows.start == 0:
                 raise
-            # It counts the rows of this chunk alone.
-            raise InputError(f"in the chunk after row {state.rows}: {error}") from error
-        state.seconds += time.perf_counter() - start
-        lost = losses(predicted, y, task_of(state.estimator))
-        state.loss, state.judged = added(state.loss, lost), state.judged + len(y)
-        if not math.isfinite(state.loss):  # no file can hold it
-            raise NonFiniteError(
-                f"the squared errors of {state.rows + len(y)} rows overflow: scale the labels or "
-                "the features"
-            )
-        if state.windows is not None:
-            state.windows.add(lost)
+            before = state.rows + rows.start  # it counts these rows alone
+            raise InputError(f"in the chunk after row {before}: {error}") from error
+        state.seconds += time.perf_counter() - start - said.aside
+        values, dates = self.watched.values, self.watched.dates
+        lost: NDArray[Any] = judge.add(
+            y, said, values[rows] if isinstance(values, np.ndarray) else None,
+            None if dates is None else dates[rows],
+        )  # fmt: skip
+        if self.labels is not None:
+            judge.know(state.estimator.classes_)
+        return lost
+
+    def _parts(self, y: Labels) -> list[slice]:
+        """A row of a class that is new by itself, which nobody could have predicted."""
+        new = self.state.new_classes.values()
+        cuts = sorted({row - self.state.rows - 1 + after for row in new for after in (0, 1)})
+        ends = [0, *(cut for cut in cuts if 0 < cut < len(y)), len(y)]
+        return [slice(*pair) for pair in pairwise(ends)]
 
     def _named(self, y: Labels) -> tuple[Labels, dict[str, Any]]:
         """Labels as the model's classes are written, and what `learn` is told of classes.
@@ -311,10 +349,10 @@ class _Session(Session):
 
     def reached(self) -> Checkpoint:
         seconds = 0.0 if self.state.finished else self.state.seconds
-        reached = super().reached()
-        last = replace(reached.last, first=self.watched.content.first)
+        reached, judge = super().reached(), self.state.judge
+        last = replace(reached.last, first=self.watched.content.first, **vars(judge.data))
         past = [*reached.past[:-1], last]
-        return replace(reached, past=past, seconds=seconds, begun=self.begun)
+        return replace(reached, past=past, seconds=seconds, begun=self.begun, judge=judge)
 
     def save(self) -> None:
         super().save()

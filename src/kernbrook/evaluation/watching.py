@@ -26,7 +26,11 @@ class Watched:
     Attributes
     ----------
     content : of the rows that were reached
+    values, dates : of the rows that were reached last, (n, d) and (n,) or None
     """
+
+    values: Features
+    dates: Moments | None = None
 
     def __init__(self, stream: Stream, content: Content):
         self.content = content
@@ -38,16 +42,24 @@ class Watched:
         """Take in the rows that the stream gave next; (n, d) with gaps filled, and (n,)."""
         if not self._tells:
             self._take(X, y, None)
-        left = len(y)
+        left, taken = len(y), []
         while left:
-            values, labels, moments = self._waiting.popleft()
-            if len(labels) > left:
-                rest = slice(left, None)
-                later = None if moments is None else moments[rest]
-                self._waiting.appendleft((values[rest], labels[rest], later))
-                values, labels = values[:left], labels[:left]
-            self.content.update(values, labels)
-            left -= len(labels)
+            one = self._waiting.popleft()
+            if len(one[1]) > left:
+                own, rest = (
+                    tuple(None if part is None else part[rows] for part in one)
+                    for rows in (slice(left), slice(left, None))
+                )
+                self._waiting.appendleft(rest)  # type: ignore[arg-type]
+                one = own  # type: ignore[assignment]
+            self.content.update(*one[:2])
+            left -= len(one[1])
+            taken.append(one)
+        self.values, _, self.dates = taken[0]
+        if len(taken) > 1:  # of tables alone
+            self.values = np.concatenate([values for values, _, _ in taken])
+            dates = [dates for _, _, dates in taken if dates is not None]
+            self.dates = np.concatenate(dates) if dates else None
 
     def _take(self, values: Features, y: Labels, moments: Moments | None) -> None:
         self._waiting.append((values, y, moments))

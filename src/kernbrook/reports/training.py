@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.oracles import Hindsight, hindsight
 from kernbrook.reports.as_json import plain
-from kernbrook.reports.terminal import facts
+from kernbrook.reports.measured import measures_json, measures_table, no_better
+from kernbrook.reports.since import since_json
+from kernbrook.reports.terminal import facts, rendered
 from kernbrook.reports.words import ERROR_NAMES, error_value
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
     from kernbrook.evaluation.training import Training
 
 BEST_KERNELS = 5
 
 
-def training_table(training: Training, recipe: str) -> Table:
+def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     """Rows, online error, support vectors, seconds, and the kernels of the greatest weights.
 
     Rows and error are those of the data; after a comma of all that the model has learned from,
@@ -28,11 +31,15 @@ def training_table(training: Training, recipe: str) -> Table:
     ----------
     training : at least one row
     recipe : the algorithm's title, or the name of the model's file
+    width : columns of the terminal
 
     Returns
     -------
-    a table for `rich.console.Console.print`
+    what `rich.console.Console.print` takes; below stand the measures of the data beside those of
+    trivial rules
     """
+    from rich.console import Group
+
     model, task = training.estimator, task_of(training.estimator)
     rows, error = f"{training.rows:,}", error_value(training.error, task)
     in_all = training.in_all
@@ -44,6 +51,9 @@ def training_table(training: Training, recipe: str) -> Table:
         ("rows", rows),
         ("online error" if task == "classification" else ERROR_NAMES[task], error),
     ]
+    trivial = hasattr(model, "strategy")
+    if training.judge is not None and not trivial and (worse := no_better(training.judge.measures)):
+        lines.append(("", worse))
     if known := _hindsight(training):
         share = error_value(known.mistakes / in_all.rows, task)
         lines.append(("best expert alone", f"{share}, {_expert(model, known.expert)}"))
@@ -63,7 +73,11 @@ def training_table(training: Training, recipe: str) -> Table:
     if rest := pairs[len(best) :]:
         shown.append(f"{sum(weight for weight, _ in rest):.3f}  {len(rest)} others")
     lines += [("" if i else "kernels", text) for i, text in enumerate(shown)]
-    return facts(lines, f"{training.name}: {recipe}")
+    told = facts(lines, f"{training.name}: {recipe}")
+    if training.judge is None or not training.judged:
+        return Group(told)
+    table = replace(measures_table(training.judge.measures), title="")
+    return Group(told, "", rendered(table, width))
 
 
 def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
@@ -101,6 +115,11 @@ def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
             "regret": known.regret,
             "mistake_bound": known.bound,
         }
+    if training.judge is not None:
+        past = [*training.past, training.as_past]
+        since = since_json(past, training.judge.windows, training.judge, task)
+        values |= {name: since[name] for name in ("windows", "n_changes", "changes", "inputs")}
+        values["measures"] = measures_json(training.judge.measures)
     values |= {
         "error": 100.0 * training.error if task == "classification" else training.error,
         "n_support_stored": model.n_support_stored_,

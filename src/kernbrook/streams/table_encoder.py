@@ -6,7 +6,7 @@ import copy
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,31 @@ HASHED = 16  # columns where nothing else is said
 MOST_HASHED = 1 << 14
 
 _Column: TypeAlias = Numbers | Levels | Hashed | Dates
+_KINDS = {Numbers: "numbers", Levels: "levels", Hashed: "hashed", Dates: "dates"}
+
+
+class Part(NamedTuple):
+    """A column of a table, and the encoded columns that it becomes.
+
+    Attributes
+    ----------
+    column : its name
+    kind : "numbers", "levels", of which the last encoded column is that of all others, "hashed" or
+        "dates"
+    start, width : where its encoded columns begin, and how many there are
+    """
+
+    column: str
+    kind: str
+    start: int
+    width: int
+
+    def is_sound(self) -> bool:
+        """Whether it can be one."""
+        texts = isinstance(self.column, str) and self.kind in _KINDS.values()
+        return (
+            texts and type(self.start) is type(self.width) is int and self.width > 0 <= self.start
+        )
 
 
 class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
@@ -342,6 +367,13 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
             if encoder.column == column:
                 return start if isinstance(encoder, Numbers) else None
         return None
+
+    def parts(self) -> list[Part]:
+        """What each of `columns_` becomes."""
+        return [
+            Part(of.column, _KINDS[type(of)], start, len(of.names))
+            for of, start in zip(self._encoders, self._starts.tolist(), strict=True)
+        ]
 
     def moments(self, table: Any) -> NDArray[np.int64] | None:
         """(n,) microseconds since 1970 by the first column of dates; None where there is none.
