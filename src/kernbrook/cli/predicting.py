@@ -12,8 +12,8 @@ import typer
 
 from kernbrook.cli.options import (
     Data,
-    Json,
     IgnoreExtra,
+    Json,
     MaxBytes,
     Scheduler,
     Seed,
