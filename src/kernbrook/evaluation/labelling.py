@@ -26,17 +26,18 @@ from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.answers import Answer, AnswerLog, Begun, Question, answers_beside
+from kernbrook.evaluation.beliefs import Belief, belief, reason
 from kernbrook.evaluation.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import as_label, named_classes
+from kernbrook.evaluation.constant_rule import ConstantRule
 from kernbrook.evaluation.copies import Copies
 from kernbrook.evaluation.locking import locked
-from kernbrook.evaluation.moments import Floats, Moments
+from kernbrook.evaluation.moments import Moments
 from kernbrook.evaluation.past import Past
-from kernbrook.evaluation.predicting import predict
 from kernbrook.evaluation.sessions import Quit, Session, Stretch, Undo
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.warming import ROWS, Tell, try_out, watched
-from kernbrook.labels import AllLabels, LabelBudget, MarginSampling
+from kernbrook.labels import LabelBudget, MarginSampling
 from kernbrook.persistence.saving import save
 from kernbrook.streams import Stream
 from kernbrook.streams.base import Features, Labels
@@ -55,6 +56,7 @@ class Labelling(Stretch):
     answers : the file of the answers
     given : labels given
     skipped : rows whose label was wanted and not given
+    constant : what saying the same of all of these would have been worth
     undoable : the answers that can be taken back, from the last on; up to date where `ask` and
         `end` are called
     rows, loss, judged, resumed_at, rows_read, finished : as `Stretch` has them; the labels given
@@ -66,6 +68,10 @@ class Labelling(Stretch):
     given: int = 0
     skipped: int = 0
     undoable: list[Answer] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._of_numbers = task_of(self.model) == "regression"
+        self.constant = ConstantRule(self._of_numbers)
 
     @property
     def asked(self) -> int:
@@ -85,8 +91,9 @@ class Labelling(Stretch):
         self.given += 1
         if answer.predicted is not None:
             self.judged += 1
+            self.constant.meet(answer.label)
             lost: float = answer.predicted != answer.label
-            if task_of(self.model) == "regression":
+            if self._of_numbers:
                 lost = (answer.predicted - answer.label) ** 2
             self.loss += lost
             if self.windows is not None:
@@ -169,7 +176,7 @@ def label(
         raise InputError(f"{path}: {type(model).__name__} does not ask for labels")
     names = named_classes(model, classes)
     with locked(path):
-        log = _log(model, path, _begun(model, checkpoint, names), names)
+        log = _log(model, path, _begun(model, checkpoint, names))
         if source is None:
             table = stream.encoder is not None
             source = Source.of_stream(stream) if table else Source(stream.n_features)
@@ -214,15 +221,13 @@ def _past(begun: Begun, checkpoint: Checkpoint | None, rows: int) -> list[Past]:
     return [Past(begun.rounds)] if begun.rounds else []
 
 
-def _log(
-    model: Any, path: str | PathLike[str], begun: Begun, classes: NDArray[Any] | None
-) -> AnswerLog:
+def _log(model: Any, path: str | PathLike[str], begun: Begun) -> AnswerLog:
     """The answers beside a model's file; both are written where neither is there."""
     if not check_writable(path).exists():
         if answers_beside(path).exists():
             raise InputError(f"{path} is not there, but {answers_beside(path)} is: move it away")
         save(model, path)
-    return AnswerLog(answers_beside(path), begun, classes)
+    return AnswerLog(answers_beside(path), begun)
 
 
 def with_policy(model: Any) -> Any:
@@ -355,12 +360,9 @@ class _Session(Session):
         if answer is None:
             if row < self.log.last:
                 raise self.other(f"the model wants the label of row {row}, which has no answer")
-            predicted, votes = self._belief()
-            usual, why = (self.usual.means(), self.usual.deviations()), self._why()
-            self._undoable()
-            label = self.ask(Question(row, self._x, predicted, votes, *usual, why), self.state)
-            label = None if label is None else as_label(label, self.classes)
-            answer = Answer(row, label, predicted, digest)
+            said = belief(self.state.model, self._x, self.classes)
+            label = self._asked(row, said)
+            answer = Answer(row, label, said.predicted, digest, said.chance)
             self.log.append(answer)
         elif answer.digest != digest:
             raise self.other(f"the rows up to row {row} are not those that were answered")
@@ -368,24 +370,16 @@ class _Session(Session):
         self.uncopied += 1
         return answer.label
 
-    def _why(self) -> str:
-        model = self.state.model
-        if model.labels_asked_ == 0:
-            return "the first label is always asked for"
-        policy = AllLabels() if model.labels == "all" else model.labels
-        return policy.why() if hasattr(policy, "why") else f"{policy} wants the label"
-
-    def _belief(self) -> tuple[Any, Floats | None]:
-        model = self.state.model
-        if model.labels_asked_ == 0:
-            return None, None
-        labels, decisions = predict(model, self._x, scores=self.classes is not None)
-        predicted = labels[0].item() if isinstance(labels[0], np.generic) else labels[0]
-        if decisions is None:
-            return predicted, None
-        if decisions.ndim == 2:
-            return predicted, decisions[0]
-        return predicted, np.array([-1, 1]) * decisions[0] + 0.0  # which makes 0 of -0
+    def _asked(self, row: int, said: Belief) -> Any:
+        """The answer of who is asked, as a label; None for a skip."""
+        given = (one.row for one in reversed(self.log.answers.values()) if one.label is not None)
+        passed = row - 1 - next(given, 0)
+        why = reason(self.state.model, said, self.classes, passed)
+        usual = self.usual.means(), self.usual.deviations()
+        self._undoable()
+        question = Question(row, self._x, said.predicted, said.votes, said.chances, *usual, why)
+        label = self.ask(question, self.state)
+        return None if label is None else as_label(label, self.classes)
 
 
 class _OtherError(InputError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kernbrook.engine.verbs import wants
-from kernbrook.labels.base import Policy
+from kernbrook.labels.base import Policy, Wanted
 
 
 class AllLabels(Policy):
@@ -19,8 +19,8 @@ class AllLabels(Policy):
 
     asks = False
 
-    def why(self) -> str:
-        """Why it asks, in words."""
+    def why(self, row: Wanted) -> str:
+        """Why it wants the label of a row, in words."""
         return "it asks about every row"
 
     def rule(self) -> AllLabelsRule:

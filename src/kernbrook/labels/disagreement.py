@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from kernbrook.checks import NON_NEGATIVE, OneOf, Whole
 from kernbrook.engine.progress import ASKED, SKIPPED
 from kernbrook.engine.verbs import wants
-from kernbrook.labels.base import Policy
+from kernbrook.labels.base import Policy, Wanted, waited
 from kernbrook.labels.opinions import spread, views, weights_in_use
 
 
@@ -60,12 +60,9 @@ class Disagreement(Policy):
         self.weights = weights
         self.compared = compared
 
-    def why(self) -> str:
-        """Why it asks, in words."""
-        return (
-            f"its experts differ by more than {self.threshold:.3g}, or it did not ask about the "
-            f"last {self.window}"
-        )
+    def why(self, row: Wanted) -> str:
+        """Why it wants the label of a row, in words."""
+        return waited(row.passed) if row.passed >= self.window else "its experts differ about it"
 
     def rule(self) -> DisagreementRule:
         """The parameters as compiled code reads them."""

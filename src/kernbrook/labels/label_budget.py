@@ -9,7 +9,7 @@ from kernbrook.checks import NON_NEGATIVE, Number, Whole
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import ASKED, ROUND, SKIPPED
 from kernbrook.engine.verbs import note_error, note_round, wants
-from kernbrook.labels.base import Policy
+from kernbrook.labels.base import Policy, Wanted, waited
 from kernbrook.labels.opinions import spread, views, weights_in_use
 
 
@@ -58,12 +58,11 @@ class LabelBudget(Policy):
         self.memory = memory
         self.gain = gain
 
-    def why(self) -> str:
-        """Why it asks, in words."""
-        return (
-            "its recent mistakes or the differences of its experts are large, or it did not ask "
-            f"about the last {self.window}; of all labels it asks for {100 * self.rate:.3g} %"
-        )
+    def why(self, row: Wanted) -> str:
+        """Why it wants the label of a row, in words."""
+        if row.passed >= self.window:
+            return waited(row.passed)
+        return "its experts differ about it, or it was wrong of late"
 
     def rule(self) -> LabelBudgetRule:
         """The parameters as compiled code reads them."""

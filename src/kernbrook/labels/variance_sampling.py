@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from kernbrook.checks import NON_NEGATIVE, Whole
 from kernbrook.engine.progress import ASKED, SKIPPED
 from kernbrook.engine.verbs import wants
-from kernbrook.labels.base import Policy
+from kernbrook.labels.base import Policy, Wanted, waited
 from kernbrook.labels.opinions import weights_in_use
 
 
@@ -38,12 +38,9 @@ class VarianceSampling(Policy):
         self.threshold = threshold
         self.window = window
 
-    def why(self) -> str:
-        """Why it asks, in words."""
-        return (
-            f"it has seen little like this, a variance above {self.threshold:.3g}, or it did not "
-            f"ask about the last {self.window}"
-        )
+    def why(self, row: Wanted) -> str:
+        """Why it wants the label of a row, in words."""
+        return waited(row.passed) if row.passed >= self.window else "it has seen little like it"
 
     def rule(self) -> VarianceRule:
         """The parameters as compiled code reads them."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from kernbrook.streams.matching import Match
+    from kernbrook.streams.records import Records
     from kernbrook.streams.table_levels import LevelCounts
 
 Features: TypeAlias = "NDArray[np.float64] | csr_array"
@@ -75,6 +76,10 @@ class Stream(ABC):
 
         That is of a table whose columns are encoded.
         """
+        return None
+
+    def records(self) -> Records | None:
+        """The rows as the table has them, with all its columns; None where it is no table."""
         return None
 
     @abstractmethod

@@ -134,6 +134,9 @@ class TableStream(Stream):
             row -= batch.table.num_rows
         return None
 
+    def records(self) -> Records:
+        return self._records
+
     def _begun(self, encoder: TableEncoder | None, ignore_extra: bool) -> TableEncoder:
         self._declared: set[str] = set()  # not by the file itself
         left_out = {self.label_name, self._aside}
