@@ -121,7 +121,7 @@ def label_data(
         if asks:
             face = left.enter_context(face_of(opened, text, image, web, port))
             files = None if questions is None or answers is None else (questions, answers)
-            state, summary = sit(opened, face, files, stopping)
+            state, summary = sit(opened, face, files, stopping, export is not None)
     if asks:
         for what, value in summary:
             typer.echo(printable(f"{what:13} {value}"))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 COLUMNS = 100  # in the table, at most
 FEW, FEW_BESIDE = 12, 3  # of these not folded: alone, beside a text or an image
+SPARE = 2  # so few more are not folded either
 CELL = "name", "value", "usual"  # of a column
 LAST = 8  # answers that are shown
 LETTERS = 100_000  # of a text, at most
@@ -130,6 +131,7 @@ class Page:
         """The label that a person gives, or None for a skip; Quit where they stop, or Undo."""
         few = FEW if self._rows.text is self._rows.image is None else FEW_BESIDE
         text, image, found, left = self._rows.of(question, few, COLUMNS, LETTERS)
+        few = len(found) if len(found) <= few + SPARE else few
         chances = None if question.chances is None else question.chances.tolist()
         labels = [
             {"label": str(label), "key": key, "chance": percent(chances[k]) if chances else None}

@@ -122,7 +122,7 @@ class Rows:
                 continue
             said = "" if before is None else before.usual
             if known and value == 1 and self._features and self._features[j].startswith(f"{name}="):
-                said = f"in {percent(mean)} of rows"
+                said = "in all rows" if mean == 1 else f"in {percent(mean)} of rows"
             far = far if before is None else max(far, before.away)
             found[name] = Cell(name, _text(row.get(name)) or MISSING, said, far)
         return list(found.values())
@@ -174,9 +174,9 @@ def percent(chance: float) -> str:
     >>> [percent(chance) for chance in (0.7203, 0.9999, 0.002)]
     ['72 %', 'over 99 %', 'under 1 %']
     """
-    if chance >= 0.995:
+    if chance > 0.99:
         return "over 99 %"
-    return "under 1 %" if chance < 0.005 else f"{100 * chance:.0f} %"
+    return "under 1 %" if chance < 0.01 else f"{100 * chance:.0f} %"
 
 
 def expected(question: Question, state: Labelling, classes: list[Any] | None) -> str:

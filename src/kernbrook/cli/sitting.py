@@ -92,9 +92,22 @@ def face_of(
 
 
 def sit(
-    opened: Opened, face: Person | Page, files: tuple[Path, Path] | None, stopping: Stopping
+    opened: Opened,
+    face: Person | Page,
+    files: tuple[Path, Path] | None,
+    stopping: Stopping,
+    exports: bool,
 ) -> tuple[Labelling, list[tuple[str, str]]]:
-    """One sitting: what it came to, and that in words. The questions may go to files instead."""
+    """One sitting: what it came to, and that in words.
+
+    Parameters
+    ----------
+    opened : what is labelled
+    face : who is shown the questions
+    files : where the questions go instead, and the answers come from; or None
+    stopping : what signals do
+    exports : whether the labels are written somewhere after this
+    """
     from kernbrook.evaluation.labelling import label as run
 
     ask: Callable[..., Any] = face.ask
@@ -112,7 +125,7 @@ def sit(
         progress=face.passing, stop=stopping.wanted,
         compiling=telling(face.compiling if face.shows else None),
     )  # fmt: skip
-    summary = [*_summary(state, opened.stream), *_next(opened)]
+    summary = [*_summary(state, opened.stream), *_next(opened, exports)]
     face.close(summary, state.finished, stopping.number == 0)
     return state, summary
 
@@ -165,14 +178,16 @@ def _better(better: bool) -> str:
     return f"the model is {'' if better else 'no '}better on these rows"
 
 
-def _next(opened: Opened) -> list[tuple[str, str]]:
+def _next(opened: Opened, exports: bool) -> list[tuple[str, str]]:
     """What to type next."""
     if opened.data == "-":
         return []
-    model = str(opened.path)
-    again = ["kernbrook", "label", model, opened.data, "--export", "labels.csv"]
-    predict = ["kernbrook", "predict", model, opened.data]
-    return [("next", shlex.join(predict)), ("or", shlex.join(again))]
+    on = [f"{opened.path}", opened.data]
+    lines = [("next", shlex.join(["kernbrook", "predict", *on]))]
+    if not exports:
+        again = ["kernbrook", "label", *on, "--export", "labels.csv"]
+        lines.append(("or", shlex.join(again)))
+    return lines
 
 
 # -- files ------------------------------------------------------------------------------------

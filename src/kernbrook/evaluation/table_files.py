@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kernbrook.atomic import replacing
 from kernbrook.errors import InputError
+from kernbrook.streams.csv_header import without_gaps
 
 if TYPE_CHECKING:
     import pyarrow
@@ -60,9 +61,10 @@ def _with_numbers(table: Any, names: Collection[str]) -> Any:
     for place, name in enumerate(table.column_names):
         if name not in names or not pa.types.is_string(table.column(name).type):
             continue
+        text = without_gaps(table.column(name).combine_chunks())
         for kind in (pa.int64(), pa.float64()):
             try:
-                table = table.set_column(place, name, table.column(name).cast(kind))
+                table = table.set_column(place, name, text.cast(kind))
                 break
             except pa.ArrowInvalid:
                 continue
