@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import math
 
 import numpy as np
+import plain
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 from scipy.sparse import csr_array
 
 import kernbrook as kb
+from kernbrook.cli.person import Person
 from kernbrook.cli.questions import Rows, number, percent, usual
 from kernbrook.errors import UnknownNameError
 from kernbrook.evaluation.answers import Question
+from kernbrook.evaluation.labelling import Labelling
 from kernbrook.evaluation.moments import Moments
+from kernbrook.evaluation.sessions import Quit
 from kernbrook.evaluation.sources import Source, open_like
 
 
@@ -22,7 +29,7 @@ def question_of(stream, row):
     moments = Moments(stream.n_features)
     moments.add(X[:row])
     usual = moments.means(), moments.deviations()
-    return Question(row, X[row - 1 : row], "a", None, None, *usual, "")
+    return Question(row, X[row - 1 : row], None, None, None, *usual, "")
 
 
 def shown(stream, row, first=12, most=100, letters=99, text=None, image=None):
@@ -138,4 +145,34 @@ def test_nothing_is_sure():
     chances = [0.0, 0.009, 0.01, 0.5, 0.99, 0.991, 1.0]
     assert [percent(chance) for chance in chances] == [
         "under 1 %", "under 1 %", "1 %", "50 %", "99 %", "over 99 %", "over 99 %",
+    ]  # fmt: skip
+
+
+# -- in a terminal -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_words_are_not_broken(tmp_path, monkeypatch, terminal):
+    """Lines of a terminal end between words, a pipe has them as they are; paragraphs are kept."""
+    words = "a fantastic film, with a Kraftfahrzeughaftpflichtversicherung in it, 東京の映画 too"
+    text = f"{words}\n\n{'x' * 70} end"
+    (tmp_path / "t.jsonl").write_text(f'{{"note": {text!r}, "a": 1}}\n'.replace("'", '"'))
+    stream = open_like(None, str(tmp_path / "t.jsonl"), encoder=kb.TableEncoder(drop=["note"]))
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=terminal, width=40, color_system=None)
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    source = Source.of_stream(stream)
+    person = Person(console, stream, Rows(stream, source, "note", None), np.array(["a", "b"]))
+    with pytest.raises(Quit):
+        person.ask(question_of(stream, 1), Labelling(plain.classifier(), tmp_path / "m"))
+    lines = screen.getvalue().split("\n")
+    if not terminal:
+        assert f"  {words}" in lines
+        assert f"  {'x' * 70} end" in lines
+        return
+    assert all(cell_len(line) <= 40 for line in lines if "? help" not in line)
+    start = lines.index("  a fantastic film, with a")
+    assert lines[start + 1 : start + 6] == [
+        "  Kraftfahrzeughaftpflichtversicherung", "  in it, 東京の映画 too", "  ", f"  {'x' * 38}",
+        f"  {'x' * 32} end",
     ]  # fmt: skip

@@ -53,8 +53,7 @@ Export = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write the labels and their rows to this .csv, .parquet or .jsonl file. Alone this "
-        "option asks nothing.",
+        help="Write rows and labels to this .csv, .parquet or .jsonl; alone it asks nothing.",
     ),
 ]
 
@@ -90,10 +89,6 @@ def label_data(
 
     Stop when you like. Each answer is in MODEL.labels.jsonl before the model learns it, so that
     the same command goes on after the last one, after a kill or a power cut too.
-
-    --export writes the rows that were labelled, with the label, what the model expected, and how
-    sure it was. Beside --classes, --recipe, --web, --text, --image or --questions the labelling
-    goes on first.
 
     A recipe that would ask for every label is given a policy: to ask where the vote is close; or,
     for numbers, for a quarter of the labels at most.

@@ -6,6 +6,8 @@ from .checkpoints import load_checkpoint as load_checkpoint
 from .comparing import compare as compare
 from .going_on import go_on as go_on
 from .held_out import held_out as held_out
+from .label_table import LabelTable as LabelTable
+from .label_table import label_table as label_table
 from .labelling import Labelling as Labelling
 from .labelling import label as label
 from .oracles import best_fixed as best_fixed
