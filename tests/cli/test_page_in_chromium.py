@@ -6,15 +6,16 @@ import csv
 import json
 import os
 import re
-import shutil
 import signal
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import chromium
 import numpy as np
 import plain
 import pytest
+from chromium import PHONE
 from sittings import (
     Program,
     Sitting,
@@ -31,12 +32,6 @@ from kernbrook.evaluation.answers import answers_beside
 
 pytestmark = pytest.mark.slow
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, and names of files with <")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-QUIET = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update",
-]  # fmt: skip
-PHONE = {"width": 390, "height": 844}
 SCRIPT = "<script>hit()</script>"
 LINK = "<img src=x onerror=hit()>"
 
@@ -53,31 +48,15 @@ def sit(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def chromium():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+def browser():
+    with chromium.started() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
-def tab(chromium):
-    """A page of the browser; what it asks for elsewhere, and errors of its script, are no good."""
-    tab, bad = chromium.new_page(viewport=PHONE), []
-    tab.on("pageerror", lambda error: bad.append(str(error)))
-    tab.on("console", lambda said: bad.append(said.text) if "Policy" in said.text else None)
-    tab.on(
-        "request",
-        lambda one: (
-            None if one.url.startswith(("http://127.0.0.1:", "data:")) else bad.append(one.url)
-        ),
-    )
-    yield tab
-    tab.close()
-    assert not bad
+def tab(browser):
+    with chromium.tab_of(browser) as tab:
+        yield tab
 
 
 def until(holds):
@@ -195,7 +174,7 @@ def test_numbers_are_typed(sit, flowers, tmp_path, tab):
 
 
 @POSIX
-def test_markup_is_text(tmp_path, tab, chromium):
+def test_markup_is_text(tmp_path, tab):
     """In the data, in a label, in names of columns and of files; up to the end."""
     data, model = tmp_path / f"{LINK.replace('/', '')}.csv", tmp_path / f"<b>m{LINK}"
     names = ["photo", "note", SCRIPT, LINK, f"</td>{SCRIPT}"]
