@@ -62,9 +62,14 @@ def test_answers_from_a_pipe(kernbrook, flowers):
     summary = dict(re.split(r"  +", line) for line in out.splitlines())
     saved = 80 - len(rows)
     right, of = sum(line["predicted"] == line["label"] for line in logged()), len(rows) - 1
-    labels = Counter(line["label"] for line in logged()[1:])
-    (most, times), *_ = labels.most_common()
-    better = "better" if right > times else "no better"
+    given = Counter(line["label"] for line in logged())  # all that the model has learned
+    most = max(sorted(given), key=given.get)
+    times = sum(line["label"] == most for line in logged()[1:])
+    errors = [f"{100 * (of - n) / of:.2f} %" for n in (right, times)]
+    verdict = f"Better than always saying {most!r} on these rows."
+    if right <= times:
+        verdict = f"No better than always saying {most!r}, the label learned most often: error "
+        verdict += f"{errors[0]} against {errors[1]}."
     assert summary == {
         "rows": "80 of 80",
         "labels given": f"{len(rows)}",
@@ -72,8 +77,8 @@ def test_answers_from_a_pipe(kernbrook, flowers):
         "labels saved": f"{saved} ({100 * saved / 80:.0f} %)",
         "model right": f"{right} of {of} ({100 * right / of:.0f} %) that it asked about, the hard "
         "ones",
-        "trivial rule": f"{times} of {of} ({100 * times / of:.0f} %) by always saying {most}; the "
-        f"model is {better} on these rows",
+        "trivial rule": f"{times} of {of} ({100 * times / of:.0f} %) by always saying {most!r}",
+        "": verdict,
         "answers": "m.labels.jsonl",
         "next": "kernbrook predict m flowers.csv",
         "or": "kernbrook label m flowers.csv --export labels.csv",
@@ -279,10 +284,12 @@ def test_numbers(kernbrook, flowers):
     off = np.sqrt(np.mean(np.square(errors)))
     assert shown[-1] == (f"{kb.load('m').predict(X[[5]])[0]:.6g}", f"{off:.3g}", "3")
     assert f"\nrms error     {off:.4g} on 3 labels that it asked for\n" in out
-    given = [line["label"] for line in logged()[1:] if line["label"]]
-    always = f"{np.std(given):.4g} of always saying {np.mean(given):.4g}"
-    better = "better" if np.std(given) > off else "no better"
-    assert f"\ntrivial rule  {always}; the model is {better} on these rows\n" in out
+    labels = [line["label"] for line in logged() if line["label"]]
+    mean = np.mean(labels)
+    rule = np.sqrt(np.mean((np.array(labels[1:]) - mean) ** 2))
+    assert f"\ntrivial rule  {rule:.4g} on 3 labels by always saying {mean:.4g}\n" in out
+    assert (f"Better than always saying {mean:.4g}" in out) == (off < rule)
+    assert (f"No better than always saying {mean:.4g}" in out) == (off >= rule)
 
 
 def test_wide_rows(kernbrook, tmp_path):

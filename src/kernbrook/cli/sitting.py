@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -159,23 +158,24 @@ def _summary(state: Labelling, stream: Stream) -> list[tuple[str, str]]:
 
 def _worth(state: Labelling) -> list[tuple[str, str]]:
     """How good the model is on the labels that were given, beside always saying the same."""
-    rule, judged = state.constant, state.judged
-    if judged == 0:
+    from kernbrook.evaluation.measures import LEARNED
+    from kernbrook.reports.measured import no_better
+
+    if (measures := state.measures()) is None:
         return []
-    if rule.numbers:
-        own, other = (math.sqrt(loss / judged) for loss in (state.loss, rule.loss))
-        told = f"{own:.4g} on {judged:,} labels that it asked for"
-        always = f"{other:.4g} of always saying {rule.says:.4g}"
-        return [("rms error", told), ("trivial rule", f"{always}; {_better(other - own > 0)}")]
-    own, other = (judged - loss for loss in (state.loss, rule.loss))
-    shares = [f"{right:,} of {judged:,} ({100 * right / judged:.0f} %)" for right in (own, other)]
-    told = f"{shares[1]} by always saying {rule.says}; {_better(own > other)}"
-    asked = "that it asked about, the hard ones"
-    return [("model right", f"{shares[0]} {asked}"), ("trivial rule", told)]
-
-
-def _better(better: bool) -> str:
-    return f"the model is {'' if better else 'no '}better on these rows"
+    judged, says = state.judged, measures.rules[LEARNED].says
+    own, rule = (measures.values()[name] for name in ("model", LEARNED))
+    if measures.classes is None:
+        told = [f"{one['rmse']:.4g} on {judged:,} labels" for one in (own, rule)]
+        rows = [("rms error", f"{told[0]} that it asked for")]
+        always = f"always saying {says:.4g}"
+    else:
+        rights = [round((1 - one["error"]) * judged) for one in (own, rule)]
+        told = [f"{right:,} of {judged:,} ({100 * right / judged:.0f} %)" for right in rights]
+        rows = [("model right", f"{told[0]} that it asked about, the hard ones")]
+        always = f"always saying {says.item()!r}"
+    better = no_better(measures) or f"Better than {always} on these rows."
+    return [*rows, ("trivial rule", f"{told[1]} by {always}"), ("", better)]
 
 
 def _next(opened: Opened, exports: bool) -> list[tuple[str, str]]:

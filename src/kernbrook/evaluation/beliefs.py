@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.engine.progress import MOST_ROUNDS
-from kernbrook.estimators.late import so_many_wait
 from kernbrook.evaluation.moments import Floats
-from kernbrook.evaluation.predicting import predict
+from kernbrook.evaluation.predicting import said_of
 from kernbrook.labels import AllLabels
 from kernbrook.labels.base import Wanted
 from kernbrook.streams.base import Features
@@ -37,7 +34,7 @@ class Belief(NamedTuple):
 
 
 def belief(model: Any, x: Features, classes: NDArray[Any] | None) -> Belief:
-    """What a model says of a row x, (1, d), as one that learns no more would; see `predict`.
+    """What a model says of a row x, (1, d), as one that learns no more would; see `said_of`.
 
     Parameters
     ----------
@@ -47,17 +44,14 @@ def belief(model: Any, x: Features, classes: NDArray[Any] | None) -> Belief:
     """
     if model.labels_asked_ == 0:
         return Belief()
-    said = predict(model, x)[0][0]
-    predicted = said.item() if isinstance(said, np.generic) else said
-    if classes is None:
+    said = said_of(model, x)
+    label = said.predictions[0]
+    predicted = label.item() if isinstance(label, np.generic) else label
+    if classes is None or said.scores is None or said.probabilities is None:
         return Belief(predicted)
-    decisions = predict(model, x, scores=True)[1]
-    assert decisions is not None
-    # 0.0 makes 0 of -0.
-    votes = decisions[0] if decisions.ndim == 2 else np.array([-1, 1]) * decisions[0] + 0.0
-    with warnings.catch_warnings(), so_many_wait(MOST_ROUNDS):
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        chances = model.predict_proba(x)[0]
+    votes, chances = said.scores[0], said.probabilities[0]
+    if len(votes) == 1:
+        votes = np.array([-1, 1]) * votes[0] + 0.0  # which makes 0 of -0
     chance = round(float(chances[classes.tolist().index(predicted)]), _DIGITS)
     return Belief(predicted, votes, chances, chance)
 

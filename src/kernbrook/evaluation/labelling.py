@@ -24,14 +24,14 @@ from numpy.typing import NDArray
 from kernbrook.atomic import check_writable
 from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
-from kernbrook.estimators.tasks import task_of
+from kernbrook.estimators.tasks import Learned, task_of
 from kernbrook.evaluation.answers import Answer, AnswerLog, Begun, Question, answers_beside
 from kernbrook.evaluation.beliefs import Belief, belief, reason
 from kernbrook.evaluation.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import as_label, named_classes
-from kernbrook.evaluation.constant_rule import ConstantRule
 from kernbrook.evaluation.copies import Copies
 from kernbrook.evaluation.locking import locked
+from kernbrook.evaluation.measures import Measures
 from kernbrook.evaluation.moments import Moments
 from kernbrook.evaluation.past import Past
 from kernbrook.evaluation.sessions import Quit, Session, Stretch, Undo
@@ -56,7 +56,7 @@ class Labelling(Stretch):
     answers : the file of the answers
     given : labels given
     skipped : rows whose label was wanted and not given
-    constant : what saying the same of all of these would have been worth
+    expected : of each of these the label and what the model had said
     undoable : the answers that can be taken back, from the last on; up to date where `ask` and
         `end` are called
     rows, loss, judged, resumed_at, rows_read, finished : as `Stretch` has them; the labels given
@@ -67,11 +67,8 @@ class Labelling(Stretch):
     answers: Path
     given: int = 0
     skipped: int = 0
+    expected: list[tuple[Any, Any]] = field(default_factory=list)
     undoable: list[Answer] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._of_numbers = task_of(self.model) == "regression"
-        self.constant = ConstantRule(self._of_numbers)
 
     @property
     def asked(self) -> int:
@@ -83,6 +80,18 @@ class Labelling(Stretch):
         """Rows passed by: labels that nobody had to give."""
         return self.rows - self.asked
 
+    def measures(self) -> Measures | None:
+        """What the model expected, beside always saying what it has learned most often.
+
+        On the labels that are judged; None where there are none.
+        """
+        if not self.expected:
+            return None
+        labels, said = map(np.array, zip(*self.expected, strict=True))
+        found = Measures(getattr(self.model, "classes_", None), model=self.model, rules=())
+        found.add(labels, Learned(said, np.ones(len(said), dtype=bool)))
+        return found
+
     def count(self, answer: Answer) -> None:
         """Take in one more answer."""
         if answer.label is None:
@@ -91,9 +100,9 @@ class Labelling(Stretch):
         self.given += 1
         if answer.predicted is not None:
             self.judged += 1
-            self.constant.meet(answer.label)
+            self.expected.append((answer.label, answer.predicted))
             lost: float = answer.predicted != answer.label
-            if self._of_numbers:
+            if task_of(self.model) == "regression":
                 lost = (answer.predicted - answer.label) ** 2
             self.loss += lost
             if self.windows is not None:
