@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
+from kernbrook.cli.questions import percent
 from kernbrook.evaluation.checkpoints import load_checkpoint
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
@@ -143,14 +144,14 @@ def test_what_is_shown(kernbrook, flowers):
     answers = logged()[1:-1]
     right = sum(line["predicted"] == line["label"] for line in answers)
     record = f"right on {right} of {len(answers)} so far"
-    sure = f"{100 * chances.max():.0f} % sure of {['no', 'yes'][chances.argmax()]}"
+    sure = f"{percent(chances.max())} sure of {['no', 'yes'][chances.argmax()]}"
     assert shown[5] == f"the model is {sure}; {record}"
     first, second = ("no", "yes") if chances[0] >= chances[1] else ("yes", "no")
     close = chances.max() <= 1.5 * chances.min()
     drawn = "by chance: the surer it is, the seldomer it asks"
     assert shown[6:9] == [
-        f"   1  no    {f'{100 * chances[0]:.0f} %':>9}",
-        f"   2  yes   {f'{100 * chances[1]:.0f} %':>9}",
+        f"   1  no    {percent(chances[0]):>9}",
+        f"   2  yes   {percent(chances[1]):>9}",
         f"why it asks: {f'{first} and {second} are close' if close else drawn}",
     ]
 
@@ -282,7 +283,7 @@ def test_numbers(kernbrook, flowers):
     shown = re.findall(r"the model expects (\S+); off by (\S+) on (\d+) so far", err)
     errors = [line["predicted"] - line["label"] for line in logged()[1:] if line["label"]]
     off = np.sqrt(np.mean(np.square(errors)))
-    assert shown[-1] == (f"{kb.load('m').predict(X[[5]])[0]:.6g}", f"{off:.3g}", "3")
+    assert shown[-1] == (f"{kb.load('m').predict(X[[5]])[0]:.4g}", f"{off:.3g}", "3")
     assert f"\nrms error     {off:.4g} on 3 labels that it asked for\n" in out
     labels = [line["label"] for line in logged() if line["label"]]
     mean = np.mean(labels)

@@ -152,6 +152,8 @@ def test_numbers_are_typed(sit, flowers, tmp_path, tab):
     sitting = sit(flowers, fresh=regressor, classes=None, image="photo", text="note")
     tab.goto(sitting.page.address)
     tab.wait_for_selector("#value")
+    box = tab.locator("#number button").bounding_box()
+    assert box["x"] + box["width"] <= PHONE["width"] - 16  # as far as all the rest
     for keys in ("1.5", "u", "-2e-1"):
         if keys == "u":
             tab.keyboard.type(keys)

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 import kernbrook as kb
 from kernbrook.cli.person import Person
-from kernbrook.cli.questions import Rows, number, percent, usual
+from kernbrook.cli.questions import Rows, about, number, percent, usual
 from kernbrook.errors import UnknownNameError
 from kernbrook.evaluation.answers import Question
 from kernbrook.evaluation.labelling import Labelling
@@ -126,6 +126,17 @@ def test_a_column_that_is_not_there(table):
 )  # fmt: skip
 def test_numbers(value, text):
     assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"), (1 / 3, "0.3333"), (123456.7, "123457"), (9.99996, "10"), (1e99, "1e+99"),
+        (-1e-7 / 3, "-3.333e-08"), (math.inf, "inf"),
+    ],
+)  # fmt: skip
+def test_four_digits(value, text):
+    assert about(value) == text
 
 
 @pytest.mark.parametrize(

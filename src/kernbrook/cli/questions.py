@@ -147,6 +147,19 @@ def number(value: float) -> str:
     return f"{int(value)}" if whole else f"{value:.6g}"
 
 
+def about(value: float) -> str:
+    """A number of which four digits are enough.
+
+    Examples
+    --------
+    >>> [about(value) for value in (0.0712061, 12345.678, -3.0, 0.0)]
+    ['0.07121', '12346', '-3', '0']
+    """
+    if value == 0 or not math.isfinite(value):
+        return number(value)
+    return number(round(value, max(3 - math.floor(math.log10(abs(value))), 0)))
+
+
 def usual(mean: float, deviation: float) -> str:
     """A mean with its deviation, which has two digits; the mean ends where the deviation does.
 
@@ -184,7 +197,7 @@ def expected(question: Question, state: Labelling, classes: list[Any] | None) ->
     if question.predicted is None:
         return "the model has no label yet"
     if classes is None or question.chances is None:
-        told = f"the model expects {number(question.predicted)}"
+        told = f"the model expects {about(question.predicted)}"
         if state.judged == 0:
             return told
         off = math.sqrt(state.loss / state.judged)
