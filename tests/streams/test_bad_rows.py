@@ -1,4 +1,4 @@
-"""Rows of a table that cannot be read, left out where that is wanted: counted, five of them named."""
+"""Rows of a table that cannot be read: left out where that is wanted, counted, five named."""
 
 import numpy as np
 import pyarrow as pa
@@ -124,7 +124,7 @@ def test_more_bad_rows_than_others_are_an_error(write):
     path = write("t.csv", "a,b,label\n" + "u,p,x\nv,q,y\n" * 600)
     with pytest.raises(UndeclaredColumnsError, match="2 columns to declare"):
         open_stream(path, on_bad_rows="skip")
-    with pytest.raises(DataFileError, match="no row of data; .*line 2: column 'a'"):
+    with pytest.raises(DataFileError, match=r"no row of data; .*line 2: column 'a'"):
         open_stream(write("few.csv", "a,label\nu,1\n"), on_bad_rows="skip")
 
 

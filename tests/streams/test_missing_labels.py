@@ -7,8 +7,8 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, InputError
 from kernbrook.evaluation import compare, open_like, predict_stream, prequential, train
-from kernbrook.evaluation.checkpoints import RowDigest
-from kernbrook.evaluation.predicting import Tally
+from kernbrook.evaluation.row_digests import RowDigest
+from kernbrook.evaluation.tallying import Tally
 from kernbrook.evaluation.tasks import classes_of, task_of_labels
 from kernbrook.streams import open_stream
 from kernbrook.streams.base import FirstRows, LabelledRows, has_label
@@ -16,7 +16,8 @@ from kernbrook.streams.base import FirstRows, LabelledRows, has_label
 KINDS = {
     "whole": (["1", "", "0", "NA", "1"], [1, np.nan, 0, np.nan, 1], [0, 1], np.int64),
     "numbers": (["1.5", "?", "0", "", "1"], [1.5, np.nan, 0, np.nan, 1], [0, 1, 1.5], np.float64),
-    "text": (["yes", "", "no", "null", "yes"], ["yes", None, "no", None, "yes"], ["no", "yes"], "<U3"),
+    "text": (["yes", "", "no", "null", "yes"], ["yes", None, "no", None, "yes"],
+             ["no", "yes"], "<U3"),
     "truth": (["true", "", "FALSE", "", "true"], ["True", None, "False", None, "True"],
               ["False", "True"], "<U5"),
 }  # fmt: skip

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
-from kernbrook.errors import (
-    DataFileWarning,
-    InputError,
-)
+from sklearn.base import clone
+
+from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.streams import Stream, TableEncoder, open_stream
 from kernbrook.streams.arrow_records import FrameRecords
 from kernbrook.streams.csv_header import checked_separator
@@ -49,7 +48,22 @@ class Source:
     def reached(self, stream: Stream) -> Source:
         """The same with what the stream's encoder has learned so far."""
         encoder = stream.encoder
-        return self if encoder is None else replace(self, encoder=encoder.described())
+        if encoder is None:
+            return self
+        described = encoder.described()
+        # How values are written in these data alone is not what the model knows of all.
+        return replace(self, encoder={**(self.encoder or described), "state": described["state"]})
+
+    def knowing(self, state: dict[str, Any] | None) -> Source:
+        """The same with another state of its encoder; None for that before any row."""
+        encoder = self.made_encoder()
+        if state is None:
+            state = clone(encoder).begin(encoder.feature_names_in_).described()["state"]
+        return replace(self, encoder={**encoder.described(), "state": state})
+
+    def made_encoder(self) -> TableEncoder:
+        """The encoder as it is described, where there is one."""
+        return TableEncoder.from_description(self.encoder)
 
     def settings(self) -> dict[str, Any]:
         """All but what was learned, by name."""
@@ -134,7 +148,7 @@ def open_like(
     known, sep, own = source or Source(n_features), checked_separator(sep), encoder
     skips = check_on_bad_rows(on_bad_rows)
     if known.encoder is not None:
-        encoder = TableEncoder.from_description(known.encoder)
+        encoder = known.made_encoder()
     records: Records | None = None
     if not isinstance(data, (str, PathLike)):
         records = FrameRecords(data)

@@ -81,6 +81,13 @@ class Stream(ABC):
         """The labels, each once and sorted; None where that takes a reading."""
         return None
 
+    def written(self, row: int) -> dict[str, Any] | None:
+        """What a row, numbered from 0, has in each column as it is written; None of other data.
+
+        That is of a table whose columns are encoded.
+        """
+        return None
+
     def records(self) -> Records | None:
         """The rows as the table has them, with all its columns; None where it is no table."""
         return None
@@ -156,6 +163,9 @@ class View(Stream):
     @watch.setter
     def watch(self, watch: Watch | None) -> None:
         self._stream.watch = watch
+
+    def written(self, row: int) -> dict[str, Any] | None:
+        return self._stream.written(row)
 
     def records(self) -> Records | None:
         return self._stream.records()

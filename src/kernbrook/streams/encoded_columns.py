@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,32 @@ from kernbrook.streams.word_columns import Words
 from kernbrook.streams.written_numbers import Written
 
 Column: TypeAlias = Numbers | Levels | Hashed | Dates
+
+_KINDS = {Numbers: "numbers", Levels: "levels", Hashed: "hashed", Dates: "dates"}
+
+
+class Part(NamedTuple):
+    """A column of a table, and the encoded columns that it becomes.
+
+    Attributes
+    ----------
+    column : its name
+    kind : "numbers", "levels", of which the last encoded column is that of all others, "hashed" or
+        "dates"
+    start, width : where its encoded columns begin, and how many there are
+    """
+
+    column: str
+    kind: str
+    start: int
+    width: int
+
+    def is_sound(self) -> bool:
+        """Whether it can be one."""
+        texts = isinstance(self.column, str) and self.kind in _KINDS.values()
+        return (
+            texts and type(self.start) is type(self.width) is int and self.width > 0 <= self.start
+        )
 
 
 class Declarations:
@@ -76,6 +102,7 @@ class EncodedColumns:
     starts : of each of these the place of its first one
     width : of all of them
     words : what becomes sparse columns, which stand behind
+    words_width : of all of these
     seen : what is remembered of the text in columns of numbers
     """
 
@@ -87,6 +114,7 @@ class EncodedColumns:
         widths = [len(column.names) for column in self.columns]
         self.starts: NDArray[np.int64] = np.cumsum([0, *widths])[:-1].astype(np.int64)
         self.width = sum(widths)
+        self.words_width = sum(words.width for words in self.words)
 
     def encode(self, table: Any, met: Mapping[str, LevelCounts]) -> Floats:
         """(n, width) the columns of numbers, NaN where values are missing.
@@ -139,6 +167,13 @@ class EncodedColumns:
             if column.column == name:
                 return start if isinstance(column, Numbers) else None
         return None
+
+    def parts(self) -> list[Part]:
+        """What each column becomes that is none of words."""
+        return [
+            Part(of.column, _KINDS[type(of)], start, len(of.names))
+            for of, start in zip(self.columns, self.starts.tolist(), strict=True)
+        ]
 
     def plain_numbers(self) -> list[str]:
         """The columns of numbers that are written as programs write them."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,6 +120,13 @@ class LevelCounts:
     def join(self, more: LevelCounts) -> None:
         """Count the rows of another part of the data, too."""
         self.add(np.arange(len(self.counts)), more.counts, more.others)
+
+    def described(self) -> dict[str, Any]:
+        """The same as values with names, for a file."""
+        return {
+            "column": self.column, "levels": self.levels, "counts": self.counts[:-1],
+            "others": self.counts[-1], "first_others": self.others,
+        }  # fmt: skip
 
     def told(self) -> str:
         """What is odd, in a sentence: many others, and levels that never came; else empty.

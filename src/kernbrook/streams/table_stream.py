@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -12,10 +13,9 @@ from kernbrook.errors import DataFileWarning, KernbrookError, UnknownNameError
 from kernbrook.streams.bad_rows import BadRows
 from kernbrook.streams.base import Labels, Piece, Stream
 from kernbrook.streams.column_problems import option
-from kernbrook.streams.csv_header import MISSING, quoted
+from kernbrook.streams.csv_header import quoted
 from kernbrook.streams.matching import Match, match_columns
 from kernbrook.streams.records import Records, Wanted
-from kernbrook.streams.table_columns import as_text, is_text
 from kernbrook.streams.table_dates import UnreadDatesError, found_format
 from kernbrook.streams.table_encoder import TableEncoder
 from kernbrook.streams.table_labels import LabelType, all_whole
@@ -131,16 +131,16 @@ class TableStream(Stream):
     def classes(self) -> Labels | None:
         return self._labels.classes if self.labelled else None
 
+    def written(self, row: int) -> dict[str, Any] | None:
+        names = [name for name in self.encoder.columns_ if name not in self.matched.missing]
+        for batch in self._records.batches(Wanted(names, self.encoder.decimal)):
+            if row < batch.table.num_rows:
+                return dict(batch.table.slice(row, 1).to_pylist()[0])
+            row -= batch.table.num_rows
+        return None
+
     def records(self) -> Records:
         return self._records
-
-    def rows_aside(self) -> Iterator[list[str]]:
-        """What the columns `aside` say, row by row; each call begins anew."""
-        for batch in self._records.batches(Wanted(self.aside, self.encoder.decimal, MISSING)):
-            columns = (batch.table.column(name) for name in self.aside)
-            values = [c if is_text(c) else as_text(c) for c in columns]
-            for row in zip(*(column.to_pylist() for column in values), strict=True):
-                yield ["" if value is None else value for value in row]
 
     def _begun(
         self, encoder: TableEncoder | None, columns: list[str], ignore_extra: bool
