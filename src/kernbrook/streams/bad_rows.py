@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 _TOLD = 5  # rows
+_MANY = 1000  # rows: where more were left out than were read, nothing more is
 
 
 @dataclass
@@ -21,6 +22,23 @@ class BadRows:
 
     places: list[int] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
+    _worst: Exception | None = field(default=None, repr=False)
+
+    def leave_out(self, place: int, told: str, problem: Exception, rows: int) -> None:
+        """Remember one; where most rows are such, raise the problem of the first.
+
+        Parameters
+        ----------
+        place : of all rows of the table, from 0
+        told : what is wrong with it
+        problem : what would be raised where it was not left out
+        rows : how many were read so far
+        """
+        self._worst = self._worst or problem
+        self.tell(told)
+        self.places.append(place)
+        if len(self.places) > max(rows, _MANY):
+            raise self._worst
 
     def tell(self, problem: str) -> None:
         """What is wrong with one of them."""

@@ -24,7 +24,6 @@ from kernbrook.streams.written_numbers import Written
 PIECE = 1024  # rows; where so many have been read, the encoder knows them and no more
 _CELLS = 1 << 20  # encoded at once
 _KEPT_BYTES = 1 << 24  # of what was read: a table of no more is read once
-_MANY = 1000  # rows: where so many were left out, and more than were read, nothing more is
 
 
 class EncodedPiece(NamedTuple):
@@ -102,43 +101,39 @@ class TableReader:
         keeps = self.learns or self.start.lags is not None
         encoder = self.encoder = self.start.copy() if keeps else self.start
         encoder.encoded.seen.keeps = watched
-        rows, first, most = 0, 0, max(1, _CELLS // encoder.dense_width)
+        bad = BadRows() if bad is None else bad
+        most = max(1, _CELLS // encoder.dense_width)
+        rows, first, step = 0, 0, most
         for batch in self._batches(self._wanted(encoder, bad)):
             table, start = _with_gaps(batch.table, self.lacks), 0
-            own = np.arange(table.num_rows)  # of the batch, those that are left
             while start < table.num_rows:
-                step = min(most, PIECE - rows % PIECE) if keeps and encoder.remembers else most
-                piece = table.slice(start, min(step, PIECE) if self.skips else step)
+                room = PIECE - rows % PIECE if keeps and encoder.remembers else most
+                piece = table.slice(start, min(step, room))
                 try:
                     encoded = self._encoded(encoder, piece, met, watched)
                 except ColumnProblem as error:
-                    row = start + error.cause.row
-                    problem = self._raised(batch, int(own[row]), error)
+                    problem = self._raised(batch, start + error.cause.row, error)
                     if not self.skips or isinstance(problem, UnreadDatesError):
                         raise problem from None
-                    if bad is not None:
-                        bad.tell(self._told(batch, int(own[row]), error))
-                        bad.places.append(first + batch.place(int(own[row])))
-                        self._check_share(bad, rows, problem)
-                    table, own = _without(table, row), np.delete(own, row)
+                    if (step := error.cause.row) == 0:  # else the rows before it come first
+                        told = self._told(batch, start, error)
+                        bad.leave_out(first + batch.place(start), told, problem, rows)
+                        start, step = start + 1, 1
                     continue
                 except InputError as error:
-                    raise batch.refusal(int(own[start]), str(error)) from None
+                    raise batch.refusal(start, str(error)) from None
                 yield encoded
                 start += piece.num_rows
                 rows += piece.num_rows
-            if bad is not None:
-                bad.places += [first + place for place in batch.bad]
+                step = min(2 * step, most)
+            bad.places += [first + place for place in batch.bad]
             first += batch.table.num_rows + len(batch.bad)
-        if bad is not None:
-            bad.places.sort()
+        bad.places.sort()
 
-    def _wanted(self, encoder: TableEncoder, bad: BadRows | None) -> Wanted:
+    def _wanted(self, encoder: TableEncoder, bad: BadRows) -> Wanted:
         there = [name for name in encoder.columns_ if name not in self.lacks]
         label = [] if self.label is None else [self.label]
-        refused = None
-        if self.skips:
-            refused = _silent if bad is None else lambda error: bad.tell(str(error))
+        refused = (lambda error: bad.tell(str(error))) if self.skips else None
         numbers = [name for name in encoder.encoded.plain_numbers() if name in there]
         return Wanted(
             [*there, *label], encoder.decimal, encoder.levels(), numbers, refused, self._ignores
@@ -207,15 +202,6 @@ class TableReader:
         """What is wrong with a row, without what would help."""
         return str(batch.refusal(row, f"column {quoted(error.column)}: {error.cause.found}"))
 
-    def _check_share(self, bad: BadRows, rows: int, problem: Exception) -> None:
-        """Raise the problem where there are more bad rows than others."""
-        if len(bad.places) > max(rows, _MANY):
-            raise problem
-
-
-def _silent(error: KernbrookError) -> None:
-    """What is said of a row that is left out once more."""
-
 
 def _with_gaps(table: Any, names: Sequence[str]) -> Any:
     """A pyarrow table with these columns more, which have no value."""
@@ -224,10 +210,3 @@ def _with_gaps(table: Any, names: Sequence[str]) -> Any:
     for name in names:
         table = table.append_column(name, pa.nulls(table.num_rows))
     return table
-
-
-def _without(table: Any, row: int) -> Any:
-    """A pyarrow table without one row."""
-    import pyarrow as pa
-
-    return pa.concat_tables([table.slice(0, row), table.slice(row + 1)]).combine_chunks()
