@@ -130,6 +130,30 @@ def test_more_bad_rows_than_others_are_an_error(write):
         open_stream(write("few.csv", "a,label\nu,1\n"), on_bad_rows="skip")
 
 
+def test_dates_of_one_format_but_for_some(write):
+    """The format is that of the rows that are dates; what is none is left out."""
+    rows = ["31.01.2024,x", "soon,y", "01.02.2024,y", "2,3,4", "13.02.2024,x", "32.13.2024,x"]
+    path = write("t.csv", "when,label\n" + "\n".join(rows) + "\n")
+    encoder = kb.TableEncoder(dates={"when": ["days"]})
+    with pytest.warns(DataFileWarning, match="its dates are read as %d"):
+        stream = open_stream(path, encoder=encoder, on_bad_rows="skip")
+    assert (stream.read()[0].ravel() - 19753).tolist() == [0, 1, 13]
+    assert stream.bad_rows.places == [1, 3, 5]
+    path = write("two.csv", "when,label\n31.01.2024,x\nsoon,y\n2024-02-01,y\n")
+    with pytest.raises(DataFileError, match=r"line 4: .*as in the rows before"):
+        open_stream(path, encoder=encoder, on_bad_rows="skip")
+
+
+def test_what_auto_takes_is_of_the_rows_that_can_be_read(write):
+    path = write("t.csv", "k,b,label\n" + "u,1,x\nv,2,y\n" * 4 + "u,3,4,5\nv,many,x\n")
+    with pytest.warns(DataFileWarning, match="'k' is taken as levels: 'u', 'v'"):
+        stream = open_stream(
+            path, encoder=kb.TableEncoder({"auto": "auto", "b": 1}, missing="mean"),
+            on_bad_rows="skip",
+        )  # fmt: skip
+    assert stream.bad_rows.places == [8]
+
+
 def test_new_rows_for_a_model():
     source = Source.of_stream(open_stream(pa.table({"a": [1.0, 2.0], "y": [0, 1]})))
     new = pa.table({"a": ["1", "many", "2"]})
@@ -160,20 +184,13 @@ def test_which_were_left_out_before_which():
     assert many.lines() == ["9 rows left out:", *(f"  row {i}" for i in range(5)), "  ..."]
 
 
-def test_dates_in_a_format_that_is_found(write):
-    rows = ["24.12.2025,x", "soon,x", "25.12.2025,y", "26.12.2025,y"]
-    path = write("t.csv", "when,label\n" + "\n".join(rows) + "\n")
-    with pytest.raises(
-        DataFileError, match=r"line 3: column 'when': expected a date as %d\.%m\.%Y"
-    ):
-        open_stream(path, encoder=kb.TableEncoder(dates=["when"]), on_bad_rows="skip")
+def test_dates_of_a_format_that_is_declared(write):
+    path = write("t.csv", "when,label\n24.12.2025,x\nsoon,x\n25.12.2025,y\n26.12.2025,y\n")
     declared = kb.TableEncoder(dates={"when": ["days", "%d.%m.%Y"]})
     stream = open_stream(path, encoder=declared, on_bad_rows="skip")
     assert stream.n_rows == 3
-    assert (
-        "line 3: column 'when': expected a date as %d.%m.%Y, found 'soon'"
-        in stream.bad_rows.told[0]
-    )
+    told = "line 3: column 'when': expected a date as %d.%m.%Y, found 'soon'"
+    assert told in stream.bad_rows.told[0]
 
 
 def test_a_row_of_the_header_is_no_bad_row(write):

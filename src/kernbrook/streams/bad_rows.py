@@ -45,6 +45,10 @@ class BadRows:
         if len(self.told) < _TOLD:
             self.told.append(problem)
 
+    @staticmethod
+    def silently(error: Exception) -> None:
+        """What is said of a row that is left out, where another reading tells of it."""
+
     def before(self, first: int, rows: int) -> list[int]:
         """Before each of so many rows that are left, from one on: those left out since the last.
 

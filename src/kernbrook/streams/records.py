@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from kernbrook.errors import KernbrookError
 
 BATCH_ROWS = 16_384  # of formats that let the reader choose
+
+
+Refused: TypeAlias = "Callable[[KernbrookError], None] | None"
 
 
 class Wanted(NamedTuple):
@@ -33,7 +36,7 @@ class Wanted(NamedTuple):
     decimal: str = "."
     kept: Collection[str] = ()
     numbers: Collection[str] = ()
-    refused: Callable[[KernbrookError], None] | None = None
+    refused: Refused = None
     ignores: bool = False
 
 

@@ -41,6 +41,7 @@ class Seen:
     odd : by column how a value was read whose minus is written as accountants do
     truth : by column whether the values are true and false; a column has one of the kinds
     learns : whether `truth` learns from the rows that are read
+    helps : whether problems say what would help, which takes time
     keeps : whether `values` is kept
     values : (n, d) the last rows that were read, before gaps were filled
     """
@@ -48,6 +49,7 @@ class Seen:
     odd: dict[str, str] = field(default_factory=dict)
     truth: dict[str, bool] = field(default_factory=dict)
     learns: bool = True
+    helps: bool = True
     keeps: bool = False
     values: Floats | None = None
 
@@ -154,6 +156,8 @@ class Numbers(NamedTuple):
         """What is wrong with a value, and what helps; text may be a label."""
         unit = f" with {quoted(self.written.unit)}" if self.written.unit else ""
         found = f"expected a number{unit}, found {quoted(value)}"
+        if not self.seen.helps:
+            return ValueProblem(row, found, True)
         if not unit and (formats := written_dates.formats_of(value)):
             ways = date_ways(self.column)
             if not any(map(written_dates.is_common, formats)):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileWarning, KernbrookError
 from kernbrook.streams.column_problems import date_option, option
-from kernbrook.streams.csv_header import quoted
+from kernbrook.streams.csv_header import quoted, without_gaps
 from kernbrook.streams.date_columns import DateProblem
-from kernbrook.streams.records import Records, Wanted
+from kernbrook.streams.records import Records, Refused, Wanted
 from kernbrook.streams.table_columns import as_text
-from kernbrook.streams.written_dates import COMMON, ISO, formats_left
+from kernbrook.streams.written_dates import COMMON, ISO, formats_left, moments
 
 
 class UnreadDatesError(Exception):
@@ -24,8 +28,10 @@ class UnreadDatesError(Exception):
         super().__init__()
 
 
-def found_format(records: Records, unread: UnreadDatesError) -> str:
+def found_format(records: Records, unread: UnreadDatesError, refused: Refused = None) -> str:
     """The one common format in which all dates of a column can be read.
+
+    refused : as `Wanted` has it; where rows are left out, text that is no date is not looked at
 
     Raises
     ------
@@ -37,10 +43,14 @@ def found_format(records: Records, unread: UnreadDatesError) -> str:
     DataFileWarning
         It was found.
     """
+    import pyarrow as pa
+
     column, left = unread.column, [ISO, *COMMON]
     instead = f"{option('drop', column)} in place of dates"
-    for batch in records.batches(Wanted([column])):
+    for batch in records.batches(Wanted([column], refused=refused)):
         array = as_text(batch.table.column(column))
+        places = np.arange(len(array)) if refused is None else _dates_in(array)
+        array = array.take(pa.array(places))
         if not (rest := formats_left(array, left)):
             row = bisect(
                 range(len(array)), False, key=lambda i: not formats_left(array[: i + 1], left)
@@ -50,7 +60,7 @@ def found_format(records: Records, unread: UnreadDatesError) -> str:
                 raise unread.refusal
             wanted = f"a date as {' or '.join(left)}, as in the rows before"
             found = f"expected {wanted}, found {quoted(array[row].as_py())}; {instead}"
-            raise batch.refusal(row, f"column {quoted(column)}: {found}")
+            raise batch.refusal(int(places[row]), f"column {quoted(column)}: {found}")
         left = rest
     declared = date_option(column, unread.cause.parts, left)
     if len(left) > 1:
@@ -63,3 +73,9 @@ def found_format(records: Records, unread: UnreadDatesError) -> str:
     )
     warnings.warn(DataFileWarning(records.where, told), stacklevel=1)
     return left[0]
+
+
+def _dates_in(array: Any) -> NDArray[np.int64]:
+    """Where an Arrow array of text has a date in some common format."""
+    text = without_gaps(array)
+    return np.flatnonzero(~np.all([moments(text, one)[1] for one in (ISO, *COMMON)], axis=0))

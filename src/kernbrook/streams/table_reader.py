@@ -100,7 +100,7 @@ class TableReader:
         """
         keeps = self.learns or self.start.lags is not None
         encoder = self.encoder = self.start.copy() if keeps else self.start
-        encoder.encoded.seen.keeps = watched
+        encoder.encoded.seen.keeps, encoder.encoded.seen.helps = watched, True
         bad = BadRows() if bad is None else bad
         most = max(1, _CELLS // encoder.dense_width)
         rows, first, step = 0, 0, most
@@ -118,6 +118,7 @@ class TableReader:
                     if (step := error.cause.row) == 0:  # else the rows before it come first
                         told = self._told(batch, start, error)
                         bad.leave_out(first + batch.place(start), told, problem, rows)
+                        encoder.encoded.seen.helps = False
                         start, step = start + 1, 1
                     continue
                 except InputError as error:

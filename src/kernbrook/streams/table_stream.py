@@ -98,6 +98,7 @@ class TableStream(Stream):
         for name in [*aside, *([] if label is None else [label])]:
             if name not in records.columns:
                 raise UnknownNameError("column", name, records.columns)
+        self._refused = BadRows.silently if skips else None
         self._label_is_known = label is not None or not labelled or "label" in records.columns
         self.label_name = _label(records, encoder, label, aside) if labelled else None
         left_out = {self.label_name, label, *aside}
@@ -119,7 +120,7 @@ class TableStream(Stream):
                 self._look_through()
                 break
             except UnreadDatesError as unread:
-                found = {unread.column: found_format(records, unread)}
+                found = {unread.column: found_format(records, unread, self._refused)}
                 self._reader.start = self._reader.start.rewritten(dates=found)
             except UndeclaredError as one:
                 raise self._all_undeclared() or one.refusal from None
@@ -169,7 +170,7 @@ class TableStream(Stream):
         if of_label and not self.labelled:
             raise self._records.refusal("lags: of the label, and there is none")
         label = [self.label_name] if of_label and self.label_name is not None else []
-        taken = taken_of(begun, self._records, [*columns, *label])
+        taken = taken_of(begun, self._records, [*columns, *label], self._refused)
         for told in told_of_taken(taken):
             warnings.warn(DataFileWarning(self._records.where, told), stacklevel=1)
         return begun.begin(columns, self.label_name, taken)
@@ -178,7 +179,9 @@ class TableStream(Stream):
         """What all columns are to be declared as, where there are several; None where not."""
         encoder, records = self._reader.start, self._records
         names = encoder.feature_names_in_.tolist()
-        found = survey(records, names, encoder.declarations(), encoder.missing != "error")
+        found = survey(
+            records, names, encoder.declarations(), encoder.missing != "error", self._refused
+        )
         if len(found) < 2:
             return None
         label = f"the label is {quoted(self.label_name or '')}, the last column"

@@ -18,7 +18,7 @@ from kernbrook.streams.column_problems import CYCLES, ValueProblem, listed
 from kernbrook.streams.csv_header import quoted, without_gaps
 from kernbrook.streams.date_columns import described_dates
 from kernbrook.streams.encoded_columns import Declarations
-from kernbrook.streams.records import Records, Wanted
+from kernbrook.streams.records import Records, Refused, Wanted
 from kernbrook.streams.table_columns import Numbers, Seen, floats_of, is_numeric, plain
 from kernbrook.streams.table_declarations import (
     AUTO,
@@ -142,7 +142,11 @@ class Column:
 
 
 def survey(
-    records: Records, columns: Sequence[str], said: Declarations, fills: bool
+    records: Records,
+    columns: Sequence[str],
+    said: Declarations,
+    fills: bool,
+    refused: Refused = None,
 ) -> list[Finding]:
     """What each column seems to be of which nothing is said, and which is no column of numbers.
 
@@ -152,6 +156,7 @@ def survey(
     columns : names, without the label's
     said : what is declared
     fills : whether gaps are filled
+    refused : as `Wanted` has it
     """
     known = {*said.levels, *said.dates, *said.words, *said.drop}
     own = [
@@ -160,10 +165,10 @@ def survey(
         if name not in known
     ]
     names, decimal = [one.name for one in own], said.written.decimal
-    wanted = Wanted(names, decimal, numbers=[n for n in names if said.is_plain(n)])
+    wanted = Wanted(names, decimal, [], [n for n in names if said.is_plain(n)], refused)
     _read(records, wanted, own, Column.look)
     odd = [one for one in own if not (one.is_number or one.moments or one.odd)]
-    _read(records, Wanted([one.name for one in odd], decimal), odd, Column.count)
+    _read(records, Wanted([c.name for c in odd], decimal, refused=refused), odd, Column.count)
     found = [_found(one) for one in own if not one.is_number]
     return found if fills else [*found, *_gaps(own)]
 
@@ -250,13 +255,13 @@ def _numbers(one: Column, such: str) -> Finding | None:
 
 
 def taken_of(
-    encoder: TableEncoder, records: Records, columns: Sequence[str]
+    encoder: TableEncoder, records: Records, columns: Sequence[str], refused: Refused = None
 ) -> dict[str, dict[str, Any]]:
     """What "auto" of an encoder takes of a table, by parameter and column; all rows are read."""
     auto = [name for name in ("categorical", "dates") if is_auto(getattr(encoder, name))]
     if not auto:
         return {}
-    found = survey(records, columns, encoder.declarations(), True)
+    found = survey(records, columns, encoder.declarations(), True, refused)
     return {
         name: {
             one.column: list(CYCLES) if one.value is None else one.value
