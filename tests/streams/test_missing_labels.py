@@ -7,6 +7,7 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, InputError
 from kernbrook.evaluation import compare, open_like, predict_stream, prequential, train
+from kernbrook.evaluation.predicting import said_of
 from kernbrook.evaluation.row_digests import RowDigest
 from kernbrook.evaluation.tallying import Tally
 from kernbrook.evaluation.tasks import classes_of, task_of_labels
@@ -128,16 +129,6 @@ def test_rows_with_a_label(kind):
     assert LabelledRows.of(view) is view
 
 
-def test_predictions_are_judged_where_there_are_labels():
-    tally = Tally(np.array(["no", "yes"]))
-    labels = np.array(["yes", None, "no"], dtype=object)
-    tally.add(np.array(["yes", "no", "yes"]), labels)
-    assert (tally.known, tally.loss) == (2, 1)
-    numbers = Tally(None)
-    numbers.add(np.array([1.0, 2.0, 3.0]), np.array([1.0, np.nan, 5.0]))
-    assert (numbers.known, numbers.loss) == (2, 4)
-
-
 # -- models ----------------------------------------------------------------------------------------
 
 
@@ -176,6 +167,29 @@ def test_what_is_measured_is_measured_where_labels_are():
     with pytest.warns(DataFileWarning, match="200 rows have no label"):
         found = compare(stream, recipes=["perceptron"], permutations=1, baselines=None)
     assert found.rounds == 300
+
+
+@pytest.mark.parametrize("positive", [None, "yes"])
+def test_predictions_are_judged_where_there_are_labels(positive):
+    model = small()
+    X, y = opened("text", 20).read()
+    if positive:
+        y = np.where(y == "yes", 1.0, np.where(y == "no", -1.0, np.nan))
+    model.partial_fit(X, y, classes=[-1, 1] if positive else ["no", "yes"])
+    tally = Tally.of(model, positive, None)
+    X, y = opened("text").read()
+    said = said_of(model, X)
+    tally.add(y, said)
+    there = [0, 2, 4]
+    wrong = said.predictions[there] != np.array([1, -1, 1] if positive else y[there])
+    assert (tally.judged.unlabelled, tally.judged.model.rows) == (2, 3)
+    assert tally.judged.values()["model"]["error"] == wrong.mean()
+    numbers = opened("numbers")
+    regressor = kb.OnlineMKRegressor([kb.Linear()], kb.Ridge(), random_state=0).fit([[1], [2]], [1, 2])
+    tally = Tally.of(regressor, None, None)
+    X, y = numbers.read()
+    tally.add(y, said_of(regressor, X))
+    assert (tally.judged.unlabelled, tally.judged.model.rows) == (2, 3)
 
 
 def test_predicting_needs_no_label(tmp_path):

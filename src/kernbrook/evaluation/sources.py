@@ -5,16 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any
 
 from sklearn.base import clone
 
 from kernbrook.errors import DataFileWarning, InputError
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.streams import Stream, TableEncoder, open_stream
-from kernbrook.streams.arrow_records import FrameRecords
 from kernbrook.streams.csv_header import checked_separator
-from kernbrook.streams.opening import check_on_bad_rows, find_file, open_folder, open_records
+from kernbrook.streams.opening import check_on_bad_rows, table_records
 from kernbrook.streams.records import Records
 from kernbrook.streams.table_stream import TableStream
 
@@ -85,6 +84,10 @@ class Source:
     @classmethod
     def of_model(cls, model: Any) -> Source:
         """What a model says of its data where nothing else was written down."""
+        if isinstance(model, TableModel):
+            encoder = model.unwrapped()[1]
+            names = encoder.get_feature_names_out().tolist()
+            return cls(len(names), None, names, model.label_, encoder.described())
         names = getattr(model, "feature_names_in_", None)
         features = None if names is None else names.tolist()
         return cls(getattr(model, "n_features_in_", None), features=features)
@@ -149,17 +152,11 @@ def open_like(
     skips = check_on_bad_rows(on_bad_rows)
     if known.encoder is not None:
         encoder = known.made_encoder()
-    records: Records | None = None
-    if not isinstance(data, (str, PathLike)):
-        records = FrameRecords(data)
-    elif (file := find_file(str(data), max_bytes)) is None:
-        records = open_folder(data, max_bytes)
-    else:
-        names = list(known.features or ()) if encoder is None else encoder.named_columns()
-        filled = encoder is not None and known.encoder and encoder.missing != "error"
-        named = names if label is None else [*names, label]
-        optional = names if filled else ()
-        records = open_records(file, sep, named, _least(known), optional, skips)
+    names = list(known.features or ()) if encoder is None else encoder.named_columns()
+    filled = encoder is not None and known.encoder and encoder.missing != "error"
+    named = names if label is None else [*names, label]
+    optional = names if filled else ()
+    records = table_records(data, max_bytes, sep, named, _least(known), optional, skips)
     if records is not None:
         options = {
             "aside": aside, "learns": learns, "ignore_extra": ignore_extra, "skips": skips
@@ -168,7 +165,7 @@ def open_like(
     if aside:
         raise InputError(f"column {aside[0]!r}: {data} is no table")
     return open_stream(
-        data if file is None else file, n_features=known.n_features, label=label, seed=seed,
+        data, n_features=known.n_features, label=label, seed=seed,
         max_bytes=max_bytes, sep=sep, encoder=own, on_bad_rows=on_bad_rows,
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ from kernbrook.errors import InputError, ModelFileError
 from kernbrook.estimators.intervals import intervals_of
 from kernbrook.estimators.tasks import scored, task_of
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
-from kernbrook.evaluation.classes import as_classes, listed, named_classes
+from kernbrook.evaluation.classes import named_classes
 from kernbrook.evaluation.inputs import Inputs
 from kernbrook.evaluation.judging import Judge
 from kernbrook.evaluation.locking import locked
@@ -34,6 +34,7 @@ from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream
 from kernbrook.streams.bad_rows import BadRows
 from kernbrook.streams.base import Features, Labels, has_label
+from kernbrook.streams.label_spelling import as_classes, listed
 from kernbrook.streams.table_levels import LevelCounts
 
 

@@ -3,10 +3,10 @@
 The file's metadata have one entry, `kernbrook`: a JSON object of `format`, `version`, `written_by`
 (a version of kernbrook), `model`, where it comes from training `training`, how far that has come,
 and `sha256` of all these and the arrays. How the values of a model are put in JSON is said in
-`encoding`. A grid of voted classifiers has its best model as a whole within it, `LateLabels` and
-`NamedColumns` the model that they are around. Loading makes objects of kernbrook's own public
-classes, and of classes that the caller names: no code runs, and no name is imported, because a file
-says so.
+`encoding`. A grid of voted classifiers has its best model as a whole within it, `LateLabels`,
+`NamedColumns` and `TableModel` the model that they are around. Loading makes objects of kernbrook's
+own public classes, and of classes that the caller names: no code runs, and no name is imported,
+because a file says so.
 """
 
 from __future__ import annotations
@@ -47,7 +47,13 @@ from kernbrook.persistence.file_checks import (
     check_trivial,
     is_count,
 )
-from kernbrook.persistence.wrapped_saving import check_around, read_waiting, write_waiting
+from kernbrook.persistence.wrapped_saving import (
+    check_around,
+    encoder_of,
+    read_encoder,
+    read_waiting,
+    write_waiting,
+)
 from kernbrook.turns import held
 
 FORMAT = "kernbrook-model"
@@ -63,15 +69,16 @@ _ESTIMATORS = {
     "VotedKernelClassifierCV": "voted_grid",
     "LateLabels": "late",
     "NamedColumns": "named",
+    "TableModel": "table_model",
 }
-_AROUND = ("LateLabels", "NamedColumns")  # another model
+_AROUND = ("LateLabels", "NamedColumns", "TableModel")  # another model
 _FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was learned
 _DERIVED = "kernels_"  # follows from the parameters
 _SKIPPED = {"n_rows_skipped_"}  # what a model may know before it has learned from any row
 # What the JSON says of a model, and what it says of some.
 _SOME = {
     "inner": _AROUND, "waiting": ("LateLabels",), "best": ("VotedKernelClassifierCV",),
-    "expansion": ("VotedKernelClassifier",),
+    "expansion": ("VotedKernelClassifier",), "encoder": ("TableModel",),
 }  # fmt: skip
 _MODEL: dict[str, tuple[type, ...]] = {
     "estimator": (str,), "parameters": (dict,), "fitted": (dict,), "run": (dict, NoneType)
@@ -86,7 +93,8 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     estimator : OnlineMKClassifier, OnlineMKRegressor or a trivial one, VotedKernelClassifier or
-        VotedKernelClassifierCV, fitted or not; or LateLabels or NamedColumns of one of them
+        VotedKernelClassifierCV, fitted or not; or LateLabels or NamedColumns of one of them; or a
+        TableModel that has learned something
     path : an ordinary file, existing or not, in an existing folder; no suffix is added
 
     Raises
@@ -163,7 +171,8 @@ def _description(estimator: Any, writer: Writer, place: str = "") -> dict[str, A
     if run is not None and isinstance(parameters.get("random_state"), np.random.RandomState):
         parameters["random_state"] = None
     inner = parameters.pop("model") if name in _AROUND else None
-    elsewhere = {_DERIVED, "best_estimator_", *(vars(best) if best is not None else ())}
+    described = encoder_of(estimator, parameters) if name == "TableModel" else None
+    elsewhere = {_DERIVED, "best_estimator_", "encoder_", *(vars(best) if best is not None else ())}
     fitted = {k: v for k, v in held.items() if _FITTED.fullmatch(k) and k not in elsewhere}
     if fitted:  # and could not be read otherwise
         check_parameters(estimator)
@@ -175,6 +184,8 @@ def _description(estimator: Any, writer: Writer, place: str = "") -> dict[str, A
     }
     if inner is not None:
         model["inner"] = _description(inner, writer, f"{place}model.")
+    if described is not None:
+        model["encoder"] = described
     if held.get("_waiting"):
         model["waiting"] = write_waiting(estimator, writer, place)
     if best is not None:
@@ -355,7 +366,9 @@ def _estimator(model: dict[str, Any], reader: Reader) -> Any:
         raise InputError("it has learned something, but has no state")
     if model["run"] is not None:
         _read_run(estimator, model["run"], reader)
-    if model["estimator"] in _AROUND:
+    if model["estimator"] == "TableModel":
+        read_encoder(estimator, model.get("encoder"))
+    elif model["estimator"] in _AROUND:
         check_around(estimator)
     if "waiting" in model:
         read_waiting(estimator, model["waiting"], reader)

@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from kernbrook.checks import COUNTED, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.late import LateLabels, keys_of, together
 from kernbrook.estimators.named import LARGEST, NamedColumns
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import Learned, joined, task_of
 from kernbrook.gram.points import check_array
 from kernbrook.persistence.encoding import Reader, Writer, expect
 from kernbrook.persistence.file_checks import is_count
 from kernbrook.sparse import as_csr
+from kernbrook.streams import TableEncoder
 
 
 def write_waiting(late: LateLabels, writer: Writer, place: str) -> dict[str, Any]:
@@ -161,6 +164,27 @@ def check_around(model: Any) -> None:
     check_names("ignored_", list(ignored), len(ignored))
     if not all(map(is_count, ignored.values())):
         raise InputError("ignored_: expected numbers of rows")
+
+
+def encoder_of(model: TableModel, parameters: dict[str, Any]) -> dict[str, Any]:
+    """What the encoder of a model of tables is; the parameter is taken out, for it follows."""
+    parameters.pop("encoder")
+    if "encoder_" not in vars(model):
+        raise InputError("save: a TableModel that has learned nothing; learn a table before")
+    return model.encoder_.described()
+
+
+def read_encoder(model: TableModel, described: Any) -> None:
+    """Set the encoder of a model of tables; InputError where it is none, or not of its rows."""
+    encoder = TableEncoder.from_description(described)
+    width = len(encoder.get_feature_names_out())
+    found = getattr(model.model, "n_features_in_", None)
+    if found != width:
+        raise InputError(f"encoder: {width} columns, and the model has {shown(found)}")
+    expect("label_", vars(model).get("label_"), str)
+    if model.label_ in encoder.columns_:
+        raise InputError("label_: a column that is learned from")
+    model.encoder_, model.encoder = encoder, clone(encoder)
 
 
 def check_names(what: str, names: Sequence[Any], most: int) -> None:

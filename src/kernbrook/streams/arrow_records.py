@@ -6,7 +6,7 @@ import os
 import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -221,6 +221,18 @@ def eager(frame: Any, refusal: Callable[[str], KernbrookError] = InputError) -> 
     except TypeError:
         kind = type(frame).__name__
         raise InputError(f"expected a table of pandas, polars or pyarrow, got {kind}") from None
+
+
+def frame_of(X: Any) -> Any:
+    """A frame, or records, as narwhals has frames."""
+    if hasattr(X, "columns") or hasattr(X, "__dataframe__"):
+        return eager(X)
+    import pyarrow as pa
+
+    try:
+        return eager(pa.Table.from_pylist([dict(X)] if isinstance(X, Mapping) else list(X)))
+    except (pa.ArrowException, TypeError, OverflowError) as error:
+        raise InputError(f"expected records of numbers and text: {error}") from None
 
 
 def to_arrow(frame: Any, decimal: str = ".") -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -204,6 +204,28 @@ def open_records(
     return None
 
 
+def table_records(
+    data: Any,
+    max_bytes: int | None = None,
+    sep: str | None = None,
+    known: Collection[str] = (),
+    least: int = 2,
+    optional: Collection[str] = (),
+    skips: bool = False,
+) -> Records | None:
+    """The rows of a table: a frame or records in memory, a file, or a folder of Parquet files.
+
+    None where it is a name of data, or svmlight. All but the first are as `open_records` has them.
+    """
+    if not isinstance(data, (str, os.PathLike)):
+        from kernbrook.streams.arrow_records import FrameRecords, frame_of
+
+        return FrameRecords(frame_of(data).to_native() if is_records(data) else data)
+    if (file := find_file(str(data), max_bytes)) is None:
+        return open_folder(data, max_bytes)
+    return open_records(file, sep, known, least, optional, skips)
+
+
 def open_folder(
     source: str | os.PathLike[str], max_bytes: int | None = None
 ) -> FolderRecords | None:
@@ -267,6 +289,13 @@ def is_frame(source: Any) -> bool:
     """Whether it is a table in memory; nothing is imported to know that."""
     named = hasattr(source, "columns") and hasattr(source, "shape")
     return not isinstance(source, type) and (named or hasattr(source, "__dataframe__"))
+
+
+def is_records(X: Any) -> bool:
+    """Whether it is a dict, or a list of dicts."""
+    return isinstance(X, Mapping) or (
+        isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(row, Mapping) for row in X)
+    )
 
 
 def _open_file(file: DataFile, asked: _Asked) -> Stream:
