@@ -33,6 +33,12 @@ def test_the_pages_of_results_are_up_to_date(written):
         assert path.read_text(encoding="utf-8") == text, said
 
 
+def test_the_page_of_commands_is_up_to_date():
+    written = module_of("docs/write_commands.py")
+    said = "write it anew: python docs/write_commands.py"
+    assert written.PAGE.read_text(encoding="utf-8") == written.page(), said
+
+
 def test_blocks_are_filled_and_the_rest_is_left(written):
     page = "before\n<!-- shootout, short -->\nold\n<!-- end -->\nafter\n"
     text = written.filled(page)
