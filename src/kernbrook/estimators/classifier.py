@@ -18,6 +18,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.calibration import Calibration
 from kernbrook.estimators.labelled import (
     as_labels,
+    check_kept_classes,
     class_numbers,
     distinct,
     is_empty,
@@ -557,6 +558,15 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             return self.classes_[number]
         probabilities, cuts = self._run.calibration.said
         return self._called(probabilities[-1:], cuts[-1:])[0]
+
+    def kept_check(self) -> None:
+        super().kept_check()
+        if "classes_" in vars(self):
+            checked(self.threshold, len(self.classes_))
+
+    def _check_fitted(self, width: int) -> None:
+        check_kept_classes(vars(self).get("classes_"))
+        super()._check_fitted(width)
 
     def _sure(self, decisions: Floats, leanings: Floats) -> dict[str, Any]:
         probabilities = self._run.calibration.said[0][-len(decisions) :]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -48,6 +48,7 @@ from kernbrook.engine.session import RowSession
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
 from kernbrook.estimators.bad_rows import good_rows, runs
+from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.labelled import (
     as_labels,
     check_missing,
@@ -55,6 +56,7 @@ from kernbrook.estimators.labelled import (
     is_empty,
     without,
 )
+from kernbrook.estimators.machine_files import read_run, write_run
 from kernbrook.estimators.making import Pool, make_model, pool_of, shared_kernels
 from kernbrook.estimators.merging import merged
 from kernbrook.estimators.tasks import Learned, joined
@@ -86,7 +88,7 @@ _SUCH_AS = {  # of the parts that have parameters
 }
 
 
-class OnlineMachine(Snapshots, BaseEstimator):
+class OnlineMachine(Kept, Snapshots, BaseEstimator):
     """Kernels x learner x combiner x selection x labels, as an estimator; see its two kinds."""
 
     parameter_ranges: ClassVar[dict[str, Any]] = {
@@ -388,6 +390,27 @@ class OnlineMachine(Snapshots, BaseEstimator):
             check_is_fitted(self)
             return self._leant(self._features(np.atleast_2d(row)))
         return Leant(*said)
+
+    # -- in a file ----------------------------------------------------------------------------
+
+    def kept_parameters(self) -> dict[str, Any]:
+        parameters = super().kept_parameters()
+        if "_run" in vars(self) and isinstance(self.random_state, np.random.RandomState):
+            parameters["random_state"] = None  # the seed drawn from it is part of the run
+        return parameters
+
+    def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
+        run = vars(self).get("_run")
+        return {} if run is None else {"run": write_run(self, run, writer)}
+
+    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        if self.check_has("run", body):
+            read_run(self, body["run"], reader)
+
+    def _check_fitted(self, width: int) -> None:
+        """Raise InputError where fitted attributes are not those of a run of so many features."""
+        if vars(self).get("n_features_in_") != width:
+            raise InputError(f"n_features_in_: expected {width} features, as the run has")
 
     @in_turn
     def state(self) -> dict[str, NDArray[Any]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from kernbrook.checks import Flag, row_of_chunk
+from kernbrook.checks import LARGEST, Flag, row_of_chunk, shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.intervals import Residuals, check_coverage, covering, intervals_of
@@ -327,6 +327,12 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
             return None
         number = float(y) - self._offset()
         return number if abs(number) < 1e100 else None
+
+    def _check_fitted(self, width: int) -> None:
+        super()._check_fitted(width)
+        offset = self._offset()
+        if not (type(offset) is float and abs(offset) < LARGEST):
+            raise InputError(f"offset_: expected a number of size below 1e100, got {shown(offset)}")
 
     def _sure(self, decisions: Floats, leanings: Floats) -> dict[str, Any]:
         if covering.get() is None:

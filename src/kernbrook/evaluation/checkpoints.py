@@ -15,9 +15,8 @@ from kernbrook.evaluation.judging import Judge
 from kernbrook.evaluation.past import Past, read_past
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.windows import Windows
-from kernbrook.persistence.encoding import expect
-from kernbrook.persistence.file_checks import is_count
 from kernbrook.persistence.saving import read, write
+from kernbrook.plain_values import expect, is_count
 
 
 @dataclass(frozen=True)

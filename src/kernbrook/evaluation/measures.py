@@ -20,7 +20,7 @@ from kernbrook.evaluation.accounts import (
     costs_of_classes,
     costs_of_numbers,
 )
-from kernbrook.persistence.file_checks import check_trivial, is_count
+from kernbrook.plain_values import is_count
 from kernbrook.streams.booleans import spelled_as
 
 COVERAGE = 0.9  # of intervals where none is named
@@ -283,7 +283,7 @@ def _know(estimator: Any, known: Any, classes: NDArray[Any] | None) -> None:
         except (TypeError, ValueError, OverflowError):
             raise InputError("measures: expected how often each label came") from None
         learned |= {"classes_": np.arange(len(classes)), "counts_": counts}
-    check_trivial(estimator, learned)
+    estimator.check_learned(learned)
     vars(estimator).update(learned)
 
 
