@@ -357,6 +357,7 @@ def test_the_page_on_papers(run):
     assert abs(own.loc["OMKC(D,D)", "mean"] - own.loc["OMKC(D,D)", "printed"]) < 3
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_page_on_clusters(run):
     _, names = run("docs/cluster.md")
@@ -416,6 +417,7 @@ def script(monkeypatch):
     return run
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", FEW_ROWS)
@@ -452,6 +454,7 @@ def test_the_stored_shards_are_drawn(script, tmp_path):
             assert f">{name}</text>" in drawing
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.data
 def test_rows_are_written_for_the_peers(script, tmp_path):

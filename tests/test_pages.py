@@ -177,6 +177,7 @@ PASSENGERS = """PassengerId,Survived,Name,Sex,Age,Ticket,Cabin,Embarked
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_commands_in_blocks_run_as_they_are_written(tmp_path, monkeypatch, capfd):
     """But for those of published tables, which take minutes and are tested in `tests/papers`."""

@@ -71,6 +71,7 @@ def test_a_large_array_goes_to_the_cluster_once(monkeypatch):
     assert found == [200_000.0 + i for i in range(5)]
 
 
+@pytest.mark.long
 def test_a_worker_killed_in_mid_run_costs_no_result():
     X, y = kb.open_stream("checkerboard:1500").read()
     recipes = ["omkc-dd", "spa", "bpas", "majority"]

@@ -228,6 +228,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [*(n for n in recipes.names() if not recipes.batch(n)), *OTHERS])
 def test_every_saved_model(show, tmp_path, name):
     if name == "voted strings":

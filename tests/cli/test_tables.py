@@ -301,6 +301,7 @@ def test_a_training_that_was_stopped_ends_in_the_same_bytes(tmp_path, missing):
     assert (tmp_path / "cut").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 def test_a_training_that_was_killed_ends_in_the_same_bytes(tmp_path):

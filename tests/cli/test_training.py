@@ -261,6 +261,7 @@ def test_progress_in_a_line():
     assert _so_far(state) == "x: 100 rows read again"
 
 
+@pytest.mark.long
 @POSIX
 def test_progress_on_a_terminal(tmp_path):
     import pty
@@ -479,6 +480,7 @@ assert start("m") == 0
 """
 
 
+@pytest.mark.long
 @POSIX
 @pytest.mark.long
 def test_killed_at_eight_moments(kernbrook, tmp_path):
@@ -527,6 +529,7 @@ def limited(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
+@pytest.mark.long
 @POSIX
 def test_a_full_disk_keeps_the_last_checkpoint(kernbrook, tmp_path):
     command = ["train", "waveform:9000", "--positive", "0", "--recipe", "spa", "--model", "m"]
@@ -555,6 +558,7 @@ finally:
 """
 
 
+@pytest.mark.long
 @LINUX
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     """60,000 rows of 60 features take over 28 MB in any form that holds them."""
@@ -846,6 +850,7 @@ def test_labels_that_csv_has_to_quote(kernbrook, tmp_path):
     assert set(out.splitlines()) == {"a, b", "schön"}
 
 
+@pytest.mark.long
 @POSIX
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_outputs_that_take_no_more(kernbrook, trained):
@@ -868,6 +873,7 @@ def test_outputs_that_take_no_more(kernbrook, trained):
     assert sorted(os.listdir()) == ["data.csv", "m"]
 
 
+@pytest.mark.long
 @POSIX
 def test_a_kill_while_predicting_leaves_no_half_file(kernbrook, tmp_path):
     kernbrook("train", "checkerboard:2000", "--model", "m", *BPAS)

@@ -66,6 +66,7 @@ def helped(monkeypatch):
     return told
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(("learner", "kernel"), CASES)

@@ -127,6 +127,7 @@ def interrupted_at(line: int, where: str = OURS) -> Iterator[list[tuple[str, int
         sys.settrace(None)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("store", STORES)
 def test_before_any_line(store):
@@ -171,6 +172,7 @@ def test_before_any_line(store):
         assert partly > 2 or store in ("majority", "last label", "mean")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "features", [FEATURES, kb.Nystroem(landmarks=np.eye(3)), kb.TensorSketch(8)], ids=str
 )
@@ -209,6 +211,7 @@ def test_before_any_line_of_one_row(features):
     assert_equal(everything(model, X), everything(whole, X))
 
 
+@pytest.mark.sampled
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that raise signals")
 @pytest.mark.skipif(
     threading.current_thread() is not threading.main_thread(), reason="signals go to main"

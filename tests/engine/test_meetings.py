@@ -44,6 +44,7 @@ def learned(name, X, y, selection=None):
     return model.learn(X, y)[0], state_of(model)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
 @pytest.mark.parametrize("name", LEARNERS)

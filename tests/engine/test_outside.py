@@ -76,6 +76,7 @@ def scores_by_loop(model, every, window, C, X, y, asked):
     return np.array(out)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix], ids=["dense", "CSR"])
 @pytest.mark.parametrize("labels", ["all", kb.RandomLabels(0.4)], ids=str)
 @pytest.mark.parametrize("name", OUTSIDE)
@@ -97,6 +98,7 @@ def test_against_a_plain_loop(name, labels, storage):
     assert (scores[every:] != 0).any()
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("labels", ["all", kb.Disagreement(0.2, 4)], ids=str)
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_chunks_change_nothing(name, labels):

@@ -81,6 +81,7 @@ def both(learner, y, **choices):
     return [model.partial_fit(X[:10], y[:10], classes=np.unique(y)) for model in models]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("y", [TWO, MANY], ids=["two", "many"])
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_a_row_is_a_chunk_of_one(learner, y):
@@ -111,6 +112,7 @@ def test_numbers(learner):
     assert quick.predict_one(X[3]) == slow.predict(X[3:4])[0]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("y", [TWO, MANY, SCORE], ids=["two", "many", "numbers"])
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_a_prediction_is_that_of_a_chunk(learner, y):
@@ -426,6 +428,7 @@ def assert_equal(one, other):
         np.testing.assert_array_equal(array, other[name], err_msg=name)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("y", [TWO, MANY, SCORE], ids=["two", "many", "numbers"])
 @pytest.mark.parametrize("learner", [*LEARNERS, None], ids=str)
 @pytest.mark.parametrize("choices", [{}, *WAYS[1:], {"threshold": "f1"}], ids=str)

@@ -99,6 +99,7 @@ def test_without_delay_it_is_learn(case):
     assert_same_state(late.model, model, rows)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("seed", range(3))
 def test_any_delay_and_any_order(case, seed, tmp_path):
     """Against the naive twin: in chunks, some labels never come, and files between."""

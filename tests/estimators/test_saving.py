@@ -102,6 +102,7 @@ def assert_same_state(first, second):
         assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes(), name
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "storage"), [*zip(VARIANTS, cycle(STORAGE), strict=False)])
 def test_a_loaded_model_goes_on_exactly(name, storage, tmp_path):
     whole, saved = VARIANTS[name](), VARIANTS[name]()
@@ -191,6 +192,7 @@ def test_names_of_features(tmp_path):
         model.predict(frame[["b", "a", "ç", ""]])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", VARIANTS)
 def test_not_fitted_yet(name, tmp_path):
     model = through_a_file(VARIANTS[name](), tmp_path)

@@ -23,6 +23,7 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 5))
 
 
+@pytest.mark.thinned
 @checks_of(
     {
         "plain": kb.KernelFeatures(),

@@ -42,6 +42,7 @@ def halves(model, y, quick):
     return model
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("quick", [True, False])
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("scaling", [None, "moments", "maximum", "ranks"])

@@ -89,6 +89,7 @@ BY_NAME = {  # name -> the function, of what
 }
 
 
+@pytest.mark.thinned
 @pytest.mark.usefixtures("few_samples")
 @pytest.mark.parametrize("model", [None, LOGISTIC], ids=["ours", "outside"])
 @pytest.mark.parametrize("name", BY_NAME)

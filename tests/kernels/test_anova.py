@@ -211,6 +211,7 @@ MEANS = [
 ]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(("kernel", "inputs", "exact"), MEANS)
 @pytest.mark.parametrize("way", WAYS)
 def test_the_mean_of_maps_approaches_the_mean_over_sets(kernel, inputs, exact, way):

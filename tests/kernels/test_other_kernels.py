@@ -183,6 +183,7 @@ def features(kernel):
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_cache_on_disk_serves_who_cannot_import_them(tmp_path):
     """And nothing that was compiled for them is in it."""
