@@ -495,3 +495,11 @@ def test_the_voted_benchmark_takes_the_papers_classes(monkeypatch):
     for found, labels in learned:
         np.testing.assert_array_equal(labels, y)
         np.testing.assert_allclose(found, (X - X.mean(axis=0)) / X.std(axis=0))
+
+
+@pytest.mark.slow
+def test_the_page_on_when_not_to_take_it(run):
+    errors = {
+        line.split()[0]: float(line.split()[1]) for line in run("docs/when_not.md")[0].splitlines()
+    }
+    assert errors["kernbrook-small"] < min(errors["sklearn-sgd"], errors["majority"])

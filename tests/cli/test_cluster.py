@@ -239,7 +239,7 @@ def test_the_function_for_other_engines(folder, tmp_path):
     table = read_table(folder).drop_columns(["label"])
     model = tmp_path / "model"
     whole = predict_table(model, table, scores=True)
-    assert whole.column_names == ["prediction", "score of b"]
+    assert whole.column_names == ["prediction", "score of yes"]
     parts = [
         predict_table(model, pa.Table.from_batches([batch]), scores=True)
         for batch in table.to_batches(max_chunksize=128)

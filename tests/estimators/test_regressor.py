@@ -778,9 +778,10 @@ def test_damaged_files(name, tmp_path):
     taken = []
     for tensor, array in shapes.items():
         changes = [
-            lambda m, t, d, tensor=tensor: t.pop(tensor),
             lambda m, t, d, tensor=tensor: t.update({tensor: np.zeros((3, 1, 2))}),
         ]
+        if tensor != "calibration.labels":  # which older files have not
+            changes.append(lambda m, t, d, tensor=tensor: t.pop(tensor))
         if not tensor.startswith("learner."):  # a parameter may be of any type
             changes.append(
                 lambda m, t, d, tensor=tensor: t.update({tensor: t[tensor].astype(np.float32)})

@@ -75,8 +75,8 @@ def shortfall(measure: str, values: Any, coverage: float = COVERAGE) -> Any:
 
     Examples
     --------
-    >>> shortfall("mae", 0.5), shortfall("auc", 0.75), round(shortfall("coverage", 0.8), 2)
-    (0.5, 0.25, 0.1)
+    >>> shortfall("mae", 0.5), shortfall("auc", 0.75), float(shortfall("coverage", 1.0, 0.75))
+    (0.5, 0.25, 0.25)
     """
     if measure == "auc":
         return 1.0 - values
