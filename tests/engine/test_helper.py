@@ -17,7 +17,7 @@ from kernbrook.compiler.links import new_link
 from kernbrook.engine.passes import COMPILED
 from kernbrook.engine.stores import helper, slots
 from kernbrook.engine.stores.meetings import link_meeting, meeting_of
-from kernbrook.gram.points import DenseRows, SparseRows
+from kernbrook.gram.rows import DenseRows, SparseRows
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.acquire_release import heard, tell
 

@@ -22,7 +22,7 @@ from kernbrook.engine.learning import Told, learn_block
 from kernbrook.engine.stores.base import Setting
 from kernbrook.estimators.calibration import Calibration
 from kernbrook.estimators.making import make_model, pool_of
-from kernbrook.gram.points import DenseRows
+from kernbrook.gram.rows import DenseRows
 
 SEED = 5
 B = 9

@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 import kernbrook as kb
 from kernbrook.engine.stores import slots
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import Block, DenseRows, SparseRows
+from kernbrook.gram.rows import Block, DenseRows, SparseRows
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.values import add_points
 

@@ -8,7 +8,7 @@ import kernbrook as kb
 from kernbrook.engine.deciding import read
 from kernbrook.estimators.making import pool_of
 from kernbrook.features.pools import draw, widen
-from kernbrook.gram.points import DenseRows
+from kernbrook.gram.rows import DenseRows
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 5))

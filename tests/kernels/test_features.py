@@ -12,7 +12,7 @@ import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.features.base import Features
 from kernbrook.features.pools import PoolMap, draw, restore
-from kernbrook.gram.points import DenseRows, SparseRows
+from kernbrook.gram.rows import DenseRows, SparseRows
 from kernbrook.kernels import amkl17
 
 rng = np.random.default_rng(0)

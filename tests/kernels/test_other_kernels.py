@@ -15,7 +15,7 @@ import pytest
 import kernbrook as kb
 from kernbrook.compiler.compiling import from_outside
 from kernbrook.features.base import Features, Map
-from kernbrook.gram.points import DenseRows
+from kernbrook.gram.rows import DenseRows
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.base import Step
 from kernbrook.kernels.planning import Layout

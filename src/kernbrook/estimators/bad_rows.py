@@ -14,7 +14,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.given import importance_of
 from kernbrook.estimators.labelled import as_labels, is_empty
 from kernbrook.estimators.tasks import Learned
-from kernbrook.gram.points import Flags, sound
+from kernbrook.gram.arrays import Flags, sound
 
 
 def good_rows(X: Any, most: float = np.inf) -> Flags:

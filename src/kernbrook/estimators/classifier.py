@@ -24,7 +24,7 @@ from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.estimators.thresholds import agreeing, checked, said
 from kernbrook.estimators.weighting import check_class_weight, factors
-from kernbrook.gram.points import Flags, Floats, Labels
+from kernbrook.gram.arrays import Flags, Floats, Labels
 from kernbrook.selection import BestOfPrefix
 from kernbrook.turns import changes, in_turn
 

@@ -14,7 +14,7 @@ from kernbrook.checks import SMALLEST, real, row_of_chunk, shown
 from kernbrook.errors import InputError, KernbrookWarning
 from kernbrook.estimators.labelled import as_labels, check_present, without
 from kernbrook.estimators.validating import in_words
-from kernbrook.gram.points import Floats, canonical, sound
+from kernbrook.gram.arrays import Floats, canonical, sound
 from kernbrook.numerics.scaling import NO_LEAP
 
 LARGEST_WEIGHT = 1e100

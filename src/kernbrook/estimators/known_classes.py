@@ -17,7 +17,7 @@ from kernbrook.estimators.given import answer_of
 from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, named, present
 from kernbrook.estimators.thresholds import checked
 from kernbrook.estimators.weighting import check_keys
-from kernbrook.gram.points import Labels
+from kernbrook.gram.arrays import Labels
 
 
 class KnowsClasses:

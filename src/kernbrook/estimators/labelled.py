@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from kernbrook.checks import is_number, real, shown
 from kernbrook.errors import InputError, printable
-from kernbrook.gram.points import Flags, Labels
+from kernbrook.gram.arrays import Flags, Labels
 
 LARGEST_EXACT = 2**53  # whole numbers beyond it are not all floats
 

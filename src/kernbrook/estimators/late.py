@@ -23,7 +23,7 @@ from kernbrook.estimators.named import NamedColumns, records_of
 from kernbrook.estimators.tasks import Learned, joined, read, task_of
 from kernbrook.estimators.validating import in_words
 from kernbrook.estimators.waiting import Waiting, keys_of, read_waiting, together, write_waiting
-from kernbrook.gram.points import Flags, canonical, sound
+from kernbrook.gram.arrays import Flags, canonical, sound
 from kernbrook.plain_values import is_count
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import changes

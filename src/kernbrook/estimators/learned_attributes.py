@@ -9,7 +9,7 @@ import numpy as np
 from kernbrook.engine.model import Model
 from kernbrook.engine.pool import Expert, experts_of
 from kernbrook.engine.session import RowSession
-from kernbrook.gram.points import Floats
+from kernbrook.gram.arrays import Floats
 from kernbrook.turns import in_turn
 
 

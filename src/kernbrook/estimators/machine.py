@@ -53,14 +53,8 @@ from kernbrook.estimators.merging import merged
 from kernbrook.estimators.reading import Reads
 from kernbrook.estimators.setting_up import SetsUp
 from kernbrook.estimators.tasks import Learned, joined
-from kernbrook.gram.points import (
-    Floats,
-    Range,
-    Rows,
-    check_range,
-    keys_of,
-    range_of,
-)
+from kernbrook.gram.arrays import Floats
+from kernbrook.gram.rows import Range, Rows, check_range, keys_of, range_of
 from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.scaling import METHODS
 from kernbrook.snapshots import Snapshots

@@ -13,7 +13,7 @@ from kernbrook.engine.model import Model
 from kernbrook.engine.pool import parts_of_pool
 from kernbrook.engine.stores.linear import recipe_of
 from kernbrook.errors import InputError
-from kernbrook.gram.points import within
+from kernbrook.gram.arrays import within
 from kernbrook.kernels import Kernel
 from kernbrook.plain_values import is_count
 

@@ -13,7 +13,7 @@ from kernbrook.engine.going_on import unite
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, distinct
-from kernbrook.gram.points import within
+from kernbrook.gram.arrays import within
 
 if TYPE_CHECKING:
     from kernbrook.estimators.machine import OnlineMachine

@@ -17,7 +17,7 @@ from kernbrook.checks import COUNTED, Other, Whole, check, counted, is_whole, sh
 from kernbrook.errors import InputError
 from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.labelled import present
-from kernbrook.gram.points import Floats, check_array
+from kernbrook.gram.arrays import Floats, check_array
 from kernbrook.plain_values import expect, is_count
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import changes, in_turn

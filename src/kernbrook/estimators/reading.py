@@ -17,7 +17,8 @@ from kernbrook.engine.session import RowSession
 from kernbrook.estimators.given import row_of
 from kernbrook.estimators.labelled import is_empty
 from kernbrook.estimators.validating import in_words
-from kernbrook.gram.points import Flags, Floats, Labels, Rows, canonical, check_range, sound
+from kernbrook.gram.arrays import Flags, Floats, Labels, canonical, sound
+from kernbrook.gram.rows import Rows, check_range
 from kernbrook.turns import in_turn
 
 

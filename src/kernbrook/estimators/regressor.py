@@ -17,7 +17,7 @@ from kernbrook.estimators.labelled import as_numbers, present
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.making import Pool, with_constants
 from kernbrook.estimators.tasks import Learned
-from kernbrook.gram.points import Flags, Floats
+from kernbrook.gram.arrays import Flags, Floats
 from kernbrook.learners import Advice
 from kernbrook.turns import changes, in_turn
 

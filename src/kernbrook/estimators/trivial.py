@@ -29,7 +29,7 @@ from kernbrook.estimators.labelled import (
 from kernbrook.estimators.tasks import Learned
 from kernbrook.estimators.thresholds import agreeing
 from kernbrook.estimators.validating import in_words
-from kernbrook.gram.points import Floats, check_array, sound
+from kernbrook.gram.arrays import Floats, check_array, sound
 from kernbrook.plain_values import is_count
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import in_turn

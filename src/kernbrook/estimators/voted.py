@@ -29,7 +29,7 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.validating import in_words
 from kernbrook.estimators.voted_files import read_expansion, write_expansion
-from kernbrook.gram.points import canonical, sound
+from kernbrook.gram.arrays import canonical, sound
 from kernbrook.kernels import Kernel, NormalizedPolynomial, resolve
 from kernbrook.kernels.dictionaries import check_vectors
 from kernbrook.voted import Columns, Program, complexities, penalties

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from kernbrook.checks import shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import check_kept_classes
-from kernbrook.gram.points import SupportVectors, check_array, within
+from kernbrook.gram.arrays import check_array, within
+from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.kernels import Kernel
 from kernbrook.plain_values import expect, is_count
 from kernbrook.voted import Examples
@@ -90,7 +91,7 @@ def _vectors(model: VotedClassifier, columns: int, sparse: bool, reader: Any) ->
     width = getattr(model, "n_features_in_", 0)
     if width < 1:
         raise InputError(f"n_features_in_: expected an integer from 1, got {width}")
-    stored = SupportVectors(columns, width, sparse)
+    stored = StoredPoints(columns, width, sparse)
     arrays = {k: reader.array(f"support.{k}") for k in stored.arrays() if k != "keys"}
     with within("support."):
         stored.restore({**arrays, "keys": np.zeros(len(arrays["norms"]), dtype=np.int64)})

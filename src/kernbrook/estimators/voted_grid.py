@@ -21,7 +21,7 @@ from kernbrook.estimators.voted import (
     chosen,
     signs,
 )
-from kernbrook.gram.points import check_array
+from kernbrook.gram.arrays import check_array
 from kernbrook.kernels import Kernel, Linear
 from kernbrook.plain_values import expect
 from kernbrook.voted import Columns, Program, complexities, penalties

@@ -14,7 +14,7 @@ from kernbrook.checks import is_number, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.named import LARGEST, NamedColumns, check_names
 from kernbrook.estimators.tasks import Learned, joined, task_of
-from kernbrook.gram.points import check_array
+from kernbrook.gram.arrays import check_array
 from kernbrook.plain_values import expect, is_count
 from kernbrook.sparse import as_csr
 
