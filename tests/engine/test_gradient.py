@@ -291,7 +291,7 @@ def assert_same_window(model, predictions, expected, X, y, C, rtol=1e-9, importa
         np.testing.assert_array_equal(predictions, expected.predictions)
     labelled = expected.asked & (np.asarray(importance) > 0)
     held = np.flatnonzero(labelled)[-expected.experts[0].budget :]
-    learners = len(model._run.stores)
+    learners = len(model._model.stores)
     np.testing.assert_array_equal(model.support_vectors_, np.tile(X[held], (learners, 1)))
     coefficients = coefficients_of(expected, len(y))
     others = np.delete(coefficients, held, axis=0)

@@ -156,7 +156,7 @@ def test_a_learner_that_fails_ends_its_helper(helped, monkeypatch):
 
     with monkeypatch.context() as within:
         passes = COMPILED._replace(learner_pass=fails)
-        within.setattr(type(model._run), "passes", property(lambda self: passes))
+        within.setattr(type(model._model), "passes", property(lambda self: passes))
         with pytest.raises(ArithmeticError, match="in the middle"):
             model.learn(X[500:], y[500:])
     assert helped == [helper.END]

@@ -125,11 +125,11 @@ def test_predictions_and_learning_leave_the_model_given_as_it_is():
     learn(model, X, y, 2)
     assert not hasattr(given, "classes_")
     first = model.predict(X)
-    inner = model._run.states[0].model
+    inner = model._model.states[0].model
     before = inner.coef_.copy()
     np.testing.assert_array_equal(model.predict(X), first)
     model.should_ask(X)
-    assert model._run.states[0].model is inner
+    assert model._model.states[0].model is inner
     np.testing.assert_array_equal(inner.coef_, before)
 
 
@@ -193,7 +193,7 @@ def test_predictions_that_are_not_finite():
     model = make(kb.External(Infinite()), None)
     with pytest.raises(NonFiniteError, match=r"Infinite.* predicted NaN or infinity"):
         learn(model, X, y, None)
-    assert not hasattr(model, "_run")
+    assert not hasattr(model, "_model")
 
 
 def test_no_file_can_hold_one(tmp_path):

@@ -66,7 +66,7 @@ def learned(model, X, y, weights, one_by_one):
 
 
 def state_of(model):
-    if not hasattr(model, "_run"):
+    if not hasattr(model, "_model"):
         return None
     return {name: array.tobytes() for name, array in model.state().items()}
 
@@ -82,7 +82,7 @@ def check(model, stream, tmp_path, sparse=False, one_by_one=False, great=False):
         for start in range(0, 120, CHUNK):
             where = slice(start, start + CHUNK)
             learned(model, X[where], y[where], weights[where], one_by_one)
-        if not hasattr(model, "_run"):
+        if not hasattr(model, "_model"):
             return  # every chunk was refused
         kb.save(model, tmp_path / "model")
         loaded = kb.load(tmp_path / "model")

@@ -925,7 +925,7 @@ def test_a_kernel_without_a_constant_is_as_good_as_ridge_of_scikit_learn(feature
         [kernel], kb.Ridge(features=given), scaling=scaling, random_state=0
     )
     model.fit(X[:1000], y[:1000])
-    scaled = model._run.scaler.transform(X)[0]
+    scaled = model._model.scaler.transform(X)[0]
     scaled = X if scaled is None else scaled
     Z = PolynomialFeatures((2, 2), include_bias=False).fit_transform(scaled)
     theirs = SkRidge().fit(Z[:1000], y[:1000]).predict(Z[1000:])

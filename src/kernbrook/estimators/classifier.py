@@ -270,7 +270,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         -------
         index of the kernel with the fewest mistakes, the lowest if several
         """
-        if hasattr(self, "_run"):
+        if hasattr(self, "_model"):
             raise InputError("choose_kernel: the model has already learned from a stream")
         if not isinstance(self.selection, BestOfPrefix):
             raise InputError(
@@ -285,7 +285,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
             self._set_classes(self._labels_of(y), classes)
             self._start(X)
         best = int(np.argmin(trial.expert_mistakes_))
-        self._run.choose(best)
+        self._model.choose(best)
         return best
 
     # -- prediction -------------------------------------------------------------------------
@@ -332,7 +332,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         """(n,) labels; probabilities : (n, c), where there is a threshold."""
         if self.threshold is None or probabilities is None:
             return self._predictions(leant.decisions)
-        cuts = np.full(len(leant.decisions), self._run.calibration.cut)
+        cuts = np.full(len(leant.decisions), self._model.calibration.cut)
         for own, calibration in self._by_horizon(leant):
             cuts[own] = calibration.cut
         return self._called(probabilities, cuts)
@@ -367,7 +367,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
 
     def _probable(self, leant: Leant) -> Floats:
         """(n, c) probabilities, of what the experts say."""
-        found = self._run.calibration.probabilities(leant.leanings)
+        found = self._model.calibration.probabilities(leant.leanings)
         for own, calibration in self._by_horizon(leant):
             found[own] = calibration.probabilities(leant.leanings[own])
         return self._agreed(found, leant.decisions, leant.leanings)
@@ -380,7 +380,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
 
     @property
     def expert_mistakes_(self) -> Floats:
-        return self._run.progress.losses.copy()
+        return self._model.progress.losses.copy()
 
     # -- labels -----------------------------------------------------------------------------
 
@@ -407,7 +407,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
                     parts.append(super()._learn(X[own], y[own], weights[own], given))
             if end < len(y):
                 own = slice(end, end + 1)
-                looked = given or not self._run.asks or bool(self.should_ask(X[own])[0])
+                looked = given or not self._model.asks or bool(self.should_ask(X[own])[0])
                 if looked:
                     self._grow(y, unseen[:1])
                 label = y[own] if looked else np.array([None])
@@ -425,7 +425,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
             # As `_leading`, in a fourth of the time.
             number = decision.argmax() if len(decision) > 1 else int(decision[0] >= 0)
             return self.classes_[number]
-        probabilities, cuts = self._run.calibration.said
+        probabilities, cuts = self._model.calibration.said
         return self._called(probabilities[-1:], cuts[-1:])[0]
 
     def kept_check(self) -> None:
@@ -438,13 +438,13 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         super()._check_fitted(width)
 
     def _sure(self, decisions: Floats, leanings: Floats) -> dict[str, Any]:
-        probabilities = self._run.calibration.said[0][-len(decisions) :]
+        probabilities = self._model.calibration.said[0][-len(decisions) :]
         return {"probabilities": self._agreed(probabilities, decisions, leanings)}
 
     def _met(self, decisions: Floats) -> NDArray[Any]:
         if self.threshold is None:
             return self._predictions(decisions)
-        probabilities, cuts = self._run.calibration.said
+        probabilities, cuts = self._model.calibration.said
         n = len(decisions)
         return self._called(probabilities[-n:], cuts[-n:])
 
@@ -460,7 +460,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         if not self._weighs:
             return weights
         numbers = np.where(labels >= 0, labels, -1).astype(np.int64)
-        counts = self._run.calibration.counts
+        counts = self._model.calibration.counts
         weights = weights * factors(self.class_weight, self.classes_, counts, numbers, weights)
         if not weights.max() < LARGEST_WEIGHT:
             raise InputError("class_weight: together with sample_weight it reaches 1e100")
@@ -477,7 +477,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         return Calibration(self._scores, inputs)
 
     def _uninformed(self) -> Any:
-        counts = self._run.calibration.counts if "_run" in vars(self) else np.zeros(1)
+        counts = self._model.calibration.counts if "_model" in vars(self) else np.zeros(1)
         return self.classes_[counts.argmax()]
 
     def _nothing(self) -> int:

@@ -36,7 +36,7 @@ class ChecksInput:
         check_present(y, hint)
         with in_words(X):
             X, y = validate_data(
-                self, sound(X), y, reset=not hasattr(self, "_run"), accept_sparse="csr",
+                self, sound(X), y, reset=not hasattr(self, "_model"), accept_sparse="csr",
                 dtype=np.float64, order="C", y_numeric=self._of_numbers,
             )  # fmt: skip
         return self._features(X), y

@@ -26,7 +26,7 @@ class KnowsClasses:
     class_weight: Any
     threshold: Any
     classes_: NDArray[Any]
-    _run: Model
+    _model: Model
     _labels_of: Any  # of these the machine says what they do
     _nothing: Any
 
@@ -37,31 +37,31 @@ class KnowsClasses:
 
     def _grow(self, y: NDArray[Any], unseen: Labels) -> None:
         """Learn of classes that appear later; what was learned of the others stays."""
-        found, run = self._grown(y, unseen)
-        self.__dict__.update(_run=run, classes_=found)
+        found, model = self._grown(y, unseen)
+        self.__dict__.update(_model=model, classes_=found)
         self.__dict__.pop("_number", None)
 
     def _of_classes(self, found: NDArray[Any]) -> Model:
         """The model with more classes; InputError where there is none."""
         trial: Any = clone(self)
-        trial.classes_, old = found, self._run
+        trial.classes_, old = found, self._model
         checked(self.threshold, len(found))
-        run: Model = trial._new_run(old.setting.width, old.sparse, old.setting.seed)
-        take_over(run, old, class_numbers(found, self.classes_))
-        return run
+        model: Model = trial._new_model(old.setting.width, old.sparse, old.setting.seed)
+        take_over(model, old, class_numbers(found, self.classes_))
+        return model
 
     def _grown(self, y: NDArray[Any], unseen: Labels) -> tuple[NDArray[Any], Model]:
         """All classes, and the model of them; unseen : rows of y with those that are new."""
         try:
             found = distinct(as_labels([*self.classes_.tolist(), *y[unseen].tolist()]))
             self._check_classes(found)
-            run = self._of_classes(found)
+            model = self._of_classes(found)
         except InputError as error:
             raise InputError(
                 f"y: label {named(y[unseen[:1]])} ({row_of_chunk(unseen[0])}) is not one of the "
                 f"classes {named(self.classes_)}, and cannot be learned: {error}"
             ) from error
-        return found, run
+        return found, model
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         label = self._labels_of(answer_of(oracle, X, i))

@@ -18,43 +18,43 @@ class LearnedAttributes:
 
     n_features_in_: int
     kernels_: Any
-    _run: Model
+    _model: Model
     _scores: Any  # of each expert, a number
     _pool: Any
 
     @property
     @in_turn
     def n_support_stored_(self) -> int:
-        return int(self._run.counts.sum())
+        return int(self._model.counts.sum())
 
     @property
     @in_turn
     def n_support_active_(self) -> int:
-        return self._run.n_active
+        return self._model.n_active
 
     @property
     @in_turn
     def support_vectors_(self) -> Floats:
-        return self._run.expansion()[0].copy()
+        return self._model.expansion()[0].copy()
 
     @property
     @in_turn
     def dual_coef_(self) -> Floats:
-        coefficients = self._run.expansion()[1].copy()
+        coefficients = self._model.expansion()[1].copy()
         return coefficients[:, :, 0] if self._scores == 1 else coefficients
 
     @property
     def labels_asked_(self) -> int:
-        return self._run.asked
+        return self._model.asked
 
     @property
     def n_rounds_(self) -> int:
-        return self._run.rounds
+        return self._model.rounds
 
     @property
     @in_turn
     def expert_weights_(self) -> Floats:
-        return self._run.weights()
+        return self._model.weights()
 
     @property
     def experts_(self) -> tuple[Expert, ...]:
@@ -64,14 +64,14 @@ class LearnedAttributes:
     @property
     @in_turn
     def kernel_weights_(self) -> Floats:
-        of, weights = self._run.kernel_of, self._run.weights()
+        of, weights = self._model.kernel_of, self._model.weights()
         return np.asarray(np.bincount(of[of >= 0], weights[of >= 0], len(self.kernels_)))
 
     @property
     @in_turn
     def memory_bytes_(self) -> int:
-        return self._run.nbytes
+        return self._model.nbytes
 
     @property
     def why_not_quick_(self) -> str | None:
-        return RowSession.hindrance(self._run)
+        return RowSession.hindrance(self._model)

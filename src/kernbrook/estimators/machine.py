@@ -87,10 +87,10 @@ class OnlineMachine(
         "on_bad_rows": OneOf(("raise", "skip")),
         "delay": Or((None, math.inf), Whole(0)),
     }
-    _run: Model
+    _model: Model
     _of_numbers: bool
     _learned: tuple[str, ...] = (
-        "_run", "feature_names_in_", "kernels_", "n_features_in_", "n_rows_skipped_",
+        "_model", "feature_names_in_", "kernels_", "n_features_in_", "n_rows_skipped_",
     )  # fmt: skip
 
     def __init__(
@@ -143,15 +143,15 @@ class OnlineMachine(
         raise NotImplementedError
 
     def _numbers(self, y: NDArray[Any]) -> NDArray[Any]:
-        """Labels as the run takes them, `_nothing()` where there is none."""
+        """Labels as the model takes them, `_nothing()` where there is none."""
         raise NotImplementedError
 
     def _nothing(self) -> Any:
-        """What the run takes for a label that cannot be had."""
+        """What the model takes for a label that cannot be had."""
         raise NotImplementedError
 
     def _number_of(self, y: Any) -> float | None:
-        """One label as the run takes it; None where it has to be looked at more closely."""
+        """One label as the model takes it; None where it has to be looked at more closely."""
         raise NotImplementedError
 
     def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
@@ -222,25 +222,25 @@ class OnlineMachine(
         """Test, ask, train on checked features and labels or an oracle."""
         importance = importance_of(sample_weight, X.shape[0])
         labels = None if callable(y) else self._numbers(y)
-        if not hasattr(self, "_run"):
+        if not hasattr(self, "_model"):
             self._start(X)
-        run = self._run
-        run.settle()
-        alone = labels is None or (run.asks and not given and self._by_what_was_asked)
-        if not alone and (given or not run.asks):
+        model = self._model
+        model.settle()
+        alone = labels is None or (model.asks and not given and self._by_what_was_asked)
+        if not alone and (given or not model.asks):
             learned = self._learn_few(X, labels, importance, given)
             if learned is not None:
                 return learned
         rows = self._rows(X)  # checked before anything is learned
         check_range(rows.norms, self._allowed(X))
-        if not run.setting.judges_stored:
+        if not model.setting.judges_stored:
             rows = replace(rows, keys=keys_of(X))  # as they are given: they are scaled anew
         parts = []
         told = y if labels is None else labels
-        for where in slices(X.shape[0], 1) if alone else run.pieces(X.shape[0]):
+        for where in slices(X.shape[0], 1) if alone else model.pieces(X.shape[0]):
             try:
                 parts.append(self._learn_block(X, rows, told, importance, given, where))
-                warn_of_leap(X[where], self._run.scaler.leap, where.start)
+                warn_of_leap(X[where], self._model.scaler.leap, where.start)
             except NonFiniteError as error:
                 refused = self._refused(X, rows, told, importance, given, where)
                 raise NonFiniteError(f"{refused}: {error}") from error
@@ -248,7 +248,7 @@ class OnlineMachine(
 
     def _learn_few(self, X: Any, labels: Any, importance: Floats, given: bool) -> Learned | None:
         """Learn few rows one by one, all or none; None where a block has to take them."""
-        quick = RowSession.for_few(self._run, X)
+        quick = RowSession.for_few(self._model, X)
         if quick is None:
             return None
         targets = as_targets(labels)
@@ -265,20 +265,20 @@ class OnlineMachine(
     ) -> Learned:
         """Learn some of the rows, all or none of them; y : their labels, or an oracle for one."""
         views, scaler = self._next(X, rows, where)
-        run, oracle = self._run, callable(y)
+        model, oracle = self._model, callable(y)
         if oracle:
-            wanted = would_ask(run, views, X[where])[0]
+            wanted = would_ask(model, views, X[where])[0]
             told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
-            run = self._run  # an answer may be of a new class
+            model = self._model  # an answer may be of a new class
         else:
             told = y[where]
         given_weights = importance[where]
         weights, always = self._weighed(told, given_weights), given or oracle
         answer = learn_block(
-            run, Told(views, X[where], told, weights, given_weights, always, self._calibrating()),
+            model, Told(views, X[where], told, weights, given_weights, always, self._calibrating()),
             scaler,
         )  # fmt: skip
-        run.settle()
+        model.settle()
         sure = {} if given else self._sure(answer.decisions, answer.leanings)
         return Learned(self._met(answer.decisions), answer.asked, answer.decisions, **sure)
 
@@ -290,11 +290,11 @@ class OnlineMachine(
         Found on copies: the rows before it can be learned, and with it they cannot.
         """
         learned, refused = where.start, where.stop
-        if self._run.looks_outside and refused > learned + 1:  # copies would take long
+        if self._model.looks_outside and refused > learned + 1:  # copies would take long
             return f"one from {row_of_chunk(learned)} to {row_of_chunk(refused - 1)}"
         while refused > learned + 1:
             trial, middle = object.__new__(type(self)), (learned + refused) // 2
-            trial.__dict__.update(vars(self), _run=copy(self._run))
+            trial.__dict__.update(vars(self), _model=copy(self._model))
             try:
                 trial._learn_block(X, rows, y, importance, given, slice(where.start, middle))
                 learned = middle
@@ -304,18 +304,18 @@ class OnlineMachine(
 
     def _allowed(self, X: Any) -> Range:
         """What rows may be, such as are learned from or these, if they are the first."""
-        if "_run" in vars(self):
-            return range_of(self._run.scaler.methods, self._run.setting.dtype)
+        if "_model" in vars(self):
+            return range_of(self._model.scaler.methods, self._model.setting.dtype)
         width = X.shape[-1] if hasattr(X, "shape") else len(X[0])
         return range_of(self._pool(width).scalings, self.dtype)
 
     def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Views, Scalers]:
-        """Some of the rows as the run takes them next, and the scaler once it has met them."""
-        part, scaler = rows.part(where.start, where.stop), self._run.scaler.copy()
-        return views_of(self._run, scaler.learn(X[where]), part), scaler
+        """Some of the rows as the model takes them next, and the scaler once it has met them."""
+        part, scaler = rows.part(where.start, where.stop), self._model.scaler.copy()
+        return views_of(self._model, scaler.learn(X[where]), part), scaler
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
-        """The oracle's label of a row, as the run takes it."""
+        """The oracle's label of a row, as the model takes it."""
         return self._numbers(self._labels_of(answer_of(oracle, X, i)))[0]
 
     @changes
@@ -341,7 +341,7 @@ class OnlineMachine(
             return self._learn_rows([x], [y], classes, sample_weight).predictions[0]
         weight = 1.0 if sample_weight is None else importance_of(sample_weight, 1)[0]
         row = row_of(x)
-        quick = None if classes is not None else RowSession.of(vars(self).get("_run"))
+        quick = None if classes is not None else RowSession.of(vars(self).get("_model"))
         if quick is not None:
             label = self._number_of(y) if y.__hash__ is not None else None
             if label is not None:
@@ -362,13 +362,13 @@ class OnlineMachine(
 
     def kept_parameters(self) -> dict[str, Any]:
         parameters = super().kept_parameters()
-        if "_run" in vars(self) and isinstance(self.random_state, np.random.RandomState):
-            parameters["random_state"] = None  # the seed drawn from it is part of the run
+        if "_model" in vars(self) and isinstance(self.random_state, np.random.RandomState):
+            parameters["random_state"] = None  # the seed drawn from it is part of the model
         return parameters
 
     def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
-        run = vars(self).get("_run")
-        return {} if run is None else {"run": write_run(self, run, writer)}
+        model = vars(self).get("_model")
+        return {} if model is None else {"run": write_run(self, model, writer)}
 
     def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
         if self.check_has("run", body):
@@ -383,8 +383,8 @@ class OnlineMachine(
     def state(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name: the arrays that `kb.save` writes; not to be changed."""
         check_is_fitted(self)
-        self._run.settle()
-        return self._run.arrays()
+        self._model.settle()
+        return self._model.arrays()
 
     def merge(self, *others: Any, since: Any = None) -> Any:
         """Learn what models of the same parameters have learned apart from this one, in place.
@@ -444,7 +444,7 @@ class OnlineMachine(
         try:
             yield
         except BaseException:
-            if not hasattr(self, "_run") or self._run.rounds == 0:
+            if not hasattr(self, "_model") or self._model.rounds == 0:
                 self._forget()
             raise
 
@@ -455,7 +455,7 @@ class OnlineMachine(
             return False
         if not (y is None or callable(y)) and len(y := as_labels(y)) > 0:
             raise InputError(f"X has 0 rows but y has {len(y)} labels")
-        if not hasattr(self, "_run"):
+        if not hasattr(self, "_model"):
             trial: Any = clone(self)
             trial.classes_ = np.arange(2)
             trial._start(np.empty((0, max((1, *np.shape(X)[1:2])))))

@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from kernbrook.estimators.machine import OnlineMachine
 
 
-def write_run(estimator: OnlineMachine, run: Model, writer: Any) -> dict[str, Any]:
+def write_run(estimator: OnlineMachine, model: Model, writer: Any) -> dict[str, Any]:
     """The state as tensors; what follows from the parameters is made again on loading."""
-    twin = estimator._new_run(run.setting.width, run.sparse, run.setting.seed)
-    if not twin.says_the_same(run):
+    twin = estimator._new_model(model.setting.width, model.sparse, model.setting.seed)
+    if not twin.says_the_same(model):
         raise InputError(
             "save: the parameters were changed after learning had begun, and a file could not "
             "go on as this model does; set them back, or fit again"
         )
-    if twin.scaler.methods != run.scaler.methods:
+    if twin.scaler.methods != model.scaler.methods:
         raise InputError("save: scaling was changed after learning had begun; set it back")
     arrays = estimator.state()
     with within("save: "):
         twin.restore(arrays)
     for name, array in arrays.items():
         writer.tensor(array, name)
-    return {"width": int(run.setting.width), "sparse": bool(run.sparse)}
+    return {"width": int(model.setting.width), "sparse": bool(model.sparse)}
 
 
 def read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Any) -> None:
@@ -47,9 +47,9 @@ def read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Any) -> None
         raise InputError(f"run: expected a width and whether sparse, got {found}")
     estimator._check_fitted(width)
     _check_sizes(estimator, width, sparse, reader)
-    made = estimator._new_run(width, sparse, 0)
+    made = estimator._new_model(width, sparse, 0)
     made.restore(reader.tensors)
-    estimator._run, estimator.kernels_ = made, made.kernels
+    estimator._model, estimator.kernels_ = made, made.kernels
     reader.used.update(estimator.state())
 
 

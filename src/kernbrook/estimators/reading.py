@@ -26,7 +26,7 @@ class Reads:
     """Decisions that change nothing."""
 
     delay: float | None
-    _run: Model
+    _model: Model
     _prediction: Any  # of these the machine says what they do
     _allowed: Any
     _features: Any
@@ -38,8 +38,8 @@ class Reads:
 
     def _lean_one(self, x: Any) -> Leant:
         """As `_lean` for one row, given as (d,) numbers."""
-        row, run = row_of(x), vars(self).get("_run")
-        quick = RowSession.of(run) if run is not None and self._next_alone(1) else None
+        row, model = row_of(x), vars(self).get("_model")
+        quick = RowSession.of(model) if model is not None and self._next_alone(1) else None
         said = None if quick is None else quick.decide(row)
         if said is None:
             check_is_fitted(self)
@@ -53,7 +53,7 @@ class Reads:
         Nothing changes, and no draw is used up.
         """
         X = self._given(X)
-        return would_ask(self._run, *self._seen(X))
+        return would_ask(self._model, *self._seen(X))
 
     def _decide(self, X: Any) -> Floats:
         return self._lean(X).decisions
@@ -61,16 +61,16 @@ class Reads:
     def _lean(self, X: Any) -> Leant:
         """What the experts say of rows, by how far each is from the last label."""
         X = self._given(X)
-        quick = RowSession.for_few(self._run, X) if self._next_alone(X.shape[0]) else None
+        quick = RowSession.for_few(self._model, X) if self._next_alone(X.shape[0]) else None
         few = None if quick is None else quick.decide_few(X)
         return self._leant(X) if few is None else Leant(*few)
 
     def _leant(self, X: Any) -> Leant:
-        return lean(self._run, *self._seen(X), self._places(X.shape[0]))
+        return lean(self._model, *self._seen(X), self._places(X.shape[0]))
 
     def _places(self, n: int) -> Labels | None:
         """(n,) how far each of n rows is from the last label, from 1; None: all are the next."""
-        if self._run.horizons is None:
+        if self._model.horizons is None:
             return None
         if self.delay is not None:
             return np.full(n, self._place(n))
@@ -83,26 +83,26 @@ class Reads:
     def _by_horizon(self, leant: Leant) -> Iterator[tuple[Flags, Any]]:
         """Which rows are far from the last label, by horizon, and the calibration of these."""
         if leant.kinds is not None:
-            calibrations = self._run.calibrations()
+            calibrations = self._model.calibrations()
             for kind in np.unique(leant.kinds[leant.kinds > 0]):
                 yield leant.kinds == kind, calibrations[kind]
 
     def _next_alone(self, n: int) -> bool:
         """Whether the committee for the next row decides on all of n rows."""
-        horizons = self._run.horizons
+        horizons = self._model.horizons
         return horizons is None or horizons.next_alone(self._place(n))
 
     def _seen(self, X: Any) -> tuple[Views, Any]:
         """Rows as they would be seen if they came next, and as they are given."""
         rows = self._rows(X)
         check_range(rows.norms, self._allowed(X))
-        return views_of(self._run, self._run.scaler.transform(X), rows), X
+        return views_of(self._model, self._model.scaler.transform(X), rows), X
 
     def _given(self, X: Any) -> Any:
         """Rows to predict, checked, of a model that has learned."""
         check_is_fitted(self)
         if is_empty(X):
-            return np.empty((0, self._run.setting.width))
+            return np.empty((0, self._model.setting.width))
         with in_words(X):
             X = validate_data(
                 self, sound(X), reset=False, accept_sparse="csr", dtype=np.float64, order="C"
@@ -110,4 +110,4 @@ class Reads:
         return canonical(X)
 
     def _rows(self, X: Any) -> Rows:
-        return rows_of(self._run, X)
+        return rows_of(self._model, X)

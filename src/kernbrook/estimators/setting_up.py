@@ -32,7 +32,7 @@ class SetsUp:
     delay: float | None
     n_features_in_: int
     kernels_: Any
-    _run: Model
+    _model: Model
     _of_numbers: bool
     _scores: Any  # of each expert, a number
     _new_calibration: Any
@@ -41,8 +41,8 @@ class SetsUp:
         """Set everything up for the first example."""
         check(self)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        run = self._new_run(X.shape[1], sp.issparse(X), seed)
-        self._run, self.kernels_, self.n_features_in_ = run, run.kernels, X.shape[1]
+        model = self._new_model(X.shape[1], sp.issparse(X), seed)
+        self._model, self.kernels_, self.n_features_in_ = model, model.kernels, X.shape[1]
 
     def _scaling(self, width: int) -> str | None:
         """The method of scaling rows of so many features, or None."""
@@ -60,11 +60,11 @@ class SetsUp:
 
         What cannot go on begins anew: all, where the default has other parts for so many.
         """
-        old = self._run
-        run = self._new_run(width, old.sparse, old.setting.seed)
+        old = self._model
+        model = self._new_model(width, old.sparse, old.setting.seed)
         if same(self._pool(old.setting.width), self._pool(width)):
-            widen(run, old)
-        self.__dict__.update(_run=run, n_features_in_=width)
+            widen(model, old)
+        self.__dict__.update(_model=model, n_features_in_=width)
 
     def _pool(self, width: int) -> Pool:
         """The learners and their kernels, on rows of so many features; all of it is checked."""
@@ -74,16 +74,16 @@ class SetsUp:
             self._scaling(width),
         )  # fmt: skip
 
-    def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
-        """The run that the parameters ask for, before its first example."""
+    def _new_model(self, width: int, sparse: bool, seed: int) -> Model:
+        """The model that the parameters ask for, before its first example."""
         pool = self._pool(width)
         scaled = sum(method is not None for method in pool.scalings)
         ask_for(2 * scaled * width, f"scaling of {width:,} features")  # there is a copy
         scaler = Scalers(pool.scalings, width)
         setting = self._setting(width, sparse and not scaler.fills, seed)
-        run = make_model(pool, self.combiner, self.selection, self.labels, setting, self.delay)
-        run.scaler, run.calibration = scaler, self._new_calibration(run.inputs)
-        return run
+        model = make_model(pool, self.combiner, self.selection, self.labels, setting, self.delay)
+        model.scaler, model.calibration = scaler, self._new_calibration(model.inputs)
+        return model
 
     def _setting(self, width: int, sparse: bool, seed: int) -> Setting:
         return Setting(

@@ -357,7 +357,7 @@ def rule_of(model: Any) -> TrivialClassifier | TrivialRegressor | None:
     array([3.])
     """
     rule: Any = None
-    calibration = getattr(getattr(model, "_run", None), "calibration", None)
+    calibration = getattr(getattr(model, "_model", None), "calibration", None)
     if isinstance(model, _Trivial):
         learned = {name: vars(model)[name] for name in model._learned if name in vars(model)}
         rule = TrivialRegressor() if model._of_numbers else TrivialClassifier()
