@@ -388,14 +388,14 @@ def test_keys_of_since_when(said, tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame(
         {
-            "when": pandas.date_range("2024-01-01", periods=400, freq="h"),
-            "x": rng.normal(size=400),
-            "level": rng.choice(["a", "b"], 400),
-            "hashed": rng.choice(["a", "b"], 400),
+            "when": pandas.date_range("2024-01-01", periods=600, freq="h"),
+            "x": rng.normal(size=600),
+            "level": rng.choice(["a", "b"], 600),
+            "hashed": rng.choice(["a", "b"], 600),
         }
     )
     late = np.where(frame["x"] > 0, "yes", "no")
-    late[200:] = np.where(frame["x"] > 0, "no", "yes")[200:]
+    late[300:] = rng.choice(["yes", "no"], 300)
     columns = "--label y --dates when --categorical level=a --categorical hashed"
     found = []
     for y, recipe in ((late, "bpas"), (frame["x"] ** 2, "kernbrook-regression")):
