@@ -8,6 +8,7 @@ import threading
 import time
 from types import ModuleType
 
+import numpy as np
 import pandas
 import pytest
 import typer
@@ -390,6 +391,32 @@ def test_keys_of_show(said, tmp_path, capfd):
     capfd.readouterr()  # what the solver says of itself
     found = [said(f"kernbrook show {tmp_path / name}.kb") for name in "abcd"]
     check_keys(documented("show"), *found)
+
+
+def test_keys_of_since_when(said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(
+        {
+            "when": pandas.date_range("2024-01-01", periods=600, freq="h"),
+            "x": rng.normal(size=600),
+            "level": rng.choice(["a", "b"], 600),
+            "hashed": rng.choice(["a", "b"], 600),
+        }
+    )
+    late = np.where(frame["x"] > 0, "yes", "no")
+    late[300:] = rng.choice(["yes", "no"], 300)
+    columns = "--label y --dates when --categorical level=a --categorical hashed"
+    found = []
+    for y, recipe in ((late, "bpas"), (frame["x"] ** 2, "kernbrook-regression")):
+        frame.assign(y=y).to_csv("t.csv", index=False)
+        trained = said(f"kernbrook train t.csv --recipe {recipe} --model {recipe} {columns}")
+        shown = said(f"kernbrook show {recipe}")
+        since = ("windows", "n_changes", "changes", "inputs")
+        assert all(shown[key] == trained[key] for key in since)
+        found.append({key: shown[key] for key in ("past", *since)})
+    assert found[0]["changes"]
+    check_keys(documented("since"), *found)
 
 
 def test_keys_of_explain(said, tmp_path):

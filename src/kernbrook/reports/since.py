@@ -292,9 +292,12 @@ def _moved(one: dict[str, Any]) -> Iterator[tuple[str, str, float, float]]:
         before, now = shift[name]
         if abs(now - before) >= 0.01:
             yield one["column"], what, 100 * before, 100 * now
-    if shift["means"][0] is not None and shift["means"][1] is not None:
-        yield one["column"], "mean", *shift["means"]
-        for name, what in (("lows", "least"), ("highs", "greatest")):
-            before, now = shift[name]
-            if before != now:
-                yield one["column"], what, before, now
+    first, last = shift["means"]
+    if first is None or last is None:
+        return
+    if abs(last - first) >= 0.25 * (shift["deviation"] or 0.0):
+        yield one["column"], "mean", first, last
+    for name, what, sign in (("lows", "least", -1), ("highs", "greatest", 1)):
+        before, now = shift[name]
+        if sign * now > sign * before:
+            yield one["column"], what, before, now
