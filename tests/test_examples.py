@@ -265,7 +265,8 @@ def test_the_page_on_recipes_names_recipes():
 def test_the_page_on_drift(run):
     pytest.importorskip("river")
     said, names = run("docs/drift.md")
-    assert [1000 < row < 1200 for row in names["record"].drift()] == [True]
+    worse, better = names["record"].drift()  # the short memory mends it soon
+    assert 1000 < worse < better < 1200
     assert names["record"].mistakes[1200:1300].mean() < 0.1
     assert names["model"].expert_weights_[0] > 0.8
     assert said.splitlines()[-1] == "50.0 0.0"
