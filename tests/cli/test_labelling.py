@@ -260,7 +260,7 @@ def test_text_and_image_are_shown(kernbrook, flowers):
     )
     for arguments, said in (
         (["new", "more.csv", *NEW, "--text", "nots"], "unknown column 'nots'"),
-        (["new", "wdbc", "--classes", "1,-1", "--text", "note"], "'note': wdbc is no CSV file"),
+        (["new", "wdbc", "--classes", "1,-1", "--text", "note"], "'note': wdbc is no table"),
         (["new", "more.csv", *NEW, *aside, "--port", "80"], "--port: expected --web too"),
         (["new", "more.csv", *NEW, "--web", "--questions", "q", "--answers", "a"], "one of them"),
     ):

@@ -92,6 +92,12 @@ Sep = Annotated[
     str | None,
     typer.Option(metavar="CHARACTER", help="What parts a CSV file's values; else it is found."),
 ]
+OnBadRows = Annotated[
+    str,
+    typer.Option(
+        metavar="error|skip", help="Rows of a table that cannot be read: an error, or left out."
+    ),
+]
 _IN_QUOTES = r'\s*+(?:"((?:[^"]|"")*+)"\s*+|([^{0}]*+))([{0}]|$)'
 _LISTED = re.compile(_IN_QUOTES.format(",="))
 _LISTED_VALUE = re.compile(_IN_QUOTES.format(","))
@@ -101,7 +107,8 @@ _ENCODER: dict[str, Any] = {
         list[str] | None,
         typer.Option(
             metavar="NAME[=A,B]",
-            help="A table's column of levels, declared or hashed (NAME=hash:16); repeatable.",
+            help="A table's column of levels, declared or hashed (NAME=hash:16); auto: those that "
+            "seem to be some; repeatable.",
         ),
     ],
     "dates": Annotated[
@@ -109,8 +116,32 @@ _ENCODER: dict[str, Any] = {
         typer.Option(
             metavar="NAME[=PARTS,FORMAT]",
             help="A table's column of dates: days,hour,weekday,yearday, a format such as %d.%m.%Y; "
-            "repeatable.",
+            "auto: those that seem to be some; repeatable.",
         ),
+    ],
+    "words": Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=N]",
+            help="A table's column of text: words and pairs of words, hashed to 262,144 columns or "
+            "to N; repeatable.",
+        ),
+    ],
+    "lags": Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]1,24",
+            help="How many rows back labels are columns, too, as far as they are known; of another "
+            "column by its name; repeatable.",
+        ),
+    ],
+    "delay": Annotated[
+        int | None,
+        typer.Option(min=0, help="Of --lags: rows that come between a row and its label."),
+    ],
+    "labels_every": Annotated[
+        int | None,
+        typer.Option(min=1, help="Of --lags: labels come in batches, after each so many rows."),
     ],
     "drop": Annotated[
         list[str] | None,
@@ -152,52 +183,97 @@ def takes_tables(command: Callable[..., None]) -> Callable[..., None]:
     for parameter in own.parameters.values():
         if parameter.name in takes:
             name, options = parameter.name, takes[parameter.name]
-            shown += [parameter.replace(name=k, annotation=_ENCODER[k]) for k in options]
+            more = [option for option in options if option not in own.parameters]
+            shown += [parameter.replace(name=k, annotation=_ENCODER[k]) for k in more]
         else:
             shown.append(parameter)
     make = _encoder if name == "encoder" else _as_written
 
     @wraps(command)
     def run(**given: Any) -> None:
-        command(**{name: make(**{option: given.pop(option) for option in options})}, **given)
+        if given.get("lags") is None:
+            for option in (one for one in ("delay", "labels_every") if one in more):
+                if given[option] is not None:
+                    raise InputError(f"--{option.replace('_', '-')}: goes with --lags")
+        made = make(**{option: given[option] for option in options})
+        command(**{name: made}, **{k: v for k, v in given.items() if k not in more})
 
     run.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
     return run
 
 
-def _encoder(
-    categorical: list[str] | None,
-    dates: list[str] | None,
-    drop: list[str] | None,
-    missing: str | None,
-    decimal: str | None,
-    thousands: str | None,
-    units: list[str] | None,
-) -> Any:
-    if not (categorical or dates or drop or units) and missing is decimal is thousands is None:
+def _encoder(**given: Any) -> Any:
+    """The encoder that the options make, by their names; None where none is given."""
+    late = given.pop("delay") or 0, given.pop("labels_every") or 1
+    if not any(given.values()):
         return None
     from kernbrook.checks import check
-    from kernbrook.streams.table_encoder import HASHED, TableEncoder
+    from kernbrook.streams.table_encoder import TableEncoder
     from kernbrook.streams.written_numbers import check_marks
 
-    levels: dict[str, Any] = {}
-    for name, values in _declared(categorical):
-        levels[name] = HASHED if values is None else values
-        if values is not None and len(values) == 1 and values[0].startswith("hash:"):
-            columns = values[0].removeprefix("hash:")
-            if not (columns.isascii() and columns.isdigit() and len(columns) < 9):
-                raise InputError(
-                    f"--categorical: expected {name}=hash:N with a number, got {values[0]!r}"
-                )
-            levels[name] = int(columns)
-    dropped = [name for text in drop or [] for name in _listed(text)]
     encoder = TableEncoder(
-        levels, _dates(dates), dropped, missing or "error", decimal or ".", thousands, _units(units)
+        _levels(given["categorical"]),
+        _dates(given["dates"]),
+        [name for text in given["drop"] or [] for name in _listed(text)],
+        given["missing"] or "error",
+        given["decimal"] or ".",
+        given["thousands"],
+        _units(given["units"]),
+        _words(given["words"]),
+        _lags(given["lags"]),
+        *(late if given["lags"] else ()),
     )
     check(encoder)
-    check_marks(encoder.decimal, thousands)
+    check_marks(encoder.decimal, encoder.thousands)
     return encoder
+
+
+def _levels(given: list[str] | None) -> dict[str, Any]:
+    """Levels, or numbers of columns to hash to, by column."""
+    from kernbrook.streams.table_declarations import AUTO, HASHED
+
+    levels: dict[str, Any] = {}
+    for name, values in _declared(given):
+        levels[name] = HASHED if values is None else values
+        if values is None and name == AUTO:
+            levels[name] = AUTO
+        if values is not None and len(values) == 1 and values[0].startswith("hash:"):
+            levels[name] = _number(
+                "categorical", f"{name}=hash:N with a number", values[0], "hash:"
+            )
+    return levels
+
+
+def _words(given: list[str] | None) -> dict[str, int]:
+    """Numbers of columns to hash words to, by column."""
+    from kernbrook.streams.table_declarations import WORDS
+
+    return {
+        name: WORDS
+        if values is None
+        else _number("words", f"{name}=N with a number", ",".join(values))
+        for name, values in _declared(given)
+    }
+
+
+def _lags(given: list[str] | None) -> dict[str | None, list[int]] | None:
+    """Numbers of rows by column; None stands for the label."""
+    lags: dict[str | None, list[int]] = {}
+    for name, values in _declared(given):
+        column = None if values is None else name
+        numbers = [name] if values is None else values
+        expected = "numbers of rows, such as 1,24, or NAME=1,24"
+        lags.setdefault(column, []).extend(_number("lags", expected, text) for text in numbers)
+    return lags or None
+
+
+def _number(option: str, expected: str, text: str, before: str = "") -> int:
+    """The number that stands after some letters."""
+    digits = text.removeprefix(before)
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 9):
+        raise InputError(f"--{option}: expected {expected}, got {text!r}")
+    return int(digits)
 
 
 def _as_written(
@@ -218,13 +294,17 @@ def _as_written(
     return given if any(given.values()) else None
 
 
-def _dates(given: list[str] | None) -> dict[str, list[str]]:
+def _dates(given: list[str] | None) -> dict[str, Any]:
     """Parts and formats by column; of one that is named twice together."""
     from kernbrook.streams.column_problems import CYCLES
+    from kernbrook.streams.table_declarations import AUTO
 
-    columns: dict[str, list[str]] = {}
+    columns: dict[str, Any] = {}
     for name, values in _declared(given):
-        columns.setdefault(name, []).extend(values or ())
+        if values is None and name == AUTO:
+            columns[name] = AUTO
+        else:
+            columns.setdefault(name, []).extend(values or ())
     return {name: values or list(CYCLES) for name, values in columns.items()}
 
 

@@ -15,6 +15,7 @@ from kernbrook.cli.options import (
     IgnoreExtra,
     Json,
     MaxBytes,
+    OnBadRows,
     Scheduler,
     Seed,
     Sep,
@@ -73,6 +74,7 @@ def predict(
     sep: Sep = None,
     seed: Seed = 0,
     max_bytes: MaxBytes = None,
+    on_bad_rows: OnBadRows = "error",
     json: Json = None,
     ignore_extra: IgnoreExtra = False,
     scheduler: Scheduler = None,
@@ -89,6 +91,8 @@ def predict(
 
     With --scheduler the files of a folder are predicted by the workers of a Dask cluster, who must
     see the folder and the model at the same place.
+
+    With --on-bad-rows skip rows of a table that cannot be read have an empty line.
 
     A score is the combined vote. Of two labels, from 0 on, the prediction is the second in sorted
     order, unless there is a threshold; more labels have one score each, and the greatest wins.
@@ -110,7 +114,7 @@ def predict(
         say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
     rows = 0
     options: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
-    options |= {"written": written, "ignore_extra": ignore_extra}
+    options |= {"written": written, "ignore_extra": ignore_extra, "on_bad_rows": on_bad_rows}
     to_terminal = not to_file and sys.stdout.isatty()
     tally = asked.tally(machine, source.positive)
     with progress(data, hidden=to_terminal) as shown:
@@ -120,6 +124,7 @@ def predict(
             name, n_rows = stream.name, stream.n_rows
             pieces, tally.level_counts = asked.pieces(machine, stream, warm), stream.level_counts
         else:
+            source.check_parts()
             calls = [(model, path, options, asked) for path in _files(data)]
             name, n_rows = data, None
             pieces = _of_workers(calls, scheduler, tally)

@@ -68,6 +68,8 @@ def parts_of(data: Any, most: int, label: str | None = None, encoder: Any = None
 
     data, label, encoder : as `fit` has them
     """
+    if getattr(encoder, "lags", None) is not None:
+        raise InputError("lags: rows go in their own order, which the workers of a cluster do not")
     if isinstance(data, (str, PathLike)):
         return _of_files(data, label, encoder)
     if hasattr(data, "to_delayed") and hasattr(data, "columns"):

@@ -39,9 +39,9 @@ def write_run(estimator: OnlineMachine, model: Model, writer: Any) -> dict[str, 
     return {"width": int(model.setting.width), "sparse": bool(model.sparse)}
 
 
-def read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Any) -> None:
+def read_run(estimator: OnlineMachine, model: dict[str, Any], reader: Any) -> None:
     """Set the run of an estimator that has its parameters and fitted attributes already."""
-    width, sparse = run.get("width"), run.get("sparse")
+    width, sparse = model.get("width"), model.get("sparse")
     if not (is_count(width) and type(sparse) is bool):
         found = f"{shown(width)} and {shown(sparse)}"
         raise InputError(f"run: expected a width and whether sparse, got {found}")

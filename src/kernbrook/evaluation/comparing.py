@@ -52,6 +52,7 @@ from kernbrook.evaluation.tasks import (
 from kernbrook.evaluation.warming import Family, Tell, Trials, family, trials_of
 from kernbrook.evaluation.watching import dates_of
 from kernbrook.streams import Stream, open_stream
+from kernbrook.streams.base import LabelledRows
 from kernbrook.streams.opening import is_frame
 
 Progress = Callable[[int], None]
@@ -156,6 +157,8 @@ def compare(
     if in_order and (orders is not None or permutations not in (None, 1)):
         raise InputError("in_order: the data's own order is one order; give no others")
     stream, rows, choices = _chosen(data, y, recipes, baselines, overrides)
+    if stream.in_turn and not in_order:
+        raise InputError("lags: rows go in their own order alone; in_order (--in-order) takes that")
     task = next(iter(choices.values())).task
     measure = None if measure is None else measure_named(measure, task)
     facts = manifest(seed) | {"data": stream.name, **asked(rows, overrides, lateness, measure)}
@@ -225,8 +228,8 @@ def _opened(data: Any, y: Any) -> Stream:
     if isinstance(data, (str, os.PathLike, Stream, tuple)) and y is not None:
         raise InputError("y: the data have their own labels; give none")
     if isinstance(data, Stream):
-        return data
-    return open_stream(data if y is None else (data, y))
+        return LabelledRows.of(data)
+    return LabelledRows.of(open_stream(data if y is None else (data, y)))
 
 
 def _classes(labels: NDArray[Any], task: Task) -> NDArray[Any] | None:

@@ -20,6 +20,7 @@ from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.intervals import check_coverage, intervals_of
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.named import NamedColumns
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import Learned, Task, joined, read, task_of
 from kernbrook.estimators.thresholds import checked as check_threshold
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
@@ -39,6 +40,8 @@ def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | N
         As `kb.load`, or the model has not learned anything.
     """
     model, checkpoint = load_checkpoint(path)
+    if isinstance(model, TableModel):
+        return model.model, Source.of_model(model), None
     if isinstance(model, (LateLabels, NamedColumns)):
         raise ModelFileError(path, f"a model with {type(model).__name__}: use kb.load in Python")
     try:
@@ -283,6 +286,7 @@ def predict_table(
     model, source = kept_learned(path)
     wanted = Wanted(scores, proba, interval)
     wanted.check(model)
+    source.check_parts()
     width = getattr(model, "n_features_in_", 1)
     parts = [] if len(table) else [said_of(model, np.zeros((1, width)), interval).of(slice(0))]
     if len(table):

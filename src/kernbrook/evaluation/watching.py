@@ -6,6 +6,7 @@ from collections import deque
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, hstack
 
 from kernbrook.evaluation.row_digests import Content
 from kernbrook.streams import Stream
@@ -36,6 +37,7 @@ class Watched:
         self.content = content
         self._waiting: deque[tuple[Features, Labels, Moments | None]] = deque()
         self._tells = stream.tells
+        self._words = stream.encoder.encoded.words_width if stream.tells else 0
         stream.watch = self._take if stream.tells else None
 
     def reach(self, X: Features, y: Labels) -> None:
@@ -52,14 +54,22 @@ class Watched:
                 )
                 self._waiting.appendleft(rest)  # type: ignore[arg-type]
                 one = own  # type: ignore[assignment]
-            self.content.update(*one[:2])
             left -= len(one[1])
             taken.append(one)
-        self.values, _, self.dates = taken[0]
+        self.values, labels, self.dates = taken[0]
         if len(taken) > 1:  # of tables alone
             self.values = np.concatenate([values for values, _, _ in taken])
+            labels = np.concatenate([own for _, own, _ in taken])
             dates = [dates for _, _, dates in taken if dates is not None]
             self.dates = np.concatenate(dates) if dates else None
+        self.content.update(self._with_words(X), labels)
+
+    def _with_words(self, X: Features) -> Features:
+        """The values, and behind them the words of the rows (n, d), where there are some."""
+        if not self._tells or isinstance(X, np.ndarray):
+            return self.values
+        words = X[:, X.shape[1] - self._words :]
+        return csr_array(hstack([csr_array(self.values), words]))
 
     def _take(self, values: Features, y: Labels, moments: Moments | None) -> None:
         self._waiting.append((values, y, moments))

@@ -3,10 +3,10 @@
 The file's metadata have one entry, `kernbrook`: a JSON object of `format`, `version`, `written_by`
 (a version of kernbrook), `model`, where it comes from training `training`, how far that has come,
 and `sha256` of all these and the arrays. How the values of a model are put in JSON is said in
-`encoding`. A grid of voted classifiers has its best model as a whole within it, `LateLabels` and
-`NamedColumns` the model that they are around. Loading makes objects of kernbrook's own public
-classes, and of classes that the caller names: no code runs, and no name is imported, because a file
-says so.
+`encoding`. A grid of voted classifiers has its best model as a whole within it, `LateLabels`,
+`NamedColumns` and `TableModel` the model that they are around. Loading makes objects of kernbrook's
+own public classes, and of classes that the caller names: no code runs, and no name is imported,
+because a file says so.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ _ESTIMATORS = {
     "VotedKernelClassifierCV": "voted_grid",
     "LateLabels": "late",
     "NamedColumns": "named",
+    "TableModel": "table_model",
 }
 _FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was learned
 # What the JSON says of each model; `kept_entries` of its class say what else.
@@ -66,7 +67,8 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     estimator : OnlineMKClassifier, OnlineMKRegressor or a trivial one, VotedKernelClassifier or
-        VotedKernelClassifierCV, fitted or not; or LateLabels or NamedColumns of one of them
+        VotedKernelClassifierCV, fitted or not; or LateLabels or NamedColumns of one of them; or a
+        TableModel that has learned something
     path : an ordinary file, existing or not, in an existing folder; no suffix is added
 
     Raises

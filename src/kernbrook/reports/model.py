@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.estimators.late import LateLabels
 from kernbrook.estimators.named import NamedColumns
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.sources import Source
 from kernbrook.reports.as_json import plain
@@ -113,7 +114,7 @@ def model_page(found: dict[str, Any], estimator: Any, width: int = 80) -> Group:
 
 def _inner(estimator: Any) -> Any:
     """The model that others are around."""
-    while isinstance(estimator, (LateLabels, NamedColumns)):
+    while isinstance(estimator, (LateLabels, NamedColumns, TableModel)):
         estimator = estimator.model
     return estimator
 
@@ -138,8 +139,10 @@ def _since(checkpoint: Checkpoint | None, task: Task) -> dict[str, Any]:
 def _around(estimator: Any) -> dict[str, Any]:
     """What models around a model hold."""
     found: dict[str, Any] = {}
-    while isinstance(estimator, (LateLabels, NamedColumns)):
-        if isinstance(estimator, LateLabels):
+    while isinstance(estimator, (LateLabels, NamedColumns, TableModel)):
+        if isinstance(estimator, TableModel):
+            found["columns"] = estimator.unwrapped()[1].columns_
+        elif isinstance(estimator, LateLabels):
             dropped = vars(estimator).get("n_dropped_", 0)
             found |= {"n_waiting": len(estimator.waiting_), "n_dropped": dropped}
         else:

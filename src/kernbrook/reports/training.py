@@ -88,7 +88,8 @@ def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
 
     The error is in per cent, or the mean squared error of numbers, which have neither `classes`
     nor `mistakes`. `seconds` is None where all was learned before. `level_counts` has the columns
-    of declared levels.
+    of declared levels, `first_left_out` what was wrong with rows that were left out, and `taken`
+    what "auto" took columns for.
 
     Parameters
     ----------
@@ -130,6 +131,10 @@ def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
         "labels_asked": model.labels_asked_,
         "seconds": training.seconds or None,
         "level_counts": [one.described() for one in training.level_counts],
+        "rows_without_label": training.n_unlabelled,
+        "rows_left_out": len(bad.places) if (bad := training.bad_rows) else 0,
+        "first_left_out": bad.told if bad else [],
+        "taken": training.taken,
         "kernels": [str(kernel) for kernel in model.kernels_],
         "kernel_weights": model.kernel_weights_,
     }
