@@ -8,6 +8,7 @@ import threading
 import time
 from types import ModuleType
 
+import numpy as np
 import pandas
 import pytest
 import typer
@@ -31,6 +32,12 @@ def test_the_pages_of_results_are_up_to_date(written):
     for path, text in written.pages().items():
         said = f"{path.name}: write it anew: python docs/write_results.py"
         assert path.read_text(encoding="utf-8") == text, said
+
+
+def test_the_page_of_commands_is_up_to_date():
+    written = module_of("docs/write_commands.py")
+    said = "write it anew: python docs/write_commands.py"
+    assert written.PAGE.read_text(encoding="utf-8") == written.page(), said
 
 
 def test_blocks_are_filled_and_the_rest_is_left(written):
@@ -153,6 +160,9 @@ def test_every_command_on_the_pages_is_understood():
     program = typer.main.get_command(app)
     for command in set.union(*commands()):
         name, *rest = arguments(command)
+        if name.startswith("-"):  # an option of the program itself
+            assert name in {given for one in program.params for given in one.opts}, command
+            continue
         one = program.commands[name]
         if rest or name in ("data", "recipes", "warm"):
             with one.make_context(name, list(rest)) as context:
@@ -168,6 +178,7 @@ PASSENGERS = """PassengerId,Survived,Name,Sex,Age,Ticket,Cabin,Embarked
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_commands_in_blocks_run_as_they_are_written(tmp_path, monkeypatch, capfd):
     """But for those of published tables, which take minutes and are tested in `tests/papers`."""
@@ -380,6 +391,32 @@ def test_keys_of_show(said, tmp_path, capfd):
     capfd.readouterr()  # what the solver says of itself
     found = [said(f"kernbrook show {tmp_path / name}.kb") for name in "abcd"]
     check_keys(documented("show"), *found)
+
+
+def test_keys_of_since_when(said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(
+        {
+            "when": pandas.date_range("2024-01-01", periods=600, freq="h"),
+            "x": rng.normal(size=600),
+            "level": rng.choice(["a", "b"], 600),
+            "hashed": rng.choice(["a", "b"], 600),
+        }
+    )
+    late = np.where(frame["x"] > 0, "yes", "no")
+    late[300:] = rng.choice(["yes", "no"], 300)
+    columns = "--label y --dates when --categorical level=a --categorical hashed"
+    found = []
+    for y, recipe in ((late, "bpas"), (frame["x"] ** 2, "kernbrook-regression")):
+        frame.assign(y=y).to_csv("t.csv", index=False)
+        trained = said(f"kernbrook train t.csv --recipe {recipe} --model {recipe} {columns}")
+        shown = said(f"kernbrook show {recipe}")
+        since = ("windows", "n_changes", "changes", "inputs")
+        assert all(shown[key] == trained[key] for key in since)
+        found.append({key: shown[key] for key in ("past", *since)})
+    assert found[0]["changes"]
+    check_keys(documented("since"), *found)
 
 
 def test_keys_of_explain(said, tmp_path):

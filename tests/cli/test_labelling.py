@@ -495,6 +495,7 @@ def row_of(question):
     return int(re.findall(r"\nrow (\d+) of", question.replace("\r", ""))[-1])
 
 
+@pytest.mark.long
 @POSIX
 def test_a_person_at_a_terminal(kernbrook, flowers, tmp_path):
     X, truth = flowers
@@ -644,6 +645,7 @@ sitting("whole")
 """
 
 
+@pytest.mark.long
 @POSIX
 def test_killed_at_eight_moments(tmp_path):
     """What was taken is never lost, nothing is asked twice, and the end is that of a quiet run."""
@@ -685,6 +687,7 @@ while True:
 """
 
 
+@pytest.mark.long
 @POSIX
 def test_another_process_answers(flowers, tmp_path, monkeypatch):
     """Killed in between, and nobody is asked twice."""

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, InputError, ModelFileError
 from kernbrook.evaluation import predict_stream, train
-from kernbrook.persistence.saving import read, write
+from kernbrook.persistence.saving import _ModelWriter, read, write
 
 LEVELS = kb.TableEncoder({"day": ["mon", "sat", "sun"]}, missing="mean")
 
@@ -193,19 +193,16 @@ def test_what_else_is_refused(model, tmp_path):
     ],
 )
 def test_dishonest_files(model, tmp_path, monkeypatch, damage):
-    kb.save(model, tmp_path / "m")
-    from kernbrook.persistence import saving
+    described = _ModelWriter.model
 
-    described = saving._description
-
-    def dishonest(estimator, writer, place=""):
-        found = described(estimator, writer, place)
+    def dishonest(writer, estimator, place=""):
+        found = described(writer, estimator, place)
         if not place:
             found = json.loads(json.dumps(found))
             damage(found)
         return found
 
-    monkeypatch.setattr(saving, "_description", dishonest)
+    monkeypatch.setattr(_ModelWriter, "model", dishonest)
     write(model, tmp_path / "bad")
     with pytest.raises(ModelFileError):
         read(tmp_path / "bad")

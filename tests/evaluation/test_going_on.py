@@ -16,6 +16,7 @@ from kernbrook.errors import (
     ModelFileError,
     NonFiniteError,
 )
+from kernbrook.estimators.tasks import Learned
 from kernbrook.evaluation.checkpoints import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.going_on import go_on
 from kernbrook.evaluation.past import MOST, Past, shortened
@@ -444,18 +445,16 @@ def test_another_writer_meanwhile(tmp_path):
     assert kb.load(tmp_path / "m").n_rounds_ == 30
 
 
-class Diverging(kb.OnlineMKRegressor):
+def diverging(model, X, y):
     """Predicts what cannot be squared."""
-
-    def learn(self, X, y):
-        return np.full(len(y), 1e200), np.ones(len(y), dtype=bool)
+    return Learned(np.full(len(y), 1e200), np.ones(len(y), dtype=bool))
 
 
 def test_squared_errors_that_overflow(tmp_path, monkeypatch):
     X, y = kb.open_stream("friedman:300").read()
     train(kb.open_stream((X, y)), kb.recipes.make("omkl", random_state=0), tmp_path / "m")
     before = (tmp_path / "m").read_bytes()
-    monkeypatch.setattr(kb.OnlineMKRegressor, "learn", Diverging.learn)
+    monkeypatch.setattr(kb.OnlineMKRegressor, "_learn_scored", diverging)
     with pytest.raises(NonFiniteError, match="the squared errors of 300 rows overflow"):
         go_on((X + 1, y), tmp_path / "m")
     assert (tmp_path / "m").read_bytes() == before

@@ -90,6 +90,7 @@ def begun(tmp_path):
 # -- what is asked, and what is learned -------------------------------------------------------
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     "changes",
     [
@@ -269,6 +270,7 @@ class Struck(BaseException):
     """A kill: nothing that comes after it is done."""
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("moment", "every"),
     [
@@ -585,6 +587,7 @@ def test_undone_after_a_stop(tmp_path, whole, every):
     assert (path.read_bytes(), answers_beside(path).read_bytes()) == before
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("every", [0.0, 1e9])
 @pytest.mark.parametrize("moment", ["replaying", "saved", "undone", "asked"])
 def test_killed_while_an_answer_is_taken_back(tmp_path, monkeypatch, begun, moment, every):

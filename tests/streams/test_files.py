@@ -171,6 +171,7 @@ def with_ends(text, end):
     return "".join(line + ("\r", "\n", "\r\n")[i % 3] for i, line in enumerate(lines))
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("block_bytes", [1 << 20, 1000, 7])
 @pytest.mark.parametrize("suffix", TEXTS)
 @pytest.mark.parametrize("end", ENDS, ids=ENDS.values())

@@ -51,6 +51,7 @@ def test_the_rule_is_that_of_pandas_and_more():
     assert not {"none", "na", "-", "0"} & set(MISSING)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("gap", GAPS)
 def test_a_gap_is_one_in_every_format(write, gap):
     rows = [["1", "a", "x"], ["3", "b", "y"], [gap, gap, "x"]]
@@ -79,6 +80,7 @@ def test_a_gap_is_one_without_an_encoder(write, gap):
         assert np.isnan(y[1])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", NO_GAPS)
 def test_other_text_is_a_level_in_every_format(write, text):
     encoder = kb.TableEncoder({"k": [text, "b"]}, missing="mean")

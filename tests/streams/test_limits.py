@@ -172,6 +172,7 @@ with open("/proc/self/status") as status:  # of this program, not of those that 
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is told in other units")
 @pytest.mark.parametrize("name", BOMBS)

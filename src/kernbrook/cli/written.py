@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import numpy as np
-
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -106,6 +104,7 @@ class _Parquet:
             self._write()
 
     def _write(self) -> None:
+        import numpy as np
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
 

@@ -178,7 +178,7 @@ def fit_parts(
 def _begun(model: Any, X: Any, classes: Any) -> Any:
     """A copy that has met no row yet, or goes on: all shards begin with the same draws."""
     copied = deepcopy(model)
-    if not hasattr(copied, "_run"):
+    if not hasattr(copied, "_model"):
         begin(copied, X[:1], classes)
     return copied
 

@@ -16,7 +16,7 @@ from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.estimators.labelled import as_labels
 from kernbrook.evaluation.sources import Source, open_like, open_source
 from kernbrook.evaluation.tasks import CHUNK
-from kernbrook.gram.points import canonical, sound
+from kernbrook.gram.arrays import canonical, sound
 from kernbrook.streams import Stream
 from kernbrook.streams.arrow_records import parquet_file
 from kernbrook.streams.base import Piece

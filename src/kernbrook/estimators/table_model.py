@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from kernbrook.checks import Other, check, shown
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import DataFileWarning, InputError
+from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.late import so_many_wait
 from kernbrook.estimators.tasks import task_of
+from kernbrook.plain_values import expect
 from kernbrook.snapshots import Snapshots
 from kernbrook.streams import TableEncoder, open_stream
 from kernbrook.streams.csv_header import quoted
@@ -34,7 +36,7 @@ def _has(verb: str) -> Any:
     return lambda self: hasattr(self.model, verb)
 
 
-class TableModel(Snapshots, BaseEstimator):
+class TableModel(Kept, Snapshots, BaseEstimator):
     """A model with its encoder: it learns from tables and predicts tables, as they are.
 
     `kb.fit_table` makes one. A table is a frame of pandas, polars or pyarrow; records: a dict or a
@@ -78,6 +80,8 @@ class TableModel(Snapshots, BaseEstimator):
     }
     encoder_: TableEncoder
     label_: str
+    kept_around = True
+    kept_entries = ("encoder",)
 
     def __init__(self, model: Any, encoder: TableEncoder | None = None, label: str | None = None):
         self.model = model
@@ -192,6 +196,31 @@ class TableModel(Snapshots, BaseEstimator):
             records, encoder, label if there else None, there, trained=not new, learns=learns,
             ignore_extra=ignore_extra, skips=skips,
         )  # fmt: skip
+
+    def kept_parameters(self) -> dict[str, Any]:
+        if "encoder_" not in vars(self):
+            raise InputError("save: a TableModel that has learned nothing; learn a table before")
+        parameters = super().kept_parameters()
+        parameters.pop("encoder")  # that follows from what it has learned
+        return parameters
+
+    def kept_elsewhere(self) -> set[str]:
+        return super().kept_elsewhere() | {"encoder_"}
+
+    def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
+        return {"encoder": self.encoder_.described()}
+
+    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super().read_kept(body, reader)
+        encoder = TableEncoder.from_description(body.get("encoder"))
+        width = len(encoder.get_feature_names_out())
+        found = getattr(self.model, "n_features_in_", None)
+        if found != width:
+            raise InputError(f"encoder: {width} columns, and the model has {shown(found)}")
+        expect("label_", vars(self).get("label_"), str)
+        if self.label_ in encoder.columns_:
+            raise InputError("label_: a column that is learned from")
+        self.encoder_, self.encoder = encoder, clone(encoder)
 
     classes_ = property(lambda self: self.model.classes_)
     n_rounds_ = property(lambda self: self.model.n_rounds_)

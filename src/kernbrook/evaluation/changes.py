@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError
 from kernbrook.evaluation.tasks import added
 from kernbrook.evaluation.windows import NO_DATE
-from kernbrook.persistence.file_checks import is_count
+from kernbrook.plain_values import is_count
 
 DOUBT = 0.002  # the probability of a false signal, as the paper bounds it
 UNIT = 32  # rows that are summed before a change is looked for

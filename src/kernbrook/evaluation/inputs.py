@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
-from kernbrook.persistence.file_checks import is_count
+from kernbrook.plain_values import is_count
 from kernbrook.streams.encoded_columns import Part
 from kernbrook.streams.table_encoder import TableEncoder
 

@@ -25,7 +25,7 @@ from kernbrook.evaluation.metrics import by_horizon
 from kernbrook.evaluation.records import History, Record
 from kernbrook.evaluation.tasks import added, classes_of, losses
 from kernbrook.evaluation.warming import few_rows, warm_up
-from kernbrook.gram.points import sound
+from kernbrook.gram.arrays import sound
 from kernbrook.streams import Stream
 from kernbrook.streams.base import LabelledRows
 

@@ -258,8 +258,10 @@ def _judge(place: Place, labels: NDArray[Any] | None, stream: Stream) -> Judge:
     """What goes on to judge the predictions of the model."""
     judge = None if place.known is None else place.known.judge
     if judge is None:
-        judge = Judge(labels, sum(one.rows for one in place.past))
+        judge = Judge(labels, 0 if place.known is None else place.known.rows)
         judge.windows.inputs = Inputs.of(stream.encoder) if stream.tells else None
+        if place.here is not None:
+            judge.data.join(place.here)
     elif place.here is None:
         judge.begin()
     return judge

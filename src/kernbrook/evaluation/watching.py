@@ -73,3 +73,20 @@ class Watched:
 
     def _take(self, values: Features, y: Labels, moments: Moments | None) -> None:
         self._waiting.append((values, y, moments))
+
+
+def dates_of(stream: Stream) -> Moments | None:
+    """(n,) of all rows, microseconds since 1970, by the first column of dates; None without one.
+
+    The stream is read once.
+    """
+    encoder, found = stream.encoder, list[Moments]()
+    if encoder is None or not stream.tells:
+        return None
+    if all(part.kind != "dates" for part in encoder.parts()):
+        return None
+    stream.watch = lambda _, __, moments: None if moments is None else found.append(moments)
+    for _ in stream.chunks():
+        pass
+    stream.watch = None
+    return np.concatenate(found)

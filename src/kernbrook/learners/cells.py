@@ -38,7 +38,7 @@ from kernbrook.features.grown_partitions import (
 )
 from kernbrook.features.hashed_inputs import HashedInputs
 from kernbrook.features.random_binning import Grids, RandomBinning, find_cells
-from kernbrook.gram.points import Floats, within
+from kernbrook.gram.arrays import Floats, within
 from kernbrook.learners.cell_steps import (
     ERROR,
     MOST_WEIGHT,

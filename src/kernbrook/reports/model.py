@@ -228,9 +228,8 @@ def _machine(estimator: Any, width: int) -> str:
 
 def _data(found: dict[str, Any]) -> str:
     names = [NOT_RECORDED if name is None else name for name in found["data"] or [None]]
-    source, last = found["source"], names[-NAMED:]
-    more = f"{len(names) - NAMED:,} data, then " if len(names) > NAMED else ""
-    parts = [more + ", then ".join(last)]
+    source, n_data = found["source"], sum(one["data"] for one in found["past"])
+    parts = [", then ".join(names) if n_data <= NAMED else f"{n_data:,} data up to {names[-1]}"]
     if source["n_features"] is not None:
         parts.append(counted(source["n_features"], "feature"))
     if source["label"] is not None:

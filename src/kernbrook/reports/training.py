@@ -45,7 +45,7 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     in_all = training.in_all
     if training.past:
         rows += f", in all {in_all.rows:,}"
-        if in_all.loss is not None:
+        if in_all.loss is not None and all(one.loss is not None for one in training.past):
             error += f", in all {error_value(in_all.loss / in_all.judged, task)}"
     lines = [
         ("rows", rows),
@@ -76,7 +76,10 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     told = facts(lines, f"{training.name}: {recipe}")
     if training.judge is None or not training.judged:
         return Group(told)
-    table = replace(measures_table(training.judge.measures), title="")
+    measures = training.judge.measures
+    table = measures_table(measures)
+    if measures.model.rows == training.judged:  # as said above
+        table = replace(table, title="")
     return Group(told, "", rendered(table, width))
 
 
