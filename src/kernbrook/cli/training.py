@@ -148,6 +148,7 @@ def train(
     if rounds is not None:
         raise InputError("--rounds: goes with --scheduler")
     reading: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
+    reading["on_bad_rows"] = on_bad_rows
     stopping = Stopping()
     with stopping.on_signals(AT_ONCE), progress(data) as shown:
         watched: dict[str, Any] = {
