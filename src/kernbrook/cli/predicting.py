@@ -21,9 +21,9 @@ from kernbrook.cli.options import (
     Sep,
     as_value,
     check_outputs,
-    takes_tables,
 )
 from kernbrook.cli.output import progress, say, say_of_rows, terminal, write_json
+from kernbrook.cli.table_options import takes_tables
 from kernbrook.cli.written import written as written_to
 from kernbrook.errors import InputError, printable
 

@@ -25,10 +25,10 @@ from kernbrook.cli.options import (
     check_outputs,
     labels,
     parameters,
-    takes_tables,
 )
 from kernbrook.cli.output import progress, say, say_of_rows, show_result
 from kernbrook.cli.signals import Stopping
+from kernbrook.cli.table_options import takes_tables
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
