@@ -84,8 +84,8 @@ def window_text(comparison: Comparison, how: MeasureForm) -> tuple[str, str]:
     rows = round(comparison.n_rows / _windows(comparison))
     heading = {"error": "Mistakes", "log_loss": "Log loss", "coverage": "Coverage"}
     text = (
-        f"About {rows:,} rounds each, by themselves: a bad day stands out here, and is a small "
-        "bump in the mean of all rounds so far."
+        f"About {rows:,} rounds each, by themselves: a bad day stands out here, and is a bump "
+        "in the mean of all rounds so far."
     )
     if comparison.rows[0].runs[0].horizons is None and how.measure != "coverage":
         text += " The trivial rule that errs least, which knows each label after its row, is grey."
