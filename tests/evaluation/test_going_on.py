@@ -26,6 +26,7 @@ from kernbrook.evaluation.training import train
 from kernbrook.evaluation.watching import Watched
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.base import Stream
+from kernbrook.streams.label_spelling import as_classes
 
 pa = pytest.importorskip("pyarrow")
 
@@ -325,7 +326,7 @@ def _two(n, seed):
     ],
 )
 def test_labels_as_the_classes_are_written(classes, labels, expected):
-    found = kb.evaluation.classes.as_classes(np.array(labels), np.array(classes))
+    found = as_classes(np.array(labels), np.array(classes))
     assert found.tolist() == expected
 
 
@@ -338,7 +339,7 @@ def test_labels_as_the_classes_are_written(classes, labels, expected):
 )
 def test_labels_that_no_class_of_numbers_can_be(labels, said):
     with pytest.raises(InputError, match=said):
-        kb.evaluation.classes.as_classes(np.array(labels), np.array([0, 1]), before=10)
+        as_classes(np.array(labels), np.array([0, 1]), before=10)
 
 
 def test_labels_that_cannot_be_learned(tmp_path):
@@ -393,7 +394,7 @@ def test_what_is_refused_before_work(tmp_path):
     begun(rows_of(300), path)
     refused("expected labels to learn from in a column 'late', found none", day.drop(["late"]))
     refused("unknown column 'laet': did you mean late", label="laet", kind=Exception)
-    refused("missing value", day.set_column(4, "late", pa.nulls(300, pa.string())))
+    refused("in a column 'late', found none", day.set_column(4, "late", pa.nulls(300, pa.string())))
     refused("label: goes with a path or a table", (np.zeros((5, 8)), np.zeros(5)), label="late")
     whole = kb.open_stream(day, label="late", encoder=encoder())
     refused("expected the table itself, which is encoded as the model's was", whole)

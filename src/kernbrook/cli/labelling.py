@@ -19,11 +19,11 @@ from kernbrook.cli.options import (
     check_outputs,
     labels,
     parameters,
-    takes_tables,
 )
 from kernbrook.cli.output import say
 from kernbrook.cli.signals import Stopping
 from kernbrook.cli.sitting import Opened, face_of, sit
+from kernbrook.cli.table_options import takes_tables
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from kernbrook.cli.options import (
     Sep,
     as_value,
     check_outputs,
-    takes_tables,
 )
-from kernbrook.cli.output import progress, say, terminal, write_json
+from kernbrook.cli.output import progress, say, say_of_rows, terminal, write_json
+from kernbrook.cli.table_options import takes_tables
 from kernbrook.cli.written import written as written_to
 from kernbrook.errors import InputError, printable
 
@@ -100,6 +100,7 @@ def predict(
     from kernbrook.evaluation.predicting import Wanted, load_learned
     from kernbrook.evaluation.sources import open_like
     from kernbrook.evaluation.warming import watched
+    from kernbrook.streams.bad_rows import BadRows
     from kernbrook.streams.table_levels import told_of
 
     to_file = str(output) != "-"
@@ -118,26 +119,35 @@ def predict(
     to_terminal = not to_file and sys.stdout.isatty()
     tally = asked.tally(machine, source.positive)
     with progress(data, hidden=to_terminal) as shown:
+        bad = BadRows()
         if scheduler is None:
             stream = open_like(source, data, **options)
+            bad = stream.bad_rows or bad
             warm = partial(watched, tell=shown.compiling)
             name, n_rows = stream.name, stream.n_rows
             pieces, tally.level_counts = asked.pieces(machine, stream, warm), stream.level_counts
         else:
             source.check_parts()
+            if on_bad_rows != "error":
+                raise InputError("--on-bad-rows: goes without --scheduler")
             calls = [(model, path, options, asked) for path in _files(data)]
             name, n_rows = data, None
             pieces = _of_workers(calls, scheduler, tally)
         with written_to(output, printable if to_terminal else _in_a_line) as write:
             for said, y in pieces:
-                write(asked.wanted.columns(machine, said))
+                columns, own = asked.wanted.columns(machine, said), len(said.predictions)
+                write(columns, bad.before(rows, own))
                 tally.add(y, said)
-                rows += len(said.predictions)
+                rows += own
                 shown.reading(f"{name}: {rows:,} rows", rows, n_rows)
+            if after := len(bad.places) - sum(bad.before(0, rows)):
+                write({name: values[:0] for name, values in columns.items()}, [after])
     if to_file:
         say(f"wrote {rows:,} predictions to {output}")
     for line in told_of(tally.level_counts):
         say(line)
+    if scheduler is None:
+        say_of_rows(stream.n_unlabelled, bad)
     _show(tally)
     if json is not None:
         from kernbrook.reports.measured import predictions_json

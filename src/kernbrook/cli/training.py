@@ -25,10 +25,10 @@ from kernbrook.cli.options import (
     check_outputs,
     labels,
     parameters,
-    takes_tables,
 )
 from kernbrook.cli.output import progress, say, say_of_rows, show_result
 from kernbrook.cli.signals import Stopping
+from kernbrook.cli.table_options import takes_tables
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ def train(
     if rounds is not None:
         raise InputError("--rounds: goes with --scheduler")
     reading: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
+    reading["on_bad_rows"] = on_bad_rows
     stopping = Stopping()
     with stopping.on_signals(AT_ONCE), progress(data) as shown:
         watched: dict[str, Any] = {

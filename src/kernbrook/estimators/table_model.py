@@ -21,7 +21,7 @@ from kernbrook.estimators.late import so_many_wait
 from kernbrook.estimators.tasks import task_of
 from kernbrook.plain_values import expect
 from kernbrook.snapshots import Snapshots
-from kernbrook.streams import TableEncoder
+from kernbrook.streams import TableEncoder, open_stream
 from kernbrook.streams.csv_header import quoted
 from kernbrook.streams.label_spelling import as_classes, listed
 from kernbrook.streams.opening import check_on_bad_rows, is_frame, is_records, table_records
@@ -189,7 +189,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         least = 2 if learns else 1
         records = table_records(data, None, None, known, least, optional, skips)
         if records is None:
-            raise InputError(f"data: expected a table, got {shown(data)}")
+            name = open_stream(data).name  # which says so where there is no such file
+            raise InputError(f"data: expected a table, and {name} is none")
         there = new or label in records.columns
         return TableStream(
             records, encoder, label if there else None, there, trained=not new, learns=learns,

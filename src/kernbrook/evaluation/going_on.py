@@ -89,7 +89,7 @@ def go_on(
     """
     with locked(path):
         check_there(path)
-        estimator, source, known = load_learned(path)
+        estimator, source, known = load_learned(path, tables=False)
         online(estimator)
         if check is not None:
             check(estimator, source)

@@ -31,8 +31,12 @@ from kernbrook.streams.opening import is_frame
 from kernbrook.streams.table_levels import warn_of
 
 
-def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | None]:
+def load_learned(
+    path: str | PathLike[str], tables: bool = True
+) -> tuple[Any, Source, Checkpoint | None]:
     """A model that can predict, where its data came from, and its checkpoint if it has one.
+
+    tables : whether a `TableModel` is taken, for the model in it
 
     Raises
     ------
@@ -41,6 +45,8 @@ def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | N
     """
     model, checkpoint = load_checkpoint(path)
     if isinstance(model, TableModel):
+        if not tables:
+            raise ModelFileError(path, "a TableModel: it goes on by partial_fit in Python")
         return model.model, Source.of_model(model), None
     if isinstance(model, (LateLabels, NamedColumns)):
         raise ModelFileError(path, f"a model with {type(model).__name__}: use kb.load in Python")

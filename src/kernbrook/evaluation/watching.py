@@ -37,7 +37,8 @@ class Watched:
         self.content = content
         self._waiting: deque[tuple[Features, Labels, Moments | None]] = deque()
         self._tells = stream.tells
-        self._words = stream.encoder.encoded.words_width if stream.tells else 0
+        encoder = stream.encoder if stream.tells else None
+        self._words = 0 if encoder is None else encoder.encoded.words_width
         stream.watch = self._take if stream.tells else None
 
     def reach(self, X: Features, y: Labels) -> None:
@@ -83,7 +84,7 @@ def dates_of(stream: Stream) -> Moments | None:
     encoder, found = stream.encoder, list[Moments]()
     if encoder is None or not stream.tells:
         return None
-    if all(part.kind != "dates" for part in encoder.parts()):
+    if all(part.kind != "dates" for part in encoder.encoded.parts()):
         return None
     stream.watch = lambda _, __, moments: None if moments is None else found.append(moments)
     for _ in stream.chunks():

@@ -158,7 +158,7 @@ class DataFile:
             As `blocks` has it, or what is compressed is truncated.
         """
         if not self._comes_once:
-            with self._raw() as raw, _in_words(self.path):
+            with self._on_disk() as raw, _in_words(self.path):
                 head = raw.peek(6)
             if not any(head.startswith(c.magic) for c in COMPRESSIONS.values()):
                 with _in_words(self.path):
@@ -199,10 +199,16 @@ class DataFile:
             return self._copy.open()
         with _in_words(self.path):
             found = os.stat(self.path)
-            if stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode):
+        if stat.S_ISREG(found.st_mode) and found.st_size <= _IN_MEMORY:
+            return self._copy.open()
+        return self._on_disk()
+
+    def _on_disk(self) -> io.BufferedReader:
+        """The file itself."""
+        with _in_words(self.path):
+            mode = os.stat(self.path).st_mode
+            if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
                 raise DataFileError(self.path, "a device, where a file was expected")
-            if stat.S_ISREG(found.st_mode) and found.st_size <= _IN_MEMORY:
-                return self._copy.open()
             return open(self.path, "rb")
 
     @cached_property

@@ -306,7 +306,7 @@ def undeclared(
     lines += [f"  {quoted(one.column):{width}}  {one.told}" for one in columns[:_LISTED]]
     lines += [f"  and {len(columns) - _LISTED:,} more"] if len(columns) > _LISTED else []
     lines += [one.told for one in found if not one.column] + ([label] if label else [])
-    options = [text for one in found for text in one.options()]
+    options = [text for own in dict.fromkeys(tuple(one.options()) for one in found) for text in own]
     return UndeclaredColumnsError(where, "\n".join(lines), options, _call(encoder, found))
 
 
