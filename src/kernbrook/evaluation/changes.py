@@ -110,7 +110,7 @@ class Changes:
     >>> changes = Changes(numbers=False)
     >>> changes.add(rng.random(4000) < np.repeat([0.1, 0.3], 2000), np.arange(4000) + 1)
     >>> [(change.row, round(change.before, 2), round(change.after, 2)) for change in changes.found]
-    [(2017, 0.1, 0.29)]
+    [(1985, 0.1, 0.31)]
     """
 
     def __init__(self, numbers: bool, kept: int | None = KEPT):
