@@ -175,7 +175,7 @@ def test_predictions_are_judged_where_there_are_labels(positive):
     X, y = opened("text", 20).read()
     if positive:
         y = np.where(y == "yes", 1.0, np.where(y == "no", -1.0, np.nan))
-    model.partial_fit(X, y, classes=[-1, 1] if positive else ["no", "yes"])
+    model.learn(X, y, classes=[-1, 1] if positive else ["no", "yes"])
     tally = Tally.of(model, positive, None)
     X, y = opened("text").read()
     said = said_of(model, X)
