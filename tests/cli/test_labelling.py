@@ -444,7 +444,7 @@ def test_help_is_brief(kernbrook):
     code, out, _ = kernbrook("label", "--help")
     assert code == 0
     assert "MODEL" in out
-    assert len(out.splitlines()) < 68
+    assert len(out.splitlines()) < 74
 
 
 # -- a terminal -------------------------------------------------------------------------------

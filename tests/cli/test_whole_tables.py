@@ -172,3 +172,35 @@ def test_a_table_without_a_single_label(kernbrook, tmp_path):
     code, _, said = kernbrook(*TRAIN)
     assert code == 1
     assert "column 'label': no row has a label" in said
+
+
+def test_tables_that_differ_in_words_alone_are_two(kernbrook, tmp_path):
+    """The same day is told from another one by the words, too."""
+    rows = []
+    for i in range(80):
+        label = "bad" if i % 3 else "" if i % 2 else "fine"
+        rows.append(f"{'slow' if i % 3 else 'fast'} train {i % 7},{label}")
+    lines(tmp_path / "one.csv", "note,kind", rows)
+    lines(tmp_path / "two.csv", "note,kind", [row.replace("train", "tram") for row in rows])
+    options = ["--recipe", "perceptron", "--words", "note=256", "--positive", "bad"]
+    code, _, said = kernbrook("train", "one.csv", "--model", "m", *options)
+    assert code == 0
+    assert "13 rows without a label" in said
+    code, _, said = kernbrook("train", "one.csv", "--model", "m", "--go-on")
+    assert (code, "its 80 rows are those of 'one'" in said) == (1, True)
+    assert kernbrook("train", "two.csv", "--model", "m", "--go-on")[0] == 0
+    assert kb.load("m").n_rounds_ == 160
+    code, _, said = kernbrook("predict", "m", "two.csv", "--output", "o")
+    assert (code, "not counted: 13 rows without a label" in said) == (0, True)
+
+
+def test_why_where_columns_are_of_rows_before(kernbrook, tmp_path):
+    values = np.sin(np.arange(400) / 4).round(3).tolist()
+    lines(tmp_path / "t.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values)])
+    options = ["--recipe", "kernbrook-regression", "--lags", "1"]
+    assert kernbrook("train", "t.csv", "--model", "m", *options)[0] == 0
+    code, out, _ = kernbrook("explain", "m", "t.csv", "--row", "300", "--json", "-")
+    assert code == 0
+    told = json.loads(out)["explanation"]
+    values = {one["column"]: one["value"] for one in told["columns"]}
+    assert values["y"] == "labels of rows before"

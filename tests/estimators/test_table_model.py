@@ -172,6 +172,11 @@ def test_what_else_is_refused(model, tmp_path):
         kb.fit_table(trips(9), "late", encoder=3)
     with pytest.raises(kb.errors.UnknownNameError, match="unknown column 'lat'"):
         kb.fit_table(trips(9), "lat", encoder=LEVELS)
+    from sklearn.linear_model import SGDClassifier
+
+    for other in (kb.OnlineMKClassifier, SGDClassifier(), kb.VotedKernelClassifier(), "spa"):
+        with pytest.raises(InputError, match="model: expected one of ours that learns from a str"):
+            kb.fit_table(trips(9), "late", model=other, encoder=LEVELS)
     new = kb.TableModel(small(), LEVELS, "late")
     with pytest.raises(NotFittedError, match="nothing was learned yet"):
         new.predict(trips(9))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,7 +59,7 @@ Export = Annotated[
 ]
 
 
-@takes_tables
+@partial(takes_tables, lags=False)
 def label_data(
     model: Model,
     data: Data,

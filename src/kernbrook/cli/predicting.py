@@ -147,7 +147,7 @@ def predict(
     for line in told_of(tally.level_counts):
         say(line)
     if scheduler is None:
-        say_of_rows(stream.n_unlabelled, bad)
+        say_of_rows(0, bad)
     _show(tally)
     if json is not None:
         from kernbrook.reports.measured import predictions_json

@@ -83,17 +83,21 @@ _ENCODER: dict[str, Any] = {
         ),
     ],
 }
+_OF_LAGS = "lags", "delay", "labels_every"
 _WRITTEN = ("dates", "decimal", "thousands", "units")  # how values are written, not what they are
 
 
-def takes_tables(command: Callable[..., None]) -> Callable[..., None]:
+def takes_tables(command: Callable[..., None], lags: bool = True) -> Callable[..., None]:
     """A command whose `encoder` comes from the options that make one; None where none is given.
 
     Or whose `written` comes from those that say how values are written, for `open_like`.
+
+    lags : whether the rows of the command come in the order in which their labels do
     """
     own = signature(command, eval_str=True)
     shown: list[Parameter] = []
-    takes: dict[str, tuple[str, ...]] = {"encoder": (*_ENCODER,), "written": _WRITTEN}
+    of_encoder = tuple(option for option in _ENCODER if lags or option not in _OF_LAGS)
+    takes = {"encoder": of_encoder, "written": _WRITTEN}
     for parameter in own.parameters.values():
         if parameter.name in takes:
             name, options = parameter.name, takes[parameter.name]
@@ -106,7 +110,7 @@ def takes_tables(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(**given: Any) -> None:
         if given.get("lags") is None:
-            for option in (one for one in ("delay", "labels_every") if one in more):
+            for option in (one for one in _OF_LAGS[1:] if one in more):
                 if given[option] is not None:
                     raise InputError(f"--{option.replace('_', '-')}: goes with --lags")
         made = make(**{option: given[option] for option in options})
@@ -119,7 +123,7 @@ def takes_tables(command: Callable[..., None]) -> Callable[..., None]:
 
 def _encoder(**given: Any) -> Any:
     """The encoder that the options make, by their names; None where none is given."""
-    late = given.pop("delay") or 0, given.pop("labels_every") or 1
+    late = given.pop("delay", None) or 0, given.pop("labels_every", None) or 1
     if not any(given.values()):
         return None
     from kernbrook.checks import check
@@ -135,8 +139,8 @@ def _encoder(**given: Any) -> Any:
         given["thousands"],
         _units(given["units"]),
         _words(given["words"]),
-        _lags(given["lags"]),
-        *(late if given["lags"] else ()),
+        _lags(given.get("lags")),
+        *(late if given.get("lags") else ()),
     )
     check(encoder)
     check_marks(encoder.decimal, encoder.thousands)

@@ -51,7 +51,7 @@ def train_parts(
             level_counts=fitted.level_counts, n_unlabelled=fitted.rows - fitted.judged,
         )  # fmt: skip
         assert parts.source is not None
-        past = [Past(fitted.rows, fitted.rows, {"loss": fitted.loss}, name=parts.name)]
+        past = [Past(fitted.rows, fitted.judged, {"loss": fitted.loss}, name=parts.name)]
         checkpoint = Checkpoint(parts.source, fitted.rows, past, finished=True)
         save_checkpoint(estimator, checkpoint, path)
         return result

@@ -74,7 +74,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     """
 
     parameter_ranges: ClassVar = {
-        "model": Other("a model of ours"),
+        "model": Other("a model of ours", lambda value: _model(value)),
         "encoder": Other("None or a TableEncoder", lambda value: _encoder(value)),
         "label": Other("None or the name of a column", lambda value: _name(value)),
     }
@@ -281,6 +281,13 @@ def _tell(stream: TableStream) -> None:
     for one in told:
         warnings.warn(DataFileWarning(stream.name, one), stacklevel=4)
     warn_of(stream.level_counts, stream.name)
+
+
+def _model(value: Any) -> None:
+    if isinstance(value, type) or not hasattr(value, "learn"):
+        raise InputError(
+            f"model: expected one of ours that learns from a stream, got {shown(value)}"
+        )
 
 
 def _encoder(value: Any) -> None:

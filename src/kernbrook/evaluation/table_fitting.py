@@ -59,9 +59,11 @@ def fit_table(
     >>> model.predict([{"day": "sun", "km": 9}, {"day": "sat", "km": 1}])
     array(['True', 'False'], dtype='<U5')
     """
-    table = TableModel(None if model is None else clone(model), encoder, label)
+    asked = make_online(OURS["classification"], random_state=random_state)
+    table = TableModel(asked if model is None else model, encoder, label)
     stream = table.opened(data, True, on_bad_rows=on_bad_rows)
-    if model is None:
-        task = "classification" if classes is not None else task_of_labels(stream)
-        table.model = make_online(OURS[task], random_state=random_state)
+    if model is not None:
+        table.model = clone(model)
+    elif classes is None and task_of_labels(stream) == "regression":
+        table.model = make_online(OURS["regression"], random_state=random_state)
     return table.partial_fit(stream, classes=classes)

@@ -136,7 +136,10 @@ class TableStream(Stream):
         names = [name for name in self.encoder.columns_ if name not in self.matched.missing]
         for batch in self._records.batches(Wanted(names, self.encoder.decimal)):
             if row < batch.table.num_rows:
-                return dict(batch.table.slice(row, 1).to_pylist()[0])
+                found = dict(batch.table.slice(row, 1).to_pylist()[0])
+                if self.encoder.lags_of_label and self.encoder.label is not None:
+                    found[self.encoder.label] = "labels of rows before"
+                return found
             row -= batch.table.num_rows
         return None
 
