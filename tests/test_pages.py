@@ -136,19 +136,20 @@ def pages():
     return ["README.md", *(str(path.relative_to(docs.parent)) for path in sorted(found))]
 
 
-def commands():
-    """(commands in blocks, commands within lines) of all pages."""
-    in_blocks, in_lines = set(), set()
-    for page in pages():
+def commands(some=None):
+    """(commands in blocks, commands within lines) of all pages, or of some."""
+    in_blocks, in_lines = {}, {}  # in their order
+    for page in some or pages():
         text = beside_the_tests(page).read_text("utf-8")
         for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
             whole = block.replace("\\\n", "")
-            in_blocks.update(re.findall(r"^kernbrook .*", whole, re.M))
+            in_blocks |= dict.fromkeys(re.findall(r"^kernbrook .*", whole, re.M))
         prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
-        in_lines.update(re.findall(r"`(kernbrook [^`]*)`", prose))
-    clean = [{" ".join(one.split()) for one in found} for found in (in_blocks, in_lines)]
-    assert all(len(found) > 8 for found in clean)
-    return clean
+        in_lines |= dict.fromkeys(re.findall(r"`(kernbrook [^`]*)`", prose))
+    return [
+        dict.fromkeys(" ".join(one.split()) for one in found).keys()
+        for found in (in_blocks, in_lines)
+    ]
 
 
 def arguments(command):
@@ -156,9 +157,10 @@ def arguments(command):
 
 
 def test_every_command_on_the_pages_is_understood():
+    assert all(len(found) > 8 for found in commands())
     """It is parsed, not run: options and their values are known."""
     program = typer.main.get_command(app)
-    for command in set.union(*commands()):
+    for command in set().union(*commands()):
         name, *rest = arguments(command)
         if name.startswith("-"):  # an option of the program itself
             assert name in {given for one in program.params for given in one.opts}, command
@@ -195,7 +197,9 @@ def test_commands_in_blocks_run_as_they_are_written(tmp_path, monkeypatch, capfd
     for day, name in enumerate(("monday", "tuesday"), start=1):
         flights = [f"2024-01-0{day} {i % 24:02d}:00,{i},{['no', 'yes'][i % 2]}" for i in range(40)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["when,seats,late", *flights]))
-    wanted = [one for one in commands()[0] if not one.startswith("kernbrook reproduce")]
+    own = commands(["docs/first_table.md"])[0]  # with tables of its own
+    left_out = [*own, *(one for one in commands()[0] if one.startswith("kernbrook reproduce"))]
+    wanted = [one for one in commands()[0] if one not in left_out]
     assert len(wanted) >= 4
     after = "kernbrook predict", "kernbrook explain"
     for command in sorted(wanted, key=lambda one: (one.startswith(after), "--go-on" in one)):
@@ -205,6 +209,34 @@ def test_commands_in_blocks_run_as_they_are_written(tmp_path, monkeypatch, capfd
         assert end.value.code in (None, 0), f"{command}: {capfd.readouterr().err}"
     assert len((tmp_path / "predictions.txt").read_text().split()) == 100
     assert "<h1>Online learning on wdbc" in (tmp_path / "report.html").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_the_page_of_a_first_table(tmp_path, monkeypatch, capfd):
+    """Its tables, its commands in their order, what they print, and its code."""
+    monkeypatch.chdir(tmp_path)
+    text = beside_the_tests("docs/first_table.md").read_text("utf-8")
+    make, use = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    exec(make, {})
+    said = []
+    for command in [
+        "kernbrook train march.csv --model exams.kb",
+        *commands(["docs/first_table.md"])[0],
+    ]:
+        monkeypatch.setattr(sys, "argv", ["kernbrook", *arguments(command)])
+        with pytest.raises(SystemExit) as end:
+            run()
+        said += ["\n".join(capfd.readouterr())]
+        assert bool(end.value.code) == (len(said) == 1), f"{command}: {said[-1]}"
+    assert re.search(r"```text\n(.*?)```", text, re.S)[1] in said[0]
+    for line in (
+        "majority so far    38.25    0.6646  0.500",
+        "always 'benign', as learned      38.46",
+    ):
+        assert line in text
+        assert any(line in one for one in said)
+    exec(use, {})
+    assert capfd.readouterr().out.count("]") == 3
 
 
 def test_programs_and_tables_that_pages_name_are_there():
