@@ -175,6 +175,7 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
     @in_turn
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Forget what was learned, and learn from a frame, and its labels where lags need them."""
+        check(self)
         self._begun_with(eager(X), y)
         self.learn(X, y)
         return self
