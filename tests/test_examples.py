@@ -183,6 +183,9 @@ def test_the_page_on_watching_and_comparing(run):
     errors = {line.split()[0]: float(line.split()[1]) for line in said[5:9]}
     assert list(errors) == ["mine", "narrow", "linear", "window"]
     assert errors["mine"] == min(errors.values())
+    ours, trivial = (list(map(float, line.split()[:2])) for line in said[9:11])
+    assert ours[0] < trivial[0]
+    assert all(0.84 < coverage < 0.96 for _, coverage in (ours, trivial))
 
 
 def test_the_page_on_streams(run):
@@ -203,7 +206,7 @@ def test_the_page_on_tables(run):
 
 def test_the_page_on_training(run):
     said = run("docs/saving.md")[0].split("\n")
-    assert said == ["3000 True", "1024 1024", "976 976", ""]
+    assert said == ["3000 True", "1024 (1024, 2)", "976 (976, 2)", ""]
 
 
 def test_the_page_on_labels(run):
@@ -278,6 +281,16 @@ def test_the_page_on_cells(run):
     assert weight > 0.5  # of 17
     assert last < alone < 0.2
     assert len(names["y"]) == 20000
+
+
+@pytest.mark.slow
+def test_the_page_on_why(run):
+    said, names = run("docs/why.md")
+    assert set(names["found"].columns[:2]) == {1, 3}
+    assert names["found"].mean[1] > 5 * names["found"].mean[2]
+    one = names["one"]
+    assert said.splitlines()[1].startswith("probability ")
+    assert one.base + one.contributions.sum() == pytest.approx(one.score, abs=1e-9)
 
 
 @pytest.mark.slow
@@ -386,6 +399,7 @@ FEW_ROWS = {
     "svmlight": "--rows 100",
     "upkeeps": "--rows 60 --budgets 10",
     "voted": "--only large --rows 100",
+    "why": "--rows 400 --columns 5",
 }
 
 

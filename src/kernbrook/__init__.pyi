@@ -3,6 +3,7 @@ from . import combiners as combiners
 from . import distributed as distributed
 from . import errors as errors
 from . import evaluation as evaluation
+from . import explaining as explaining
 from . import features as features
 from . import kernels as kernels
 from . import labels as labels
@@ -25,6 +26,8 @@ from .estimators.voted import VotedKernelClassifier as VotedKernelClassifier
 from .estimators.voted_grid import VotedKernelClassifierCV as VotedKernelClassifierCV
 from .evaluation.comparing import compare as compare
 from .evaluation.prequential import prequential as prequential
+from .explaining.contributions import explain as explain
+from .explaining.importance import importance as importance
 from .features import *
 from .kernels import *
 from .labels import *

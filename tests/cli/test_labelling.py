@@ -9,12 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kernbrook as kb
+from kernbrook.cli.questions import percent
 from kernbrook.evaluation.checkpoints import load_checkpoint
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
@@ -60,15 +62,27 @@ def test_answers_from_a_pipe(kernbrook, flowers):
     assert err.count(PROMPT) == len(rows)
     summary = dict(re.split(r"  +", line) for line in out.splitlines())
     saved = 80 - len(rows)
-    right = sum(line["predicted"] == line["label"] for line in logged())
+    right, of = sum(line["predicted"] == line["label"] for line in logged()), len(rows) - 1
+    given = Counter(line["label"] for line in logged())  # all that the model has learned
+    most = max(sorted(given), key=given.get)
+    times = sum(line["label"] == most for line in logged()[1:])
+    errors = [f"{100 * (of - n) / of:.2f} %" for n in (right, times)]
+    verdict = f"Better than always saying {most!r} on these rows."
+    if right <= times:
+        verdict = f"No better than always saying {most!r}, the label learned most often: error "
+        verdict += f"{errors[0]} against {errors[1]}."
     assert summary == {
         "rows": "80 of 80",
         "labels given": f"{len(rows)}",
         "skipped": "0",
         "labels saved": f"{saved} ({100 * saved / 80:.0f} %)",
-        "model right": f"{right} of {len(rows) - 1} that it asked about, the hard ones",
+        "model right": f"{right} of {of} ({100 * right / of:.0f} %) that it asked about, the hard "
+        "ones",
+        "trivial rule": f"{times} of {of} ({100 * times / of:.0f} %) by always saying {most!r}",
+        "": verdict,
         "answers": "m.labels.jsonl",
         "next": "kernbrook predict m flowers.csv",
+        "or": "kernbrook label m flowers.csv --export labels.csv",
     }
     before = Path("m").read_bytes()
     assert kernbrook(*command)[:2] == (0, out)
@@ -121,20 +135,24 @@ def test_what_is_shown(kernbrook, flowers):
     row, seen = rows[-1], X[: rows[-1]]
     shown = screens[-1].splitlines()
     assert shown[0] == f"{row} of 80   asked {len(rows) - 1} of {row - 1}   saved {row - len(rows)}"
-    usual = f"usual {seen[:, 0].mean():.4g} ± {seen[:, 0].std():.4g}"
+    assert 1 < seen[:, 0].std() < 9  # which has one digit behind the point
+    usual = f"usual {seen[:, 0].mean():.1f} ± {seen[:, 0].std():.1f}"
     assert re.fullmatch(rf"  width  +{X[row - 1, 0]:g}   {re.escape(usual)}", shown[1])
     model = kb.recipes.make("omkc-dd", random_state=0).set_params(labels=kb.MarginSampling())
     model.learn(X[: row - 1], np.array(truth[: row - 1]))
-    vote = model.decision_function(X[[row - 1]])[0]
+    chances = model.predict_proba(X[[row - 1]])[0]
     answers = logged()[1:-1]
     right = sum(line["predicted"] == line["label"] for line in answers)
     record = f"right on {right} of {len(answers)} so far"
-    assert shown[5] == f"the model expects {'yes' if vote >= 0 else 'no'}; {record}"
+    sure = f"{percent(chances.max())} sure of {['no', 'yes'][chances.argmax()]}"
+    assert shown[5] == f"the model is {sure}; {record}"
+    first, second = ("no", "yes") if chances[0] >= chances[1] else ("yes", "no")
+    close = chances.max() <= 1.5 * chances.min()
+    drawn = "by chance: the surer it is, the seldomer it asks"
     assert shown[6:9] == [
-        f"   1  no    vote {-vote:7.3g}",
-        f"   2  yes   vote {vote:7.3g}",
-        "why it asks: by chance: always where the classes are equal, every second time where they "
-        "are 0.2 apart, seldom where they are far apart",
+        f"   1  no    {percent(chances[0]):>9}",
+        f"   2  yes   {percent(chances[1]):>9}",
+        f"why it asks: {f'{first} and {second} are close' if close else drawn}",
     ]
 
 
@@ -265,8 +283,14 @@ def test_numbers(kernbrook, flowers):
     shown = re.findall(r"the model expects (\S+); off by (\S+) on (\d+) so far", err)
     errors = [line["predicted"] - line["label"] for line in logged()[1:] if line["label"]]
     off = np.sqrt(np.mean(np.square(errors)))
-    assert shown[-1] == (f"{kb.load('m').predict(X[[5]])[0]:.6g}", f"{off:.3g}", "3")
-    assert re.search(rf"^rms error +{re.escape(f'{off:.4g}')}$", out, re.M)
+    assert shown[-1] == (f"{kb.load('m').predict(X[[5]])[0]:.4g}", f"{off:.3g}", "3")
+    assert f"\nrms error     {off:.4g} on 3 labels that it asked for\n" in out
+    labels = [line["label"] for line in logged() if line["label"]]
+    mean = np.mean(labels)
+    rule = np.sqrt(np.mean((np.array(labels[1:]) - mean) ** 2))
+    assert f"\ntrivial rule  {rule:.4g} on 3 labels by always saying {mean:.4g}\n" in out
+    assert (f"Better than always saying {mean:.4g}" in out) == (off < rule)
+    assert (f"No better than always saying {mean:.4g}" in out) == (off >= rule)
 
 
 def test_wide_rows(kernbrook, tmp_path):
@@ -280,9 +304,9 @@ def test_wide_rows(kernbrook, tmp_path):
     command = ["label", "all", "wide.svm", "--classes", "1,2"]
     _, _, err = kernbrook(*command, typed=["1"] * 30)
     screen = err.split("\nrow ")[15].splitlines()
-    assert re.match(r"  feature 8  +50   usual 3\.\d+ ± 12\.\d+", screen[1])
-    assert [line.split()[0] for line in screen[1:12]] == ["feature"] * 11
-    assert screen[12] == "  and 29 others, less unusual"
+    assert re.match(r"  feature 8  +50   usual 4 ± 12", screen[1])
+    assert [line.split()[0] for line in screen[1:13]] == ["feature"] * 12
+    assert screen[13] == "  and 28 others, less unusual"
     sparse = ["0 2:1 9:2.5", "0", "0 " + " ".join(f"{j}:1" for j in range(10, 30))]
     Path(tmp_path, "sparse.svm").write_text("\n".join(sparse * 10) + "\n")
     kb.save(kb.OnlineMKClassifier(random_state=0), "some")
@@ -291,7 +315,7 @@ def test_wide_rows(kernbrook, tmp_path):
     screens = [screen.splitlines() for screen in err.split("\nrow ")[1:]]
     assert screens[0][1:4] == ["  feature 2    1", "  feature 9  2.5", ""]
     assert screens[1][1:3] == ["  all features are 0", ""]
-    assert screens[2][12] == "  and 9 other nonzero ones, less unusual"
+    assert screens[2][13] == "  and 8 other nonzero ones, less unusual"
     assert screens[27][1:3] == screens[0][1:3]
 
 
@@ -303,10 +327,10 @@ def test_many_classes(kernbrook, flowers):
     assert code == 0
     assert [line["label"] for line in logged()] == ["c07", "c05", "c19", "c29"]
     screen = err.split("\nrow ")[3].splitlines()
-    start = next(i for i, line in enumerate(screen) if line.startswith("the model expects"))
-    votes = [float(line.split()[-1]) for line in screen[start + 1 : start + 10]]
-    assert votes == sorted(votes, reverse=True)
-    assert screen[start].split()[3].rstrip(";") == screen[start + 1].split()[1]
+    start = next(i for i, line in enumerate(screen) if line.startswith("the model is"))
+    chances = [line.split()[-2] for line in screen[start + 1 : start + 10]]
+    assert chances == sorted(chances, key=float, reverse=True)
+    assert screen[start].split(" sure of ")[1].split(";")[0] == screen[start + 1].split()[1]
     assert screen[start + 10] == "  and 21 others, see ?"
     helped = err.split("Type the label")[1]
     assert all(f"{i + 1:2}  c{i:02}" in helped for i in range(30))
@@ -420,7 +444,7 @@ def test_help_is_brief(kernbrook):
     code, out, _ = kernbrook("label", "--help")
     assert code == 0
     assert "MODEL" in out
-    assert len(out.splitlines()) < 66
+    assert len(out.splitlines()) < 68
 
 
 # -- a terminal -------------------------------------------------------------------------------

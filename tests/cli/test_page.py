@@ -1,182 +1,58 @@
-"""The page to label on: what the browser is told, who is refused, what a person meets there."""
+"""The page to label on: what the browser is told, who is refused, what a kill may not cost."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
-import zlib
-from pathlib import Path
 
 import numpy as np
-import plain
 import pytest
+from sittings import (
+    Program,
+    Sitting,
+    X,
+    Y,
+    flowers_in,
+    free_port,
+    label_all,
+    machine,
+    other_than,
+    png,
+    regressor,
+    row_of,
+    sittings_in,
+    truth,
+)
 
 import kernbrook as kb
 from kernbrook.cli.page import Page, keys_of, kind_of, picture
-from kernbrook.cli.questions import Aside
+from kernbrook.cli.page_address import PageAddress, Place
+from kernbrook.cli.questions import Rows, percent
 from kernbrook.errors import InputError
 from kernbrook.evaluation.answers import answers_beside
 from kernbrook.evaluation.checkpoints import load_checkpoint
-from kernbrook.evaluation.classes import named_classes
 from kernbrook.evaluation.labelling import label
 from kernbrook.evaluation.sources import Source, open_like
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, links and pipes")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
-Y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, "yes", "no").tolist()
-
-
-def png(red, green, blue, width=60, height=40):
-    """An image of one colour."""
-
-    def part(kind, data):
-        check = struct.pack(">I", zlib.crc32(kind + data))
-        return struct.pack(">I", len(data)) + kind + data + check
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    rows = (b"\0" + bytes([red, green, blue]) * width) * height
-    body = part(b"IHDR", head) + part(b"IDAT", zlib.compress(rows)) + part(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + body
 
 
 @pytest.fixture
 def flowers(tmp_path):
-    """flowers.csv: an image and a note beside three features, one row each of what can go wrong."""
-    (tmp_path / "img").mkdir()
-    lines = ["photo,width,note,height,the colour of it"]
-    for i, row in enumerate(X.tolist(), start=1):
-        (tmp_path / "img" / f"{i}.png").write_bytes(png(255 - 4 * i, 4 * i, 99))
-        note = f'"note {i}, <b>not bold</b>"' if i % 2 else "7"
-        lines.append(f"img/{i}.png,{row[0]},{note},{row[1]},{row[2]}")
-    lines[2] = lines[2].replace("img/2.png", "/etc/hostname")
-    lines[3] = lines[3].replace("img/3.png", "absent.png")
-    path = tmp_path / "flowers.csv"
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def machine():
-    return plain.classifier(labels=kb.RandomLabels(0.7), random_state=3)
-
-
-def regressor():
-    return plain.regressor([kb.Gaussian(sigma=1.0)], labels="all", random_state=3)
-
-
-class Sitting:
-    """A labelling in a thread of its own, and its page."""
-
-    def __init__(self, path, data, fresh=machine, classes=("no", "yes"), image=None, text=None):
-        known = load_checkpoint(path) if path.exists() else (fresh(), None)
-        model, checkpoint = known
-        aside = [name for name in (image, text) if name]
-        stream = open_like(checkpoint and checkpoint.source, str(data), aside=aside)
-        source = Source.of_stream(stream)
-        names = None if classes is None else list(classes)
-        self.page = Page(
-            stream, source, named_classes(model, names), Aside(stream, text, image),
-            Path(data).parent, 0,
-        )  # fmt: skip
-        self.page.__enter__()
-        self.base, self.token = self.page.address.split("?token=")
-        self.state = self.error = None
-
-        def run():
-            try:
-                self.state = label(
-                    stream, model, path, self.page.ask, source=source, checkpoint=checkpoint,
-                    classes=names, end=self.page.end, progress=self.page.passing,
-                )  # fmt: skip
-                self.page.close([("rows", "some")], self.state.finished)
-            except BaseException as error:
-                self.error = error
-            finally:
-                self.page.__exit__()
-
-        self.thread = threading.Thread(target=run)
-        self.thread.start()
-
-    def send(self, path, values=None, token=None, data=None, **headers):
-        """(status, JSON or bytes, headers) of an answer."""
-        names = {name.replace("_", "-"): value for name, value in headers.items()}
-        address = f"{self.base}{path}{'&' if '?' in path else '?'}token={token or self.token}"
-        if values is not None:
-            data = json.dumps(values).encode()
-        if data is not None:
-            names = {"Content-Type": "application/json", **names}
-        request = urllib.request.Request(address, data, names)
-        try:
-            with urllib.request.urlopen(request, timeout=60) as reply:
-                body, status, told = reply.read(), reply.status, reply.headers
-        except urllib.error.HTTPError as error:
-            body, status, told = error.read(), error.code, error.headers
-        is_json = told.get_content_type() == "application/json"
-        return status, json.loads(body) if is_json else body, told
-
-    def view(self):
-        """What is shown, once it is no waiting."""
-        shown, end = {"number": ""}, time.monotonic() + 100
-        while time.monotonic() < end:
-            status, shown, _ = self.send(f"question?after={shown['number']}")
-            assert status == 200, shown
-            if shown["kind"] != "working":
-                return shown
-        raise AssertionError(shown)
-
-    def say(self, word, shown=None, **values):
-        return self.send(word, {"number": (shown or self.view())["number"], **values})
-
-    def end(self):
-        self.thread.join(60)
-        assert not self.thread.is_alive()
-        if self.error is not None:
-            raise self.error
-        return self.state
-
-
-def row_of(shown):
-    return int(re.match(r"row (\d+) of 60", shown["row"])[1])
-
-
-def truth(shown):
-    return ["no", "yes"].index(Y[row_of(shown) - 1])
-
-
-def label_all(sitting):
-    """Answer as hidden labels would, to the end."""
-    while (shown := sitting.view())["kind"] == "question":
-        assert sitting.say("answer", shown, **{"class": truth(shown)})[0] == 200
-    if shown["kind"] == "end":
-        sitting.say("quit", shown)
-    return sitting.end()
+    return flowers_in(tmp_path)
 
 
 @pytest.fixture
 def sit(tmp_path):
-    """Begin sittings; they are ended."""
-    sittings = []
-
-    def begin(*arguments, **options):
-        sittings.append(Sitting(tmp_path / "m", *arguments, **options))
-        return sittings[-1]
-
-    yield begin
-    for sitting in sittings:
-        while sitting.thread.is_alive():
-            sitting.say("quit")
-            sitting.thread.join(0.2)
+    with sittings_in(tmp_path) as begin:
+        yield begin
 
 
 # -- what is asked and answered ---------------------------------------------------------------
@@ -198,15 +74,15 @@ def test_a_sitting(sit, flowers, tmp_path):
         shown = sitting.view()
         row = question.row
         assert (row_of(shown), shown["given"], shown["saved"]) == (row, given, saved)
-        assert [(cell["name"], float(cell["value"])) for cell in shown["features"]] == list(
+        assert [(cell["name"], float(cell["value"])) for cell in shown["columns"]] == list(
             zip(["width", "height", "the colour of it"], X[row - 1].tolist(), strict=True)
         )
         assert shown["text"] == (f"note {row}, <b>not bold</b>" if row % 2 else "7")
         assert shown["predicted"] == (None if given == 0 else question.predicted)
-        votes = question.votes if given else [None, None]
+        chances = question.chances if given else [None, None]
         assert [label["label"] for label in shown["labels"]] == ["no", "yes"]
-        for found, vote in zip(shown["labels"], votes, strict=True):
-            assert found["vote"] == (None if vote is None else f"{vote:.3g}")
+        for found, chance in zip(shown["labels"], chances, strict=True):
+            assert found["chance"] == (None if chance is None else percent(chance))
         assert shown["why"] == (
             "by chance: of all rows it asks about 70 %"
             if given
@@ -257,7 +133,7 @@ def test_undo_skip_and_stop(sit, flowers, tmp_path):
     assert sitting.say("answer", first, **wrong)[0] == 200
     second = sitting.view()
     assert sitting.say("answer", second, skip=True)[0] == 200
-    assert [one["label"] for one in sitting.view()["last"]] == [None, Y_wrong(first)]
+    assert [one["label"] for one in sitting.view()["last"]] == [None, other_than(first)]
     for again in (second, first):
         assert sitting.say("undo")[0] == 200
         assert sitting.view()["row"] == again["row"]
@@ -279,10 +155,6 @@ def test_undo_skip_and_stop(sit, flowers, tmp_path):
     whole = tmp_path / "whole"
     label_all(Sitting(whole, flowers, image="photo", text="note"))
     assert (tmp_path / "m").read_bytes() == whole.read_bytes()
-
-
-def Y_wrong(shown):
-    return ["yes", "no"][truth(shown)]
 
 
 def test_the_last_answer_is_taken_back_at_the_end(sit, flowers, tmp_path):
@@ -392,15 +264,13 @@ def test_who_is_refused(sit, flowers):
         assert raw.recv(100).startswith(b"HTTP/1.0 501")
 
 
-def test_only_this_machine(sit, flowers):
+def test_only_this_machine(sit, flowers, tmp_path):
     sitting = sit(flowers, image="photo", text="note")
     assert sitting.page._server.server_address[0] == "127.0.0.1"
     port = sitting.page._server.server_port
-    with pytest.raises(InputError, match=rf"--port {port}: "):
-        Page(
-            kb.open_stream((X, np.zeros(60))), Source(3), None,
-            Aside(kb.open_stream((X, np.zeros(60))), None, None), Path(), port,
-        )  # fmt: skip
+    told = f"--port {port}: another program uses it; give another port, or none to take a free one"
+    with pytest.raises(InputError, match=f"^{re.escape(told)}$"):
+        page_at(tmp_path, port)
 
 
 def test_the_page_loads_nothing_from_elsewhere(sit, flowers):
@@ -465,27 +335,94 @@ def test_kinds_and_keys():
     assert keys_of(["2", "x", "y"]) == ["2", "1", "3"]
 
 
-# -- the program ------------------------------------------------------------------------------
+# -- the address -------------------------------------------------------------------------------
 
 
-class Program(Sitting):
-    """`kernbrook label --web` in a process of its own."""
+def page_at(folder, port=None):
+    rows = kb.open_stream((X, np.zeros(60)))
+    return Page(
+        rows, Rows(rows, Source(3), None, None), None, folder, PageAddress(folder / "m"), port
+    )
 
-    def __init__(self, folder, *more):
-        self.process = subprocess.Popen(
-            [
-                sys.executable, "-m", "kernbrook", "label", "m", "flowers.csv", "--web",
-                "--recipe", "omkc-dd", "--classes", "no,yes", "--image", "photo", "--text", "note",
-                *more,
-            ],
-            cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        line = self.process.stderr.readline()
-        self.base, self.token = re.search(r"label at (\S+)\?token=(\S+) \(Ctrl-C", line).groups()
 
-    def end(self):
-        out, err = self.process.communicate(timeout=100)
-        return self.process.returncode, out, err
+def test_the_address_is_kept_while_the_page_may_be_open(sit, flowers, tmp_path):
+    """After a kill it is the same; after an end that was asked for, and elsewhere, another one."""
+    kept = PageAddress(tmp_path / "m")
+    sitting = sit(flowers, image="photo", text="note")
+    sitting.view()
+    place = kept.known()
+    assert sitting.page.address == f"http://127.0.0.1:{place.port}/?token={place.token}"
+    if os.name == "posix":
+        assert kept.path.stat().st_mode & 0o777 == 0o600
+    with page_at(tmp_path) as second:  # the port is taken: it may be by anybody
+        assert f":{place.port}/" not in second.address
+        assert place.token not in second.address
+    with pytest.raises(InputError, match=f"--port {place.port}: another program uses it"):
+        page_at(tmp_path, place.port)
+    assert kept.known() == place
+    sitting.say("quit")
+    assert sitting.view()["again"] is False
+    sitting.end()
+    assert kept.known() is None
+    kept.keep(place)
+    for port in (None, place.port):
+        with page_at(tmp_path, port) as again:
+            assert again.address == sitting.page.address
+    with page_at(tmp_path, free_port()) as elsewhere:
+        assert place.token not in elsewhere.address
+    assert kept.known() == place
+
+
+TOKEN = "a" * 32
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "{", "[]", "null", "\udcff", "[" * 9000, "{}", '{"port": 80}',
+        '{"port": 80, "token": 1}', '{"port": 80, "token": "short"}',
+        f'{{"port": 0, "token": "{TOKEN}"}}', f'{{"port": true, "token": "{TOKEN}"}}',
+        f'{{"port": 99999, "token": "{TOKEN}"}}', f'{{"port": 80, "token": "{TOKEN}", "more": 1}}',
+        f'{{"port": 80, "token": "{TOKEN[1:]}é"}}',
+    ],
+)  # fmt: skip
+def test_what_is_no_address(tmp_path, text):
+    kept = PageAddress(tmp_path / "m")
+    kept.path.write_bytes(text.encode(errors="surrogateescape"))
+    assert kept.known() is None
+    with page_at(tmp_path) as page:
+        assert page.address
+
+
+def test_no_address_can_be_kept(tmp_path):
+    kept = PageAddress(tmp_path / "absent" / "m")
+    kept.keep(Place(80, TOKEN))
+    kept.forget()
+    assert kept.known() is None
+
+
+def test_ports_that_cannot_be_had(tmp_path, monkeypatch):
+    def refused(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("socketserver.TCPServer.server_bind", refused)
+    told = "--port 80: Permission denied; give another port, or none to take a free one"
+    with pytest.raises(InputError, match=f"^{re.escape(told)}$"):
+        page_at(tmp_path, 80)
+
+
+def test_no_two_runs_have_the_same_numbers(sit, flowers, tmp_path):
+    """An answer to what a page was shown by the run before is refused."""
+    sitting = sit(flowers, image="photo", text="note")
+    shown = sitting.view()
+    sitting.say("quit", shown)
+    sitting.end()
+    later = sit(flowers, image="photo", text="note")
+    assert later.say("answer", shown, **{"class": 0})[0] == 409
+    assert later.view()["row"] == shown["row"]
+
+
+# -- the program -------------------------------------------------------------------------------
 
 
 @POSIX
@@ -517,150 +454,8 @@ def test_killed_and_gone_on_with(flowers, tmp_path):
     sitting = Program(tmp_path)
     code, out, err = label_all(sitting)
     assert (code, err) == (0, "")
-    assert out.endswith("next          kernbrook predict m flowers.csv\n")
+    export = "kernbrook label m flowers.csv --export labels.csv"
+    assert out.endswith(f"next          kernbrook predict m flowers.csv\nor            {export}\n")
     command = [sys.executable, "-m", "kernbrook", "predict", "m", "flowers.csv"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert len(done.stdout.splitlines()) == 60
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-# -- the browser ------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("there is no chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def tab(chromium):
-    """A page of the browser; what it asks for elsewhere, and errors of its script, are no good."""
-    tab, bad = chromium.new_page(viewport={"width": 420, "height": 900}), []
-    tab.on("pageerror", lambda error: bad.append(str(error)))
-    tab.on("console", lambda said: bad.append(said.text) if "Policy" in said.text else None)
-    tab.on(
-        "request",
-        lambda one: (
-            None if one.url.startswith(("http://127.0.0.1:", "data:")) else bad.append(one.url)
-        ),
-    )
-    yield tab
-    tab.close()
-    assert not bad
-
-
-def told(tab, text):
-    """Wait until the page says what begins so."""
-    start = re.compile(f"^{re.escape(text)}")
-    tab.locator("#said").filter(has_text=start).wait_for(timeout=60_000)
-
-
-@pytest.mark.slow
-def test_with_keys_alone(sit, flowers, tmp_path, tab):
-    """Label, err, undo, skip and stop by keys; on the width of a phone nothing hangs over."""
-    sitting = sit(flowers, image="photo", text="note")
-    tab.goto(sitting.page.address)
-    heading, said = tab.locator("#where"), tab.locator("#said")
-
-    def answer(key, then):
-        before, end = said.text_content(), time.monotonic() + 60
-        tab.keyboard.press(key)
-        while (now := said.text_content()) == before and time.monotonic() < end:
-            time.sleep(0.01)
-        assert now.startswith(then)
-
-    tab.wait_for_selector("#where:not(:empty)")
-    assert heading.inner_text() == "row 1 of 60"
-    assert tab.locator("#text").inner_text() == "note 1, <b>not bold</b>"
-    assert tab.evaluate("document.querySelector('#image').naturalWidth") == 60
-    assert tab.locator("#features tr").all_inner_texts()[0].split() == ["width", f"{X[0, 0]:g}"]
-    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    answer("u", "There is no answer to take back.")
-    wrong, right = [1 - ["no", "yes"].index(Y[0]) + 1, ["no", "yes"].index(Y[0]) + 1]
-    answer(str(wrong), f"Saved: {Y_wrong({'row': 'row 1 of 60'})}. row ")
-    second = heading.inner_text()
-    answer("s", "Skipped. row ")
-    answer("u", f"Taken back: {second.split(' of')[0]}, skipped. {second}")
-    answer("u", f"Taken back: row 1, {Y_wrong({'row': 'row 1 of 60'})}. row 1 of 60")
-    answer(str(right), f"Saved: {Y[0]}. {second}")
-    assert tab.locator("#last li").all_inner_texts() == [f"row 1: {Y[0]}"]
-    assert tab.locator("#counts").inner_text().startswith("1 asked of ")
-    assert (
-        tab.locator("#why").inner_text() == "why it asks: by chance: of all rows it asks about 70 %"
-    )
-    while heading.inner_text() != "row 60 of 60" and not tab.locator("#finish").is_visible():
-        row = int(heading.inner_text().split()[1])
-        answer(str(["no", "yes"].index(Y[row - 1]) + 1), f"Saved: {Y[row - 1]}. ")
-    if not tab.locator("#finish").is_visible():
-        answer(str(["no", "yes"].index(Y[59]) + 1), f"Saved: {Y[59]}. ")
-    assert said.text_content().endswith("No row is left.")
-    assert tab.evaluate("document.activeElement.id") == "finish"
-    tab.keyboard.press("Enter")
-    tab.wait_for_selector("#over:not([hidden])")
-    assert tab.locator("#ended").inner_text() == "Every row is through"
-    assert sitting.end().finished
-    label_all(Sitting(tmp_path / "whole", flowers, image="photo", text="note"))
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
-
-
-@pytest.mark.slow
-def test_with_the_mouse_and_for_a_screen_reader(sit, flowers, tmp_path, tab):
-    """Buttons have names; a row without its image says so; a page that is closed loses nothing."""
-    sitting = sit(flowers, image="photo", text="note")
-    tab.goto(sitting.page.address)
-    tab.get_by_role("button", name="no").click()
-    tab.get_by_role("button", name="Undo").click()
-    told(tab, "Taken back: row 1")
-    for name in ("yes", "Skip", "Undo", "Stop"):
-        assert tab.get_by_role("button", name=name).is_visible()
-    assert tab.get_by_role("status").text_content() == "Taken back: row 1, no. row 1 of 60"
-    assert tab.get_by_role("img", name="img/1.png").is_visible()
-    tab.get_by_role("button", name="no").click()
-    told(tab, "Saved: no")
-    row = tab.locator("#where").inner_text()
-    shown = sitting.view()
-    if shown["problem"]:
-        assert shown["problem"] in tab.locator("#picture").inner_text()
-        assert not tab.get_by_role("img").is_visible()
-    tab.goto("about:blank")
-    tab.goto(sitting.page.address)
-    tab.wait_for_selector("#where:not(:empty)")
-    assert tab.locator("#where").inner_text() == row
-    tab.get_by_role("button", name="Stop").click()
-    tab.wait_for_selector("#over:not([hidden])")
-    assert tab.locator("#ended").inner_text() == "Stopped: the same command goes on"
-    assert not sitting.end().finished
-
-
-@pytest.mark.slow
-def test_numbers_are_typed(sit, flowers, tmp_path, tab):
-    sitting = sit(flowers, fresh=regressor, classes=None, image="photo", text="note")
-    tab.goto(sitting.page.address)
-    tab.wait_for_selector("#value")
-    for keys in ("1.5", "u", "-2e-1"):
-        if keys == "u":
-            tab.keyboard.type(keys)
-            told(tab, "Taken back")
-            continue
-        tab.keyboard.type(keys)
-        tab.keyboard.press("Enter")
-        told(tab, "Saved")
-    tab.keyboard.type("1,5")
-    tab.keyboard.press("Enter")
-    told(tab, "expected a number")
-    tab.keyboard.press("q")
-    tab.wait_for_selector("#over:not([hidden])")
-    sitting.end()
-    lines = [json.loads(line) for line in answers_beside(tmp_path / "m").read_text().splitlines()]
-    assert [line.get("label", line.get("undo")) for line in lines[1:]] == [1.5, 1, -0.2]

@@ -73,8 +73,8 @@ def test_train_predict_and_compare(kernbrook, folder, name):
     assert (code, err.splitlines()[-1]) == (0, "wrote b.kb")
     assert "standard input" in out
     (first, known), (second, other) = map(load_checkpoint, models)
-    assert (known.data, other.data) == (["rows"], ["standard input"])
-    assert replace(other, data=known.data) == known
+    assert (known.last.name, other.last.name) == ("rows", "standard input")
+    assert replace(other, past=[replace(other.last, name="rows")]) == known
     for path, model in zip(models, (first, second), strict=True):
         kb.save(model, path)
     assert models[0].read_bytes() == models[1].read_bytes()

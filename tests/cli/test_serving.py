@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import socket
 import sys
 
@@ -75,6 +76,21 @@ def test_an_answer_and_no_word(server, capfd, head, body, status):
     assert found.split(b" ", 2)[1] == b"%d" % status
     assert capfd.readouterr() == ("", "")
     assert b" 200 " in answered(server, [b"GET /?token=TOKEN HTTP/1.1"])
+
+
+def test_who_knows_the_token_can_prove_it(server, capfd):
+    """To who does not say it; but under no other name, and to no page from elsewhere."""
+    for nonce, text in ((b"nonce=abc", b"abc"), (b"", b""), (b"nonce=%C3%A9&nonce=x", b"x")):
+        found = answered(server, [b"GET /hello?" + nonce + b" HTTP/1.1"])
+        proof = hmac.new(server.token.encode(), text, "sha256").hexdigest()
+        assert found.endswith(b'{"proof": "%s"}' % proof.encode())
+    for line in (b"Origin: https://example.org", b"Host: example.org"):
+        own = not line.startswith(b"Host")
+        found = answered(server, [b"GET /hello?nonce=abc HTTP/1.1", line], own=own)
+        assert b" 403 " in found
+        assert b"proof" not in found
+    assert b" 403 " in answered(server, [b"POST /hello?nonce=abc HTTP/1.1", JSON], b"{}")
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_request_without_a_version(server, capfd):

@@ -146,7 +146,7 @@ def test_a_file_in_the_way(kernbrook):
     before = Path("m").read_bytes()
     code, out, err = kernbrook("train", "wdbc", "--model", "m", "--recipe", "spa")
     assert (code, out) == (1, "")
-    assert "m is there already: resume (--resume) to go on from it, overwrite" in err
+    assert "m is there already: resume (--resume) to go on with the same data, go_on (--go-o" in err
     assert Path("m").read_bytes() == before
     assert kernbrook("train", "wdbc", "--model", "m", "--recipe", "spa", "--overwrite")[0] == 0
     assert Path("m").read_bytes() != before
@@ -250,15 +250,15 @@ def test_progress_in_a_line():
     X, y = kb.open_stream("friedman:400").read()
     model = kb.OnlineMKRegressor("amkl17", labels=kb.labels.RandomLabels(0.5), random_state=0)
     model.learn(X, y)
-    state = Training(model, rows=400, loss=400 * 0.0125, rows_read=400)
+    state = Training(model, name="x", rows=400, loss=400 * 0.0125, rows_read=400)
     asked = model.labels_asked_
-    assert _so_far("x", state) == f"x: 400 rows, mean squared error 0.0125, {asked} labels"
+    assert _so_far(state) == f"x: 400 rows, mean squared error 0.0125, {asked} labels"
     model = kb.recipes.make("omkl").fit(X, y)
-    state = Training(model, rows=400, loss=800.0, rows_read=400)
+    state = Training(model, name="x", rows=400, loss=800.0, rows_read=400)
     told = "400 rows, mean squared error 2, 6,800 support vectors"
-    assert _so_far("x", state) == f"x: {told}"
+    assert _so_far(state) == f"x: {told}"
     state.resumed_at, state.rows_read = 400, 100
-    assert _so_far("x", state) == "x: 100 rows read again"
+    assert _so_far(state) == "x: 100 rows read again"
 
 
 @POSIX
@@ -391,9 +391,9 @@ def test_other_data_or_settings_are_noticed(kernbrook, tmp_path):
     write(X[:1499], y[:1499])
     assert "it has seen 1500 rows, here are 1499" in refused()
     write(X, y, columns="a,b,d")
-    assert "features was ['a', 'b', 'c'] and is ['a', 'b', 'd']" in refused()
+    assert "missing 'c', unknown 'd'; a model that is trained with missing" in refused()
     write(X[:, :2], y, columns="a,b")
-    assert "n_features was 3 and is 2" in refused()
+    assert "missing 'c'; a model that is" in refused()
     write(X, y)
     assert "nothing new" in kernbrook(*command, *BPAS)[2]
 
@@ -435,7 +435,8 @@ def test_files_that_training_cannot_go_on_from(kernbrook):
 KILLS = """
 import contextlib, io, os, signal, sys
 from kernbrook.cli.main import run
-from kernbrook.evaluation.checkpoints import RowDigest, load_checkpoint
+from kernbrook.evaluation.checkpoints import load_checkpoint
+from kernbrook.evaluation.row_digests import RowDigest
 
 COMMAND = sys.argv[1:]
 sys.argv = ["kernbrook", "train", "waveform:600", *COMMAND[2:], "--model", "loaded"]
@@ -579,6 +580,11 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
 # -- predict ----------------------------------------------------------------------------------
 
 
+def told(err):
+    """How many rows were wrong, and of how many: above the table of measures."""
+    return err.splitlines()[0].rstrip()
+
+
 @pytest.fixture
 def trained(kernbrook, tmp_path):
     """A CSV file's model `m`, and rows that it has not seen."""
@@ -596,9 +602,9 @@ def test_predictions_are_those_of_the_model(kernbrook, trained, tmp_path):
     code, out, err = kernbrook("predict", "m", "new.csv")
     assert (code, out.splitlines()) == (0, expected)
     error = 100 * np.mean(np.array(expected) != np.where(y > 0, "yes", "no"))
-    assert err == f"error {error:.2f} % on 300 labelled rows\n"
+    assert told(err) == f"error {error:.2f} % on 300 labelled rows"
     code, out, _ = kernbrook("predict", "m", "new.csv", "--scores")
-    assert out.splitlines()[0] == "prediction,score"
+    assert out.splitlines()[0] == "prediction,score of yes"
     rows = [line.split(",") for line in out.splitlines()[1:]]
     assert [row[0] for row in rows] == expected
     assert [float(row[1]) for row in rows] == model.decision_function(X).tolist()
@@ -645,7 +651,12 @@ def test_labels_that_the_model_does_not_know_are_not_counted(kernbrook, tmp_path
     write_svmlight(tmp_path / "some.svm", X, labels)
     wrong = np.mean(kb.load("m").predict(X[:500]) != y[:500])
     err = kernbrook("predict", "m", "some.svm")[2]
-    assert err == f"error {100 * wrong:.2f} % on 500 labelled rows\n"
+    assert told(err) == f"error {100 * wrong:.2f} % on 500 labelled rows"
+    assert "not counted: 700 rows with a label that the model does not know" in err
+    write_svmlight(tmp_path / "none.svm", X, np.where(np.arange(1200) < 500, 8, 7))
+    assert kernbrook("predict", "m", "none.svm")[2] == (
+        "no row is judged; not counted: 1,200 rows with a label that the model does not know\n"
+    )
 
 
 def test_one_class_against_the_rest(kernbrook):
@@ -654,9 +665,8 @@ def test_one_class_against_the_rest(kernbrook):
     X, y = kb.open_stream("digits").read()
     expected = kb.load("m").predict(X)
     assert (code, out.splitlines()) == (0, list(map(str, expected)))
-    assert (
-        err == f"error {100 * np.mean((expected > 0) != (y == 8)):.2f} % on 1,797 labelled rows\n"
-    )
+    error = 100 * np.mean((expected > 0) != (y == 8))
+    assert told(err) == f"error {error:.2f} % on 1,797 labelled rows"
     write_svmlight(Path("bare.svm"), X[:20], np.zeros(20, dtype=int))
     assert kernbrook("predict", "m", "bare.svm")[2] == ""  # no 8 at all: these are no labels
 
@@ -803,13 +813,14 @@ def test_predicted_numbers(kernbrook, tmp_path):
     assert code == 0
     assert [float(line) for line in out.splitlines()] == expected.tolist()
     error = ((expected - y) ** 2).mean()
-    assert err == f"mean squared error {error:.4g} on 900 labelled rows\n"
+    assert told(err) == f"mean squared error {error:.4g} on 900 labelled rows"
     write_csv(tmp_path / "bare.csv", X)
     assert kernbrook("predict", "m", "bare.csv") == (0, out, "")
     write_svmlight(tmp_path / "bare.svm", X, np.zeros(900, dtype=int))
     assert kernbrook("predict", "m", "bare.svm") == (0, out, "")  # the same everywhere: no labels
     write_csv(tmp_path / "text.csv", X, y, label="y")
-    assert kernbrook("predict", "m", "text.csv") == (0, out, "")
+    said = "no row is judged; not counted: 900 rows with a label that the model does not know\n"
+    assert kernbrook("predict", "m", "text.csv") == (0, out, said)
     code, out, err = kernbrook("predict", "m", "new.csv", "--scores")
     assert (code, out) == (1, "")
     assert "scores: OnlineMKRegressor has none" in err
@@ -822,7 +833,7 @@ def test_numbers_of_one_class_against_the_rest(kernbrook, tmp_path):
     sign = np.where(y > 0, 1, -1)
     assert kb.load("m").predict(X[:1]) == pytest.approx(sign.mean(), rel=1e-12)
     err = kernbrook("predict", "m", "data.csv")[2]
-    assert err == f"mean squared error {sign.var():.4g} on 600 labelled rows\n"
+    assert told(err) == f"mean squared error {sign.var():.4g} on 600 labelled rows"
 
 
 def test_labels_that_csv_has_to_quote(kernbrook, tmp_path):

@@ -8,8 +8,8 @@ import pytest
 import kernbrook as kb
 from kernbrook.compiler import links
 from kernbrook.compiler.compiling import Verb
+from kernbrook.engine.rule_links import link_budgeted
 from kernbrook.engine.rules import typed
-from kernbrook.engine.verbs import link_budgeted
 from kernbrook.errors import InputError
 
 

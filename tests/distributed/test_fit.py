@@ -133,8 +133,8 @@ def test_what_is_refused(data, options, message):
 
 
 def test_what_cannot_be_merged_is_refused_and_nothing_is_learned():
-    model = kb.OnlineMKClassifier([kb.Linear()], kb.GradientDescent(features=None, budget=9))
-    with pytest.raises(InputError, match="the last rows of one stream"):
+    model = kb.OnlineMKClassifier([kb.Linear()], combiner=kb.GroupNorm())
+    with pytest.raises(InputError, match="this combiner belong to one stream"):
         fit(model, (X, Y), shards=2)
     assert not hasattr(model, "classes_")
     assert fit(model, (X, Y)).n_rounds_ == 1200  # one shard is not merged

@@ -281,19 +281,21 @@ def test_predict_says_what_learn_says(C):
 
 
 def assert_same_window(model, predictions, expected, X, y, C, rtol=1e-9, importance=1.0):
-    """The last labelled examples of some weight are held, also those of no slope."""
+    """Each learner holds the last labelled examples of some weight, also those of no slope."""
     if C is None:
         np.testing.assert_allclose(predictions, expected.predictions, rtol=0, atol=1e-8)
     else:
         np.testing.assert_array_equal(predictions, expected.predictions)
     labelled = expected.asked & (np.asarray(importance) > 0)
     held = np.flatnonzero(labelled)[-expected.experts[0].budget :]
-    np.testing.assert_array_equal(model.support_vectors_, X[held])
+    learners = len(model._run.stores)
+    np.testing.assert_array_equal(model.support_vectors_, np.tile(X[held], (learners, 1)))
     coefficients = coefficients_of(expected, len(y))
     others = np.delete(coefficients, held, axis=0)
     assert not others.any()
     found = model.dual_coef_ if C not in (None, 2) else model.dual_coef_[:, :, None]
     largest = np.abs(coefficients).max(initial=0)
+    found = found.reshape(learners, len(held), *found.shape[1:]).sum(axis=0)
     np.testing.assert_allclose(found, coefficients[held], rtol=rtol, atol=1e-12 * largest)
     np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-8)
     np.testing.assert_allclose(progress_of(model).losses, expected.losses, rtol=1e-6)
@@ -326,7 +328,7 @@ def test_budgets(budget, C, policy):
 
 
 @pytest.mark.parametrize("shrink", [0.9, 0.3])
-def test_a_budget_whose_scale_shrinks_for_ever(shrink):
+def test_a_budget_whose_coefficients_shrink_for_ever(shrink):
     X, y = waves(300)
     regularization = (1 - shrink) / 2 / 0.05
     parameters = {"step": 0.05, "schedule": "constant", "regularization": regularization}
@@ -335,7 +337,6 @@ def test_a_budget_whose_scale_shrinks_for_ever(shrink):
     for size in (1, 300):
         model = make(chosen, kb.EXP(), kernels=POOL[1:3])
         assert_same_window(model, says(model, X, y, size=size), expected, X, y, None)
-        assert ((scale_of(model) >= SMALL) & (scale_of(model) <= 1)).all()
 
 
 @pytest.mark.parametrize("C", [None, 2, 4])
@@ -418,13 +419,12 @@ def test_a_step_that_diverges(size, budget):
     assert (model.n_rounds_, state_of(model)) == (rounds_, state)
 
 
-@pytest.mark.parametrize("budget", [None, 40])
-def test_an_overflow_after_a_shift_changes_nothing(budget):
+def test_an_overflow_after_a_shift_changes_nothing():
     """The scale has moved into the coefficients in the block that a later row makes overflow."""
     X, y = hard_streams.gaussian_clouds(200, 3, 0)
     X[:100, 2] = 0.0
     steps = {"step": 0.4, "schedule": "constant", "regularization": 1.0}
-    learner = kb.GradientDescent(features=None, budget=budget, **steps)
+    learner = kb.GradientDescent(features=None, **steps)
     model = plain.regressor([kb.Gaussian(sigma=1), kb.Polynomial(3)], learner)
     model.learn(X[:100], y[:100])
     before, state = model.predict(X), scale_of(model).copy()

@@ -8,8 +8,9 @@ from driving import says
 from sklearn.base import clone
 
 import kernbrook as kb
+from kernbrook.engine.deciding import read
+from kernbrook.engine.scalers import OnlineScaler
 from kernbrook.errors import InputError
-from kernbrook.streams import OnlineScaler
 
 KERNELS = [kb.Gaussian(gamma=0.05), kb.Gaussian(gamma=0.4)]
 OWN = [kb.Gaussian(gamma=0.4), kb.Linear()]
@@ -27,7 +28,7 @@ def machine(learner, **choices):
 
 def scores(model, X):
     views, raw = model._seen(X)
-    return model._run.read(views, raw, slice(0, len(X))).scores
+    return read(model._run, views, raw, slice(0, len(X))).scores
 
 
 @pytest.mark.parametrize(

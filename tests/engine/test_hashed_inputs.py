@@ -10,6 +10,7 @@ from inside import store_of
 from naive import cells as naive
 
 import kernbrook as kb
+from kernbrook.engine.deciding import read
 from kernbrook.errors import InputError
 
 TASKS = [2, 3, None]
@@ -46,7 +47,7 @@ def assert_same(one, other):
 
 def scores(model, X):
     views, raw = model._seen(X)
-    return model._run.read(views, raw, slice(0, len(views[0]))).scores[:, 0]
+    return read(model._run, views, raw, slice(0, len(views[0]))).scores[:, 0]
 
 
 @pytest.mark.parametrize("C", TASKS)

@@ -11,7 +11,8 @@ from naive import horizons as naive
 from sklearn.linear_model import SGDRegressor
 
 import kernbrook as kb
-from kernbrook.engine.horizons import committees, state
+from kernbrook.engine.deciding import lean, read
+from kernbrook.engine.horizons import committees
 from kernbrook.errors import InputError
 
 KERNELS = [kb.Gaussian(gamma=0.05), kb.Linear()]
@@ -85,10 +86,10 @@ def test_naive_twin(C):
 
     def said(one, x):
         views, raw = one._seen(x[None])
-        return one._run.read(views, raw, slice(0, 1)).scores[0, :, 0]
+        return read(one._run, views, raw, slice(0, 1)).scores[0, :, 0]
 
     def decided(one, x):
-        return one._run.lean(*one._seen(x[None])).decisions[0, 0]
+        return lean(one._run, *one._seen(x[None])).decisions[0, 0]
 
     twin = naive.Horizons(m, C is None, said, decided)
     compared = {"next": 0, "soon": 0, "late": 0}
@@ -97,7 +98,7 @@ def test_naive_twin(C):
             rows = X[:200:7]
             places = np.arange(1, 201)[::7]
             views, raw = model._seen(rows)
-            ours = model._run.lean(views, raw, places)
+            ours = lean(model._run, views, raw, places)
             for i, place in enumerate(places):
                 expected = twin.decides(near, rows[i], place)
                 np.testing.assert_allclose(
@@ -229,7 +230,7 @@ def test_delays(C):
     for delay, places in ((5, 6), (np.inf, 2**53)):
         model.delay = delay
         views, raw = model._seen(X[:300])
-        expected = model._run.lean(views, raw, np.full(300, places)).decisions
+        expected = lean(model._run, views, raw, np.full(300, places)).decisions
         np.testing.assert_array_equal(model._lean(X[:300]).decisions, expected)
         order = np.arange(300)[::-1]
         np.testing.assert_array_equal(model.predict(X[:300])[order], model.predict(X[:300][order]))
@@ -320,23 +321,23 @@ def test_what_learning_cannot_lead_to(name, change, said):
     with np.errstate(all="ignore"):
         arrays[name] = change(arrays[name])
     with pytest.raises(InputError, match=said):
-        state.restore(far_of(model), model._run, arrays)
+        far_of(model).restore(model._run, arrays)
 
 
 @pytest.mark.parametrize("label", [-1.0, 0.5, 2.0, 1e9])
 def test_labels_that_are_none(label):
     """Compiled code would look for them in memory."""
     model = learned(2, 300)
-    arrays = state.arrays(far_of(model), model._run)
+    arrays = far_of(model).arrays(model._run)
     arrays["lap.labels"] = np.full_like(arrays["lap.labels"], label)
     with pytest.raises(InputError, match="labels: expected some that there are"):
-        state.restore(far_of(model), model._run, arrays)
+        far_of(model).restore(model._run, arrays)
 
 
 def test_a_file_of_before():
     """It has none of all this, which begins with the next lap."""
     model = learned(None, 300)
-    state.restore(far_of(model), model._run, {})
+    far_of(model).restore(model._run, {})
     assert far_of(model).start == 256
     X, y = stream(None)
     model.partial_fit(X[300:], y[300:])

@@ -246,7 +246,9 @@ def test_by_a_timer(store):
         signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.parametrize("where", ["engine/model.py", "estimators/classifier.py"])
+@pytest.mark.parametrize(
+    "where", ["engine/learning.py", "engine/model.py", "estimators/classifier.py"]
+)
 def test_before_every_line_that_keeps_what_was_learned(where):
     """The lines of the file, over three blocks, the second of which has a new class.
 

@@ -18,7 +18,9 @@ from naive import multiclass as naive
 
 import kernbrook as kb
 from kernbrook.engine.blocks import part_of, slices
+from kernbrook.engine.learning import Told, learn_block
 from kernbrook.engine.stores.base import Setting
+from kernbrook.estimators.calibration import Calibration
 from kernbrook.estimators.making import make_model, pool_of
 from kernbrook.gram.points import DenseRows
 
@@ -425,10 +427,13 @@ def run_of(X, y, scores, kernels, *choices):
     run = make_model(pool, combiner, selection, "all", setting)
     labels = (y > 0).astype(np.int64)
     labels = labels if scores == 1 else 1 - labels
+    run.calibration = Calibration(scores, run.inputs)
     rows, ones, decisions = DenseRows.of(X), np.ones(len(y)), []
-    for where in slices(len(y), run.together):
+    for where in slices(len(y), run.block_rows):
         views = part_of((rows,), where)
-        decisions.append(run.learn_block(views, labels[where], ones[where])[0])
+        one = ones[where]
+        told = Told(views, X[where], labels[where], one, one, always=False, calibrating={})
+        decisions.append(learn_block(run, told, run.scaler).decisions)
     return np.concatenate(decisions), run
 
 

@@ -31,9 +31,9 @@ from naive import draws, policies, regression, rounds
 from safetensors import safe_open
 
 import kernbrook as kb
+from kernbrook.engine.scalers import OnlineScaler
 from kernbrook.errors import InputError
 from kernbrook.labels.opinions import spread
-from kernbrook.streams.scaling import OnlineScaler
 
 LEARNERS, OF_NUMBERS = with_twins(False), with_twins(True)
 DRAWN = {name: pair for name, pair in SELECTIONS.items() if pair[1] is not None}

@@ -544,9 +544,6 @@ WHY = {
     "kernels that are called": ([kb.Gaussian(sigma=1), lambda A, B: A @ B.T], kb.BPAS(5)),
     "merged support vectors": ([kb.Gaussian(sigma=1)], kb.Pegasos(5, upkeep="merge")),
     "support vectors without a bound": ([kb.Gaussian(sigma=1)], kb.Perceptron()),
-    "a window of support vectors": (
-        [kb.Gaussian(sigma=1)], kb.GradientDescent(features=None, budget=5),
-    ),
     "experts from outside": ("auto", kb.External(SGDClassifier())),
     "verbs that run as Python": ([kb.Gaussian(sigma=1)], theirs.PlainForgetful(5)),
     "rows in CSR": ([kb.Gaussian(sigma=1)], kb.BPAS(5)),

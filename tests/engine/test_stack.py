@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 
 import kernbrook as kb
 from kernbrook.combiners.stack import split
+from kernbrook.engine.deciding import read
 from kernbrook.errors import InputError
 
 KERNELS = [kb.Gaussian(gamma=0.05), kb.Linear(), kb.Gaussian(gamma=0.4)]
@@ -39,7 +40,7 @@ def machine(C, combiner=None, **choices):
 def said(model, x):
     """(e, c) the scores of the experts on a row, before its label."""
     views, raw = model._seen(x[None])
-    return model._run.read(views, raw, slice(0, 1)).scores[0]
+    return read(model._run, views, raw, slice(0, 1)).scores[0]
 
 
 def base_vote(weights, scores, C):

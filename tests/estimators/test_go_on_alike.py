@@ -143,7 +143,7 @@ def test_the_row_that_is_refused_is_named():
 
 def test_moments_of_any_size():
     """Scaled rows are the same to the last bit, whatever power of two the rows are times."""
-    from kernbrook.streams.scaling import OnlineScaler
+    from kernbrook.engine.scalers import OnlineScaler
 
     X = np.random.default_rng(0).normal(size=(300, 3))
     wanted = OnlineScaler("moments", 3).learn(X)

@@ -7,7 +7,7 @@ from sklearn.datasets import make_friedman1
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.estimators.intervals import WINDOW, Residuals
+from kernbrook.estimators.intervals import WINDOW, Residuals, intervals_of
 
 rng = np.random.default_rng(0)
 X = rng.uniform(0, 6, size=(300, 1))
@@ -55,6 +55,39 @@ def test_chunks_rows_and_files(tmp_path):
         _, deviations = model.predict(X, return_std=True)
         np.testing.assert_array_equal(deviations, whole.predict(X, return_std=True)[1])
         np.testing.assert_array_equal(model.predict_interval(X), whole.predict_interval(X))
+
+
+@pytest.mark.parametrize("size", [1, 60, 300])
+def test_half_widths_before_each_label(size):
+    """What `learn` says as it goes is what `predict_interval` would have said of each next row."""
+    learner = {"kernels": [kb.Gaussian(sigma=1)], "learner": kb.GradientDescent(), "delay": 0}
+    model, apart = (kb.OnlineMKRegressor(random_state=0, **learner) for _ in range(2))
+    labels, weights = y.copy(), np.ones(300)
+    labels[[5, 40]], weights[[7, 90]] = np.nan, 0.0
+    said, expected = [], []
+    with intervals_of(0.8):
+        for start in range(0, 300, size):
+            where = slice(start, start + size)
+            said.append(model._learn_scored(X[where], labels[where], weights[where]).intervals)
+    for t in range(300):
+        each = X[t : t + 1]
+        expected.append(apart.predict_interval(each, 0.8) if t else [[-np.inf, np.inf]])
+        apart.learn(each, labels[t : t + 1], weights[t : t + 1])
+    np.testing.assert_allclose(np.concatenate(said), np.concatenate(expected), rtol=1e-9)
+    assert np.isinf(said[0][0]).all()
+    assert model._learn_scored(X[:1], y[:1]).half_widths is None
+
+
+def test_many_half_widths():
+    """The half width before each of many labels, some not judged, against its definition."""
+    rng = np.random.default_rng(0)
+    errors, judged = rng.standard_t(3, 1300), rng.uniform(size=1300) < 0.8
+    with intervals_of(0.9):
+        out = Residuals().learn(np.zeros((1300, 1)), errors, np.ones(1300), judged)
+    known = np.cumsum(judged) - judged
+    for t in range(0, 1300, 37):
+        expected = naive.half_width(errors[judged][: known[t]][-WINDOW:], 0.9)
+        assert out[t] == pytest.approx(expected, rel=1e-9)
 
 
 def test_labels_that_are_not_there_or_weigh_nothing_say_nothing():

@@ -282,7 +282,6 @@ def test_what_cannot_be_merged(other, message):
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"learner": kb.GradientDescent(features=None, budget=20)}, "the last rows of one stream"),
         ({"learner": None, "combiner": kb.GroupNorm()}, "this combiner belong to one stream"),
         ({"learner": kb.Perceptron(), "selection": kb.BestOfPrefix(50)}, "different experts"),
     ],

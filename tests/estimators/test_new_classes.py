@@ -30,7 +30,7 @@ def machine(learner=None, combiner=None, **parameters):
     return kb.OnlineMKClassifier(POOL, learner, combiner, random_state=0, **parameters)
 
 
-def grown(model, kinds=Y):
+def with_classes(model, kinds=Y):
     """Before the new class, and the same once it has been learned of with weight 0."""
     model.learn(X[:AT], kinds[:AT])
     model._run.calibration.arrays()["errors"][:] = 0.0  # of two classes: they are left behind
@@ -43,7 +43,7 @@ def grown(model, kinds=Y):
 @pytest.mark.parametrize("combiner", [None, kb.Hedge(loss="hinge")], ids=str)
 def test_what_was_learned_of_the_others_stays(learner, combiner):
     model = machine(learner, combiner, scaling=None)
-    decisions, said, _ = grown(model)
+    decisions, said, _ = with_classes(model)
     assert model.classes_.tolist() == [0, 1, 2]
     assert np.mean(model.predict(X) == said) > 0.97  # a score of 0 was for the second class
     now = model.decision_function(X)
@@ -55,7 +55,7 @@ def test_what_was_learned_of_the_others_stays(learner, combiner):
 
 def test_the_old_classes_keep_their_odds():
     model = machine(scaling=None)
-    _, _, before = grown(model)
+    _, _, before = with_classes(model)
     now = model._run.calibration.probabilities(model._lean(X)[1])
     assert now[:, 1].max() < 0.05
     np.testing.assert_allclose(now[:, 2] / now[:, 0], before[:, 1] / before[:, 0], rtol=0.3)
@@ -162,7 +162,7 @@ def test_a_label_moves_the_old_classes_as_before(inputs):
     weights, judged = np.ones(400), np.ones(400, dtype=bool)
     two = Calibration(1, inputs)
     two.learn(scores, labels, weights, judged)
-    three = two.grown(np.array([0, 1]), 3)
+    three = two.with_classes(np.array([0, 1]), 3)
 
     def halves(s):  # of each input in turn
         return np.hstack([np.stack([-one / 2, one / 2, 0 * one], axis=1) for one in s.T])

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 import kernbrook as kb
 from kernbrook.estimators.calibration import Calibration
-from kernbrook.numerics.calibration import CELLS, cell_of
+from kernbrook.numerics.calibration_steps import CELLS, cell_of
 
 X, y = gaussian_clouds(400)
 THREE = X[:, 0].round().clip(-1, 1).astype(int)

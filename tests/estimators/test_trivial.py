@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from expected_failures import checks_of
+from scipy import stats
 from sklearn.base import clone, is_classifier, is_regressor
 
 import kernbrook as kb
 from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError, ModelFileError
+from kernbrook.estimators.intervals import intervals_of
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.persistence import saving
 
@@ -148,3 +150,43 @@ def test_what_is_refused(model, y, message):
     with pytest.raises(InputError, match=message):
         model.learn(X, y)
     assert not hasattr(model, "labels_asked_")
+
+
+@pytest.mark.parametrize("classes", [[3, 5], [3, 5, 9]])
+def test_shares_of_labels(classes):
+    """One label more of each class; what is said is the likeliest, by a hair where several are."""
+    rng = np.random.default_rng(0)
+    y = rng.choice(classes, 50)
+    model = TrivialClassifier()
+    chances = model._learn_scored(np.zeros((50, 1)), y, classes).probabilities
+    for t in range(50):
+        counts = np.array([1 + np.sum(y[:t] == one) for one in classes])
+        np.testing.assert_allclose(chances[t], counts / counts.sum(), atol=1e-9)
+    said = TrivialClassifier().learn(np.zeros((50, 1)), y, classes)[0]
+    np.testing.assert_array_equal(np.array(classes)[chances.argmax(axis=1)], said)
+    model.partial_fit(np.zeros((1, 1)), y[:1])
+    assert model.predict_proba(np.zeros((2, 1))).shape == (2, len(classes))
+    assert not hasattr(TrivialClassifier("last-label"), "predict_proba")
+
+
+def test_intervals_of_the_mean():
+    """Of normal labels as many as they are to; at few labels too, by Student's distribution."""
+    rng = np.random.default_rng(0)
+    inside = np.zeros((2000, 12), dtype=bool)
+    for i in range(2000):
+        y = 1e6 + rng.normal(size=12)
+        with intervals_of(0.8):
+            low, high = TrivialRegressor()._learn_scored(np.zeros((12, 1)), y).intervals.T
+        inside[i] = (low <= y) & (y <= high)
+    assert inside[:, :2].all()  # infinite before the second label
+    assert (abs(inside[:, 2:].mean(axis=0) - 0.8) < 0.03).all()
+    model = TrivialRegressor()
+    for part in (y[:5], y[5:]):
+        model.partial_fit(np.zeros((len(part), 1)), part)
+    low, high = model.predict_interval(np.zeros((3, 1)), 0.8)[0]
+    assert (low + high) / 2 == pytest.approx(y.mean())
+    half = stats.t.ppf(0.9, 11) * y.std(ddof=1) * np.sqrt(1 + 1 / 12)
+    assert high - low == pytest.approx(2 * half, rel=1e-6)
+    assert not hasattr(TrivialRegressor("last-value"), "predict_interval")
+    with pytest.raises(InputError, match="coverage: expected a number in"):
+        model.predict_interval(np.zeros((1, 1)), 2)

@@ -177,8 +177,9 @@ def test_what_a_question_says(tmp_path):
             assert question.predicted == model.predict(question.x)[0]
             vote = model.decision_function(question.x)[0]
             assert question.votes.tolist() == [-vote, vote]
+            np.testing.assert_array_equal(question.chances, model.predict_proba(question.x)[0])
         else:
-            assert question.predicted is question.votes is None
+            assert question.predicted is question.votes is question.chances is None
         asked.append(row)
         return Y[row - 1]
 
@@ -857,7 +858,7 @@ def test_what_was_predicted_of_a_number(tmp_path, predicted):
     line = f'{{"row": 1, "label": 2.0, "predicted": {predicted}, "digest": ""}}'
     (tmp_path / "log").write_text(f"{begun}\n{line}\n")
     with pytest.raises(DataFileError, match="line 2"):
-        AnswerLog(tmp_path / "log", Begun(0, 0, "", None), None)
+        AnswerLog(tmp_path / "log", Begun(0, 0, "", None))
 
 
 def test_data_without_labels(tmp_path):

@@ -20,15 +20,16 @@ from kernbrook.errors import InputError, KernbrookWarning, ModelFileError, NonFi
 from kernbrook.evaluation import sessions, training
 from kernbrook.evaluation.checkpoints import (
     Checkpoint,
-    RowDigest,
     Source,
     load_checkpoint,
     save_checkpoint,
 )
+from kernbrook.evaluation.judging import Judge
 from kernbrook.evaluation.labelling import label
+from kernbrook.evaluation.past import Past
+from kernbrook.evaluation.row_digests import RowDigest
 from kernbrook.evaluation.training import train
-from kernbrook.evaluation.windows import Windows
-from kernbrook.streams.arrays import ArrayStream
+from kernbrook.evaluation.windows import Span, Windows
 
 RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]
 OF_NUMBERS = ["kernbrook-regression", "kernbrook-active", "omkl", "mean", "last-value"]
@@ -52,17 +53,6 @@ def numbers():
 @pytest.fixture(autouse=True)
 def _short_chunks(monkeypatch):
     monkeypatch.setattr(sessions, "CHUNK", 64)
-
-
-def test_the_data_of_a_model_in_their_order(tmp_path):
-    """Another name each time that the data change; the same again has no new one."""
-    path, X = tmp_path / "m", np.zeros((0, 2))
-    rng = np.random.default_rng(0)
-    for name in ["A", "A", "B", "A"]:
-        X = np.concatenate([X, rng.normal(size=(20, 2))])
-        stream = ArrayStream(X, (X[:, 0] > 0).astype(int), name)
-        train(stream, kb.recipes.make("majority"), path, classes=[0, 1], resume=True)
-    assert load_checkpoint(path)[1].data == ["A", "B", "A"]
 
 
 def stopping_after(chunks):
@@ -146,9 +136,9 @@ def test_an_account_that_is_not_the_models(tmp_path):
     path = tmp_path / "m"
     train(dense(), kb.recipes.make("majority"), path)
     model, checkpoint = load_checkpoint(path)
-    for changes in ({"rows": 699}, {"loss": 701}, {"loss": -1}, {"rows": "700"}):
+    for changes in ({"rows": 699}, {"past": []}, {"rows": "700"}, {"past": [Past(699)]}):
         save_checkpoint(model, dataclasses.replace(checkpoint, **changes), path)
-        with pytest.raises(ModelFileError, match=r"account of a training|expected a model of"):
+        with pytest.raises(ModelFileError, match=r"account of a training"):
             load_checkpoint(path)
     save_checkpoint(kb.recipes.make("majority"), checkpoint, path)
     with pytest.raises(ModelFileError, match="not an account of a training"):
@@ -160,13 +150,24 @@ def test_an_account_that_is_not_the_models(tmp_path):
     [
         ({"finished": [1]}, "finished: expected true or false, got .1."),
         ({"finished": 1}, "finished: expected true or false, got 1"),
-        ({"digest": None}, "digest: expected a string, got None"),
+        ({"past": {}}, "past: expected a list of objects, got {}"),
+        ({"past": [Past(700, name=5)]}, "past: name: expected a string or null, got 5"),
+        ({"past": [Past(700, digest=None)]}, "past: digest: expected a string, got None"),
+        (
+            {"past": [Past(700, 700, {"loss": True})]},
+            "past: expected sums of costs, got {'loss': T",
+        ),
+        ({"past": [Past(700, 700, {"loss": -1})]}, "past: expected sums of costs, got {'loss': -1"),
+        ({"past": [Past(700, 701)]}, "past: expected numbers of rows, got 700, 701"),
+        ({"past": [Past(700, 700, {"loss": 701})]}, "past: more mistakes than rows"),
+        ({"past": [Past(700.0)]}, "past: expected numbers of rows, got 700.0, 0"),
+        ({"past": [Past(700, data=0)]}, "past: expected a number of data from 1, got 0"),
+        ({"begun": {"totals": []}}, "begun: expected null, because there is no encoder"),
         ({"seconds": -1.0}, "seconds: expected a finite number from 0, got -1"),
         ({"seconds": "x"}, "seconds: expected a finite number from 0, got 'x'"),
-        ({"loss": True}, "loss: expected a finite number from 0, got True"),
         ({"rows": 700.0}, "rows: expected an integer from 0, got 700.0"),
-        ({"data": ["a", 1]}, "data: expected a string or null, got 1"),
-        ({"windows": Windows(704, 64, [0] * 11)}, "windows: of 704 rows, of 700"),
+        ({"windows": Windows(64, [Span(64)] * 11), "judge": None}, "windows: of 704 rows, of 700"),
+        ({"judge": Judge(None)}, "measures: expected a model and the rules"),
         ({"source": Source("4")}, "n_features: expected an integer from 0, got '4'"),
         ({"source": Source(-1)}, "n_features: expected an integer from 0, got -1"),
         ({"source": Source(4, positive=1)}, "positive: expected a string or null, got 1"),
@@ -194,12 +195,13 @@ def test_an_account_of_numbers(tmp_path):
     X, y = numbers().read()
     model.learn(X, y)
     assert model.labels_asked_ < 700
-    checkpoint = Checkpoint(Source(3), 700, 1e6 + 0.1, "00ff", True)
+    past = [Past(300, 300, {"loss": 1e6 + 0.1}, name="a"), Past(400, first="00", digest="ff")]
+    checkpoint = Checkpoint(Source(3), 700, past, True)
     save_checkpoint(model, checkpoint, tmp_path / "m")
     assert load_checkpoint(tmp_path / "m")[1] == checkpoint
-    for changes in ({"rows": model.labels_asked_}, {"loss": -0.5}):
+    for changes in ({"rows": model.labels_asked_}, {"past": [Past(700, 700, {"loss": -0.5})]}):
         save_checkpoint(model, dataclasses.replace(checkpoint, **changes), tmp_path / "m")
-        with pytest.raises(ModelFileError, match=r"expected a model of|loss: expected a finite"):
+        with pytest.raises(ModelFileError, match=r"expected data of|expected sums of costs"):
             load_checkpoint(tmp_path / "m")
 
 
@@ -244,7 +246,9 @@ def test_squared_errors_that_overflow(tmp_path):
 def test_a_checkpoint_comes_back_as_it_was(tmp_path):
     source = Source(4, "5", ["a", "ç", "", "d"], "label")
     model = kb.recipes.make("majority").fit(np.zeros((9, 4)), [0, 1, 0] * 3)
-    checkpoint = Checkpoint(source, 9, 4, "00ff", False, 1.25)
+    checkpoint = Checkpoint(
+        source, 9, [Past(9, 9, {"loss": 4}, name="x", digest="00ff")], False, 1.25
+    )
     save_checkpoint(model, checkpoint, tmp_path / "m")
     assert load_checkpoint(tmp_path / "m")[1] == checkpoint
 

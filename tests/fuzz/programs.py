@@ -48,6 +48,14 @@ OPTIONS = {
     },
     "compare": {**TRAIN_OR_COMPARE, "--jobs": ["0", "x"], "--orders": ["", "m", "data.svm"]},
     "predict": {**EVERYWHERE, "--output": ["-", "", "/dev/full", "p.txt", "no/such/folder"]},
+    "explain": {
+        **EVERYWHERE,
+        "--row": ["1", "3", "0", "-1", "9223372036854775808", "x"],
+        "--class": ["1", "-1", "", "x"],
+        "--measure": ["error", "mae", "log_loss", "", "x"],
+        "--report": ["why.html", "", "m", "no/such/folder/why.html", "/dev/full"],
+        "--json": ["-", "", "/dev/full"],
+    },
 }
 
 
@@ -110,7 +118,7 @@ def data_file(rng: np.random.Generator, folder: Path) -> Path:
 def options(rng: np.random.Generator, folder: Path) -> str:
     """Commands on small files with odd options."""
     data = data_file(rng, folder)
-    command = one_of(rng, ["train", "train", "compare", "predict"])
+    command = one_of(rng, ["train", "train", "compare", "predict", "explain"])
     words = [command, data.name]
     if command == "train":
         words += ["--model", "m", "--recipe", one_of(rng, RECIPES)]
@@ -122,7 +130,7 @@ def options(rng: np.random.Generator, folder: Path) -> str:
         )
         if code:
             return REFUSED
-        words = ["predict", "m", data.name]
+        words = [command, "m", data.name]
     for _ in range(one_of(rng, [0, 0, 1, 1, 2])):
         name, values = one_of(rng, list(OPTIONS[command].items()))
         words += [name, one_of(rng, values)]

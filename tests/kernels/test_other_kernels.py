@@ -15,11 +15,13 @@ import pytest
 import kernbrook as kb
 from kernbrook.compiler.compiling import from_outside
 from kernbrook.features.base import Features, Map
+from kernbrook.gram.points import DenseRows
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.base import Step
+from kernbrook.kernels.planning import Layout
 from kernbrook.kernels.spectra import ShiftInvariant, normal_frequencies
 from kernbrook.numerics.plan import MANHATTAN, SQUARED
-from kernbrook.numerics.values import fill
+from kernbrook.numerics.values import fill, kernel_rows
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,63 @@ def test_compiled_or_called_it_is_the_same_kernel():
     np.testing.assert_allclose(
         called.decision_function(X), compiled.decision_function(X), rtol=1e-9, atol=1e-12
     )
+
+
+class CubeStep(NamedTuple):
+    """(parameter source)^3."""
+
+
+@fill.of(CubeStep)
+def _fill_cube(kind, source, values, lo, hi, parameter, offset, power):
+    for j in range(lo, hi):
+        values[0, j] = (parameter * source[j]) ** 3
+    return True
+
+
+@dataclass(frozen=True)
+class Cube(Kernel):
+    """A third power, of the values of a kernel that is called."""
+
+    base: Kernel
+    factor: float
+
+    def __post_init__(self):
+        if not self.factor > 0:
+            raise ValueError("factor must be positive")
+
+    def __call__(self, X, Z):
+        return (self.factor * self.base(X, Z)) ** 3
+
+    def step(self):
+        return Step(CubeStep, self.base, self.factor)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_step_reads_a_kernel_that_is_called(dtype, monkeypatch):
+    """Which is called once for all: for itself, too."""
+    calls = []
+    call = Slow.__call__
+    monkeypatch.setattr(Slow, "__call__", lambda *given: calls.append(1) or call(*given))
+    slow = Slow(0.5)
+    pool = [Cube(slow, 1.0), slow, kb.Mean([Cube(slow, 2.0), kb.Linear()])]
+    layout = Layout(pool, dtype=dtype)
+    assert layout.given == (slow,)
+    X, _ = hard_streams.gaussian_clouds(40)
+    pairs = DenseRows.of(X).pairs(layout, DenseRows.of(X))
+    assert calls == [1]
+    out = np.empty((40, 40))
+    for k, kernel in enumerate(pool):
+        values = np.empty((2, 40), pairs.dtype)
+        kernel_rows(layout.parts, k, pairs, np.arange(40), 0, 40, values, out)
+        rtol, atol = (1e-12, 1e-14) if dtype == "float64" else (1e-5, 1e-5)
+        np.testing.assert_allclose(out, kernel(X, X), rtol=rtol, atol=atol)
+    kb.testing.check_kernel(Cube(kb.ANOVA(2, sigma=2.0), 1.0))
+
+
+def test_powers_of_one_cosine_share_it():
+    layout = Layout([kb.NormalizedPolynomial(degree) for degree in (1, 2, 7)])
+    assert len(layout.given) == 1
+    assert len(Layout([kb.NormalizedPolynomial(2, offset) for offset in (0, 1)]).given) == 2
 
 
 class AbsoluteMap(Map):

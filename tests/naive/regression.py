@@ -179,8 +179,8 @@ class LastLabel:
 class Expansion:
     """Gradient descent on f = sum_j alpha_j k(x_j, .): rows and (n, scores) coefficients.
 
-    Under a budget the sum is over the last so many examples with labels: the truncation of
-    Kivinen et al. (2004), section IV.
+    Under a budget the sum is over the last so many examples that the expert has learned from: the
+    truncation of Kivinen et al. (2004), section IV.
     """
 
     def __init__(
@@ -205,21 +205,17 @@ class Expansion:
         if weight > 0:
             self.descend(t, label, weight, number)
 
-    def forget(self, labelled):
-        """labelled : rows whose labels were seen, in order."""
-        if self.budget is not None:
-            kept = [i for i, row in enumerate(self.rows) if row in labelled[-self.budget :]]
-            self.rows, self.alphas = [self.rows[i] for i in kept], self.alphas[kept]
-
     def descend(self, t, label, weight, number):
         own = self.values[t][t]
         step = step_of(self.step, self.schedule, self.horizon, number, self.loss, own)
         scores, sizes = self.see(t)
         slope = slopes(self.loss, scores, label, self.C, self.epsilon, sizes)
         self.alphas = (1 - 2 * step * self.regularization) * self.alphas
-        if slope.any():
+        if slope.any() or self.budget is not None:
             self.rows.append(t)
             self.alphas = np.vstack([self.alphas, -step * weight * slope])
+        if self.budget is not None:
+            self.rows, self.alphas = self.rows[-self.budget :], self.alphas[-self.budget :]
 
 
 class EXP:

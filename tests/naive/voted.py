@@ -74,9 +74,9 @@ def exact_step(margins, moves, coefficient, penalty):
     return min(value(eta) for eta in breaks), value
 
 
-def add_powers(bases, rows, weights, sums):
-    """sums[e - 1, j] += the weighted sum of the e-th powers of bases."""
+def add_powers(source, added, rows, weights, first, sums):
+    """sums[e - 1, j] += the weighted sum of the e-th powers of what lies from `first` on."""
     for row, weight in zip(rows, weights, strict=True):
         for e in range(len(sums)):
-            for j in range(bases.shape[1]):
-                sums[e, j] += weight * bases[row, j] ** (e + 1)
+            for j in range(sums.shape[1]):
+                sums[e, j] += weight * (source[row, first + j] + added) ** (e + 1)

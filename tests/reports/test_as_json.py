@@ -27,7 +27,7 @@ def test_a_comparison_round_trips():
     assert value["task"] == "classification"
     assert list(value) == [
         "data", "task", "n_rows", "n_features", "permutations", "best", "left_out", "manifest",
-        "rows",
+        "measure", "rows",
     ]  # fmt: skip
     for row, result in zip(comparison.rows, value["rows"], strict=True):
         assert result["recipe"] == row.recipe

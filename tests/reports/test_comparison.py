@@ -170,7 +170,7 @@ def test_the_verdict_in_plain_words():
     text = verdict(make_comparison())
     assert text.startswith("OMKC(S,D) makes the fewest mistakes over 5 permutations of a3a: 20.")
     assert "t-test at 5 % does not tell it from OM-2." in text
-    assert "always answering the label seen most often so far errs on 24." in text
+    assert "always saying the label seen most often so far errs on 24." in text
     assert "repeating the last label errs on 36." in text
     assert "beats" not in text
     alone = make_comparison(("omkc-u", "majority"), best=())
@@ -189,7 +189,7 @@ def test_the_verdict_on_numbers():
     assert verdict(comparison) == (
         "kernbrook, half of the labels has the least mean squared error over 5 permutations of "
         f"energy: {means['kernbrook-active']:.2f}e-3. It asked for 48.0 % of the labels. For "
-        "scale: always answering the mean of the labels so far makes "
+        "scale: always saying the mean of the labels so far makes "
         f"{means['mean']:.2f}e-3 and repeating the last value makes {means['last-value']:.2f}e-3."
     )
     alone = make_numbers(("raker", "mean"), best=("mean", "raker"), scale=10)

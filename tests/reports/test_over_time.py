@@ -12,13 +12,13 @@ from reports.synthetic import RECIPES, make_comparison, make_numbers
 
 from kernbrook.errors import InputError
 from kernbrook.reports import draw
-from kernbrook.reports.comparison import error_form
 from kernbrook.reports.drawing import GREY, svg
+from kernbrook.reports.forms import form_of
 from kernbrook.reports.over_time import kernel_weights, learning_curves, support_vectors
 
 
 def learning(comparison):
-    how = error_form(comparison)
+    how = form_of(comparison)
     return learning_curves(comparison, how.scale, how.axis)
 
 

@@ -76,7 +76,7 @@ def expert_slots(model, e):
         if e in store.experts:
             i = int(np.argmax(store.experts == e))
             own = state.slots._make(array[i] for array in state.slots)
-            return own, store._points(state).dense()
+            return own, store.points_of(state).dense()
     raise IndexError(e)
 
 
@@ -144,7 +144,7 @@ def compiled():
 def small_blocks(monkeypatch, size):
     """Models that are made from now on learn in blocks of so many rows."""
     for module, name in (
-        *((expansion, "BLOCK"), (expansion, "WINDOW_BLOCK"), (shared, "BLOCK")),
+        *((expansion, "BLOCK"), (shared, "BLOCK")),
         *((slots, "BUDGET_BLOCK"), (linear, "FEATURE_BLOCK"), (in_place, "BLOCK")),
     ):
         monkeypatch.setattr(module, name, size)

@@ -10,14 +10,14 @@ from sklearn.base import BaseEstimator
 
 from kernbrook.checks import POSITIVE, Whole
 from kernbrook.combiners.hedge import discount_losses
-from kernbrook.engine.losses import MISTAKES
+from kernbrook.engine.loss_codes import MISTAKES
 from kernbrook.engine.progress import ASKED, ROUND, SEED
 from kernbrook.engine.verbs import Change, descend, expand, fit_in, predict, update, wants
 from kernbrook.errors import InputError
 from kernbrook.labels.opinions import lead, views, weights_in_use
 from kernbrook.learners.steps import product
-from kernbrook.numerics.classes import add_step
 from kernbrook.numerics.draws import DRAW_LABEL, PURPOSE, uniform
+from kernbrook.numerics.scores_of_classes import add_step
 from kernbrook.numerics.upkeep import random_slot
 
 

@@ -1,6 +1,8 @@
 """The voted classifiers: what they learn, of what, and what they refuse."""
 
 import sys
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import hard_streams
 import numpy as np
@@ -14,6 +16,9 @@ from voted_problems import POLYNOMIALS, clouds, ionosphere, of_length_one
 
 import kernbrook as kb
 from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.kernels.base import Step
+from kernbrook.numerics.plan import SQUARED
+from kernbrook.numerics.values import fill
 from kernbrook.voted import edit_similarity
 
 GAUSSIANS = [kb.Gaussian(sigma=1), kb.Gaussian(sigma=4)]
@@ -159,6 +164,49 @@ def test_not_symmetric():
         model.decision_function(X), gram[:, model.support_] @ model.dual_coef_[:, 0], rtol=1e-9
     )
     assert (np.abs((model.dual_ * y) @ gram) <= model.penalties_ * (1 + 1e-9)).all()
+
+
+class InverseStep(NamedTuple):
+    """1 / (1 + parameter * source)."""
+
+
+@fill.of(InverseStep)
+def _fill(kind, source, values, lo, hi, parameter, offset, power):
+    for j in range(lo, hi):
+        values[0, j] = 1.0 / (1.0 + parameter * source[j])
+    return True
+
+
+@dataclass(frozen=True)
+class Inverse(kb.kernels.Kernel):
+    """A Cauchy kernel from outside, of which only the compiled step works."""
+
+    gamma: float
+
+    def __call__(self, X, Z):
+        raise AssertionError("called")
+
+    def step(self):
+        return Step(InverseStep, SQUARED, self.gamma)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_compiled_steps_from_outside(form):
+    X, y = clouds(150, 3)
+    X = form(X)
+    theirs = small(kernels=[Inverse(0.5), kb.Mean([kb.Linear(), Inverse(2.0)])]).fit(X, y)
+    mean = kb.Mean([kb.Linear(), kb.Cauchy(gamma=2.0)])
+    ours = small(kernels=[kb.Cauchy(gamma=0.5), mean]).fit(X, y)
+    np.testing.assert_array_equal(theirs.support_, ours.support_)
+    np.testing.assert_allclose(theirs.decision_function(X), ours.decision_function(X), rtol=1e-9)
+
+
+def test_numbers_of_32_bits_are_learned_as_they_are():
+    X, y = clouds(100, 3)
+    X = X.astype(np.float32)
+    a, b = small().fit(X, y), small().fit(X.astype(np.float64), y)
+    np.testing.assert_array_equal(a.dual_coef_, b.dual_coef_)
+    np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
 
 
 def test_precomputed():
@@ -316,7 +364,7 @@ def test_overflow_is_named():
         with pytest.raises(NonFiniteError, match=words):
             kb.VotedKernelClassifier(POLYNOMIALS[9:]).fit(X * size, y)
         kb.VotedKernelClassifier(unit_length=True).fit(X * size, y)
-    with pytest.raises(NonFiniteError, match="kernel odd: NaN"):
+    with pytest.raises(NonFiniteError, match="kernel odd: it gave NaN"):
         kb.VotedKernelClassifier(kb.Callable(lambda A, B: np.full((60, 60), np.nan), "odd")).fit(
             X, y
         )

@@ -14,13 +14,15 @@ from kernbrook.voted.powers import add_powers
 NAMES = [name for name in PROBLEMS if "ionosphere" not in name]
 
 
+@pytest.mark.parametrize("count", [0, 1, 10, 11])
 @pytest.mark.parametrize("width", [1, 63, 64, 130])
-def test_sums_of_powers(width):
+def test_sums_of_powers(width, count):
     rng = np.random.default_rng(width)
-    bases, rows = rng.normal(size=(20, width)), rng.permutation(20)[:11]
-    weights, found, expected = rng.normal(size=11), np.ones((5, width)), np.ones((5, width))
-    add_powers(bases, rows, weights, found)
-    naive.add_powers(bases, rows, weights, expected)
+    source, rows = rng.normal(size=(20, width + 3)), rng.permutation(20)[:count]
+    weights, found, expected = rng.normal(size=count), np.ones((6, width)), np.ones((6, width))
+    for first in (0, 3):
+        add_powers(source, 0.5, rows, weights, first, found)
+        naive.add_powers(source, 0.5, rows, weights, first, expected)
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 

@@ -73,6 +73,14 @@ def compare(
     labels_every: Annotated[
         int, typer.Option(min=1, help="Labels come in batches, after each so many rows.")
     ] = 1,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Compare by error, logloss or auc; of numbers by mse, rmse, mae or coverage of "
+            "intervals that are to cover 90 %.",
+        ),
+    ] = None,
     json: Json = None,
     report: Report = None,
     positive: Positive = None,
@@ -87,9 +95,10 @@ def compare(
     """Compare recipes on the same orders of the same data.
 
     Prints a table of mistakes, support vectors and seconds: means and standard deviations over
-    the orders. Stars mark the best. Labels asked for have a column where a recipe asks for fewer
-    than all. A parameter given by --set goes to every recipe that has it and does not name it
-    itself, such as --set scaling=moments, and so does --budget.
+    the orders. Stars mark the best. With --measure the table, the stars and the page are of another
+    measure than mistakes; --json has them all. Labels asked for have a column where a recipe asks
+    for fewer than all. A parameter given by --set goes to every recipe that has it and does not
+    name it itself, such as --set scaling=moments, and so does --budget.
 
     With --delay or --labels-every labels come late, as most do in use: each row is predicted by
     what was learned from the labels that were known by then.
@@ -104,6 +113,7 @@ def compare(
     from kernbrook.evaluation.baselines import libraries_of
     from kernbrook.evaluation.choosing import choices_of, settings_of, wanted
     from kernbrook.evaluation.comparing import compare as run
+    from kernbrook.evaluation.measures import measure_named
     from kernbrook.evaluation.orders import load_orders
     from kernbrook.reports import comparison_table, rendered
     from kernbrook.streams import open_stream
@@ -118,6 +128,8 @@ def compare(
     else:
         choices_of(rows, own)
     libraries_of(baselines)
+    if measure is not None:
+        measure_named(measure)
     opened = partial(
         open_stream, n_features=n_features, label=label, positive=positive, seed=seed,
         max_bytes=max_bytes, sep=sep, encoder=encoder,
@@ -139,6 +151,7 @@ def compare(
                     delay=delay,
                     every=labels_every,
                     baselines=baselines,
+                    measure=measure,
                     progress=partial(shown.announce, stream.name),
                     so_far=lambda part: shown.show(
                         lambda width: rendered(comparison_table(part), width)

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import shlex
-from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,21 +21,14 @@ from kernbrook.cli.options import (
     parameters,
     takes_tables,
 )
-from kernbrook.cli.output import say, telling, terminal
+from kernbrook.cli.output import say
 from kernbrook.cli.signals import Stopping
+from kernbrook.cli.sitting import Opened, face_of, sit
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kernbrook.cli.page import Page
-    from kernbrook.cli.person import Person
-    from kernbrook.evaluation.answers import Question
     from kernbrook.evaluation.checkpoints import Checkpoint
-    from kernbrook.evaluation.labelling import Labelling
     from kernbrook.evaluation.sources import Source
-    from kernbrook.labels import JSONLines
-    from kernbrook.streams import Stream
 
 
 Model = Annotated[Path, typer.Argument(help="The model's file; new with --classes or --recipe.")]
@@ -61,6 +49,13 @@ Image = Annotated[
 ]
 Web = Annotated[bool, typer.Option("--web", help="Ask on a page in the browser.")]
 Port = Annotated[int | None, typer.Option(min=0, max=65535, help="The page's port; else any.")]
+Export = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write rows and labels to this .csv, .parquet or .jsonl; alone it asks nothing.",
+    ),
+]
 
 
 @takes_tables
@@ -83,6 +78,7 @@ def label_data(
     image: Image = None,
     web: Web = False,
     port: Port = None,
+    export: Export = None,
 ) -> None:
     """Give a model the labels that it asks for, and no others.
 
@@ -97,64 +93,39 @@ def label_data(
     A recipe that would ask for every label is given a policy: to ask where the vote is close; or,
     for numbers, for a quarter of the labels at most.
     """
-    from kernbrook.cli.person import Person
-    from kernbrook.cli.questions import Aside
-    from kernbrook.evaluation.classes import as_label, named_classes
-    from kernbrook.evaluation.labelling import label as run
-    from kernbrook.evaluation.sources import Source, open_like
+    from kernbrook.evaluation.classes import named_classes
     from kernbrook.evaluation.tasks import OURS
 
-    _check(model, data, questions, answers, web, port)
+    begins = (recipe, classes, settings, budget, text, image, questions)
+    asks = export is None or web or any(given is not None for given in begins)
+    _check(model, data, questions, answers, web, port, export, asks)
     chosen = {**parameters(settings, budget), "random_state": seed}
     if recipe is None and classes is not None and (len(chosen) > 1 or not model.exists()):
         recipe = OURS["classification"]
     if recipe is None and len(chosen) > 1:
         raise InputError("--set, --budget: expected a --recipe too, or --classes")
-    stopping, opened = Stopping(), ExitStack()
-    with opened, stopping.on_signals("kernbrook: stopped; the same command goes on"):
-        estimator, source, checkpoint = _model(model, recipe, chosen)
-        known = named_classes(estimator, labels(classes))
-        if source is not None and n_features not in (None, source.n_features):
-            raise InputError(f"--n-features: the model has {source.n_features}, got {n_features}")
-        stream = open_like(
-            source, data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes,
-            sep=sep, encoder=encoder,
-            aside=[name for name in (text, image) if name is not None],
+    stopping, left = Stopping(), ExitStack()
+    with left, stopping.on_signals("kernbrook: stopped; the same command goes on"):
+        found, names = _model(model, recipe, chosen), labels(classes)
+        known = named_classes(found[0], names) if asks else None
+        opened = Opened.of(
+            model, data, found, (names, known),
+            n_features=n_features, label=label, seed=seed, max_bytes=max_bytes, sep=sep,
+            encoder=encoder, aside=[name for name in (text, image) if name is not None],
         )  # fmt: skip
-        source = source or Source.of_stream(stream)
-        if stream.aside:
-            source = replace(source, aside=list(stream.aside))
-        aside, console = Aside(stream, text, image), terminal(stderr=True)
-        person: Person | Page = Person(console, stream, source, known, aside)
-        if web:
-            from kernbrook.cli.page import Page
-
-            page = Page(stream, source, known, aside, Path(data).parent, port or 0)
-            person = opened.enter_context(page)
-            say(f"label at {page.address} (Ctrl-C stops)")
-        ask: Callable[..., Any] = person.ask
-        end: Callable[..., Any] | None = _until_stopped(person.end, stopping)
-        if questions is not None and answers is not None:
-            from kernbrook.labels import JSONLines
-
-            read = partial(as_label, classes=known)
-            ask, end = partial(_through, JSONLines(questions, answers), source, known, read), None
-            say(f"asking in {questions}, waiting for answers in {answers}")
-
-        state = run(
-            stream, estimator, model, _until_stopped(ask, stopping), source=source,
-            checkpoint=checkpoint, classes=labels(classes), end=end, progress=person.passing,
-            stop=stopping.wanted,
-            compiling=telling(person.compiling if web or console.is_terminal else None),
-        )  # fmt: skip
-        summary = [*_summary(state, stream, known), *_next(model, data)]
-        person.close(summary, state.finished)
-    for what, value in summary:
-        typer.echo(printable(f"{what:13} {value}"))
-    if not state.finished:
-        say(f"{model} is saved; the same command goes on")
-        if stopping.number:
-            raise typer.Exit(stopping.code)
+        if asks:
+            face = left.enter_context(face_of(opened, text, image, web, port))
+            files = None if questions is None or answers is None else (questions, answers)
+            state, summary = sit(opened, face, files, stopping, export is not None)
+    if asks:
+        for what, value in summary:
+            typer.echo(printable(f"{what:13} {value}"))
+        if not state.finished:
+            say(f"{model} is saved; the same command goes on")
+    if export is not None:
+        _export(opened, export)
+    if asks and stopping.number and not state.finished:
+        raise typer.Exit(stopping.code)
 
 
 def _check(
@@ -164,9 +135,12 @@ def _check(
     answers: Path | None,
     web: bool,
     port: int | None,
+    export: Path | None,
+    asks: bool,
 ) -> None:
     """InputError where the options do not go together."""
     from kernbrook.evaluation.answers import answers_beside
+    from kernbrook.evaluation.table_files import check_ending
 
     if (questions is None) != (answers is None):
         raise InputError("--questions, --answers: one needs the other")
@@ -174,7 +148,14 @@ def _check(
         raise InputError("--web, --questions: expected one of them")
     if port is not None and not web:
         raise InputError("--port: expected --web too")
-    if data == "-" and answers is None and not web:
+    if export is not None:
+        check_ending(export, "--export")
+    if not (asks or model.exists()):
+        raise InputError(
+            f"{model} does not exist: there are no labels yet; label first, without --export, or "
+            "give --classes too"
+        )
+    if data == "-" and answers is None and not web and asks:
         raise InputError(
             "standard input has the answers: give a file, or --web, or --questions, --answers"
         )
@@ -185,23 +166,26 @@ def _check(
             kept: answers_beside(model),
             "--questions": questions,
             "--answers": answers,
+            "--export": export,
         },
         [data],
     )
 
 
-def _until_stopped(ask: Callable[..., Any], stopping: Stopping) -> Callable[..., Any]:
-    """The same questions; a signal is like `q`."""
-    from kernbrook.evaluation.sessions import Quit
+def _export(opened: Opened, path: Path) -> None:
+    """Write the labels that were given, and say how many."""
+    from kernbrook.evaluation.label_table import label_table
+    from kernbrook.evaluation.table_files import write_table
+    from kernbrook.reports.words import counted
 
-    def asked(*question: Any) -> Any:
-        try:
-            with stopping.at_once():
-                return ask(*question)
-        except KeyboardInterrupt:
-            raise Quit from None
-
-    return asked
+    found = label_table(opened.stream, opened.path, label=opened.source.label)
+    write_table(found.table, path, found.numbers)
+    for name, was in found.renamed.items():
+        say(f"the column {was!r} of the data is called {name!r} there")
+    if opened.stream.records() is None:
+        say(f"{opened.data} is no table: beside the labels there are the numbers of the rows alone")
+    skipped = f"; {counted(found.skipped, 'row')} skipped, left out" if found.skipped else ""
+    say(f"wrote {counted(found.table.num_rows, 'label')} to {path}{skipped}")
 
 
 def _model(
@@ -231,51 +215,3 @@ def _model(
         return estimator, checkpoint.source, checkpoint
     source = Source.of_model(estimator)
     return estimator, None if source.n_features is None else source, None
-
-
-def _summary(
-    state: Labelling, stream: Stream, classes: NDArray[Any] | None
-) -> list[tuple[str, str]]:
-    met = f"{state.rows:,}" + (f" of {stream.n_rows:,}" if stream.n_rows else "")
-    rows = [
-        ("rows", met),
-        ("labels given", f"{state.given:,}"),
-        ("skipped", f"{state.skipped:,}"),
-        ("labels saved", f"{state.saved:,}"),
-    ]
-    if state.rows:
-        rows[-1] = ("labels saved", f"{state.saved:,} ({100 * state.saved / state.rows:.0f} %)")
-    if state.judged and classes is None:
-        rows.append(("rms error", f"{math.sqrt(state.loss / state.judged):.4g}"))
-    elif state.judged:
-        right = f"{state.judged - state.loss:,} of {state.judged:,}"
-        rows.append(("model right", f"{right} that it asked about, the hard ones"))
-    return [*rows, ("answers", str(state.answers))]
-
-
-def _next(model: Path, data: str) -> list[tuple[str, str]]:
-    """What to type next."""
-    return [] if data == "-" else [("next", shlex.join(["kernbrook", "predict", str(model), data]))]
-
-
-# -- files ------------------------------------------------------------------------------------
-
-
-def _through(
-    oracle: JSONLines,
-    source: Source,
-    classes: NDArray[Any] | None,
-    read: Callable[[Any], Any],
-    question: Question,
-    state: Labelling,
-) -> Any:
-    """The answer to a question that is a line in a file."""
-    columns, values = question.entries()
-    names: list[str] | None = source.features
-    if hasattr(question.x, "indices"):
-        names = [str(j + 1) for j in columns.tolist()]
-    row = values.tolist() if names is None else dict(zip(names, values.tolist(), strict=True))
-    more: dict[str, Any] = {"predicted": question.predicted}
-    if classes is not None and question.votes is not None:
-        more["votes"] = dict(zip(map(str, classes.tolist()), question.votes.tolist(), strict=True))
-    return oracle.ask(question.row, row, read, **more)

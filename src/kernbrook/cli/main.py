@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from kernbrook.cli.comparing import compare, reproduce
+from kernbrook.cli.explaining import explain
 from kernbrook.cli.labelling import label_data
 from kernbrook.cli.options import Jobs
 from kernbrook.cli.output import progress, say
@@ -97,7 +98,7 @@ def warm(
         typer.echo(f"compiled {functions} functions in {time.monotonic() - begin:.0f} s")
 
 
-for _command in (compare, reproduce, data, recipes, train, predict, show, warm):
+for _command in (compare, reproduce, data, recipes, train, predict, explain, show, warm):
     app.command()(_command)
 app.command("label")(label_data)
 

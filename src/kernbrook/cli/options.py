@@ -64,13 +64,23 @@ Budget = Annotated[
 ]
 Seed = Annotated[
     int,
-    typer.Option(min=0, max=MOST_SEED, help="Seed of all that is drawn: orders, recipes, data."),
+    typer.Option(
+        min=0,
+        max=MOST_SEED,
+        help="Seed of all that is drawn: orders, recipes, data. A model made in Python has none.",
+    ),
 ]
 Positive = Annotated[
     str | None, typer.Option(help="This label against the rest, for data of many classes.")
 ]
 Label = Annotated[
     str | None, typer.Option(help="A table's label column; else 'label', else the last.")
+]
+IgnoreExtra = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-extra", help="Leave out a table's columns that the model does not know."
+    ),
 ]
 Features = Annotated[
     int | None,
@@ -319,13 +329,13 @@ def parameters(given: list[str] | None, budget: int | None = None) -> dict[str, 
             raise InputError(f"--set: expected NAME=VALUE, got {text!r}")
         if name == "random_state":
             raise InputError("--set random_state: use --seed")
-        settings[name] = _value(value)
+        settings[name] = as_value(value)
     if budget is not None:
         settings["budget"] = budget
     return settings
 
 
-def _value(text: str) -> Any:
+def as_value(text: str) -> Any:
     """A JSON value, a number or None where it is written like one, else the text."""
     word = text.lower()
     if word in ("none", "true", "false"):

@@ -37,16 +37,22 @@ def show_result(
         console = terminal()
         console.print(as_table(console.width))
     if json is not None:
-        from json import dumps
+        write_json(json, as_json())
 
-        from kernbrook.atomic import write_text
 
-        escaped = to_stdout and sys.stdout.isatty()
-        text = dumps(as_json(), allow_nan=False, ensure_ascii=escaped)
-        if to_stdout:
-            typer.echo(text)
-        else:
-            write_text(json, text + "\n")
+def write_json(json: Path, value: Any) -> None:
+    """A value as one JSON object, to a file, or to standard output where that is its name."""
+    from json import dumps
+
+    from kernbrook.atomic import write_text
+
+    to_stdout = str(json) == "-"
+    escaped = to_stdout and sys.stdout.isatty()
+    text = dumps(value, allow_nan=False, ensure_ascii=escaped)
+    if to_stdout:
+        typer.echo(text)
+    else:
+        write_text(json, text + "\n")
 
 
 def terminal(stderr: bool = False) -> Console:

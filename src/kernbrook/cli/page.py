@@ -7,13 +7,15 @@ import os
 import secrets
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from threading import Condition
 from typing import TYPE_CHECKING, Any
 
-from kernbrook.cli.questions import Aside, cells, expected, place
-from kernbrook.cli.serving import Response, Server
+from kernbrook.cli.page_address import PageAddress, Place
+from kernbrook.cli.questions import Rows, expected, percent, place
+from kernbrook.cli.serving import Response, Route, Server
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
 
     from kernbrook.evaluation.answers import Question
     from kernbrook.evaluation.labelling import Labelling
-    from kernbrook.evaluation.sources import Source
     from kernbrook.streams import Stream
 
-FEATURES = 100  # in the table, at most
+COLUMNS = 100  # in the table, at most
+FEW, FEW_BESIDE = 12, 3  # of these not folded: alone, beside a text or an image
+SPARE = 2  # so few more are not folded either
+CELL = "name", "value", "usual"  # of a column
 LAST = 8  # answers that are shown
 LETTERS = 100_000  # of a text, at most
 IMAGE_BYTES = 1 << 25
@@ -43,42 +47,53 @@ class Page:
     """Questions on a page that is served on 127.0.0.1, and answers from there.
 
     Whoever labels calls `ask` and `end`, which wait; threads of the server answer the browser
-    meanwhile. All that the page shows is one view. A view has a number, and so has an answer: one
-    that is late, or comes twice, is refused.
+    meanwhile. All that the page shows is one view. A view has a number that no other run has, and
+    so has an answer: one that is late, or comes twice, is refused.
+
+    From the first question on the page's address is kept in a file, up to an end that a person has
+    asked for: after a kill the same command is found where it was.
 
     Parameters
     ----------
-    stream, source : the rows
+    stream : the rows
+    rows : what they are shown as
     classes : all labels; None for numbers
-    aside : the text and the image that are beside each row
     folder : where the images are
-    port : 0 for a free one
+    kept : the file with the address
+    port : None for the one of before, or a free one
+
+    Attributes
+    ----------
+    address : of the page, with its token
+    shows : whether what goes on meanwhile can be shown
     """
+
+    shows = True
 
     def __init__(
         self,
         stream: Stream,
-        source: Source,
+        rows: Rows,
         classes: NDArray[Any] | None,
-        aside: Aside,
         folder: Path,
-        port: int,
+        kept: PageAddress,
+        port: int | None = None,
     ):
-        self._rows, self._names, self._aside = stream.n_rows, source.features, aside
+        self._n_rows, self._rows, self._kept = stream.n_rows, rows, kept
         self._title = f"{stream.name}"
         self._labels: list[Any] = [] if classes is None else classes.tolist()
         self._keys = keys_of([str(label) for label in self._labels])
         self._numbers = classes is None
         self._folder = folder
         self._turn = Condition()
-        self._number = 0
+        self._number = secrets.randbelow(1 << 40)
         self._view: dict[str, Any] = {}
         self._show({"kind": "working", "text": "opening the data"})
         self._reply: tuple[str, Any] | None = None
         self._heard = -1  # the last view that a page was sent
         self._image: Path | None = None
         self._shown = self._seen = -math.inf  # when a row passed by was shown; a page was there
-        self._server = Server(
+        self._server = self._at(
             port,
             {
                 ("GET", "/"): self._page,
@@ -90,6 +105,18 @@ class Page:
             },
         )
         self.address = self._server.address
+        self._is_kept = False
+
+    def _at(self, port: int | None, routes: Mapping[tuple[str, str], Route]) -> Server:
+        """The server, where it was before if it can be there: else its token is another one."""
+        before = self._kept.known()
+        if port is not None:
+            same = before is not None and before.port == port
+            return Server(port, routes, before.token if same and before else None)
+        if before is not None:
+            with suppress(InputError):
+                return Server(before.port, routes, before.token)
+        return Server(0, routes)
 
     def __enter__(self) -> Page:
         self._server.__enter__()
@@ -102,11 +129,12 @@ class Page:
 
     def ask(self, question: Question, state: Labelling) -> Any:
         """The label that a person gives, or None for a skip; Quit where they stop, or Undo."""
-        text, image = self._aside.of(question.row)
-        found, left = cells(question, self._names, FEATURES)
-        votes = None if question.votes is None else question.votes.tolist()
+        few = FEW if self._rows.text is self._rows.image is None else FEW_BESIDE
+        text, image, found, left = self._rows.of(question, few, COLUMNS, LETTERS)
+        few = len(found) if len(found) <= few + SPARE else few
+        chances = None if question.chances is None else question.chances.tolist()
         labels = [
-            {"label": str(label), "key": key, "vote": None if votes is None else f"{votes[k]:.3g}"}
+            {"label": str(label), "key": key, "chance": percent(chances[k]) if chances else None}
             for k, (label, key) in enumerate(zip(self._labels, self._keys, strict=True))
         ]
         self._image, problem = None, ""
@@ -115,16 +143,17 @@ class Page:
         return self._asked(
             {
                 "kind": "question",
-                "row": place(question.row, self._rows),
-                "features": [cell._asdict() for cell in found],
+                "row": place(question.row, self._n_rows),
+                "columns": [{k: cell[i] for i, k in enumerate(CELL)} for cell in found],
+                "few": few,
                 "left": left,
-                "text": None if text is None else text[:LETTERS],
+                "text": text,
                 "image": image,
                 "problem": problem,
                 "labels": labels,
                 "numbers": self._numbers,
                 "predicted": None if question.predicted is None else str(question.predicted),
-                "expected": expected(question, state, self._numbers),
+                "expected": expected(question, state, None if self._numbers else self._labels),
                 "why": question.why,
             },
             state,
@@ -138,16 +167,22 @@ class Page:
         """Show that rows are passed by, a few times a second."""
         if time.monotonic() - self._shown > 0.2:
             self._shown = time.monotonic()
-            where = place(state.rows_read, self._rows)
+            where = place(state.rows_read, self._n_rows)
             self._show({"kind": "working", "text": f"{where}, {state.saved:,} saved"})
 
     def compiling(self, line: str) -> None:
         self._show({"kind": "working", "text": line})
 
-    def close(self, summary: list[tuple[str, str]], finished: bool) -> None:
-        """The labelling is over: say so on the page, and wait a little until it has heard that."""
+    def close(self, summary: list[tuple[str, str]], finished: bool, asked_for: bool = True) -> None:
+        """The labelling is over: say so on the page, and wait a little until it has heard that.
+
+        asked_for : by a person on the page, or because no row is left; else the page may go on
+        """
+        if asked_for and self._is_kept:
+            self._kept.forget()
+        told = {"summary": summary, "finished": finished, "again": not asked_for}
         with self._turn:
-            self._show({"kind": "ended", "summary": summary, "finished": finished})
+            self._show({"kind": "ended", **told})
             if time.monotonic() - self._seen < 2 * WAIT:
                 self._turn.wait_for(lambda: self._heard == self._number, GOODBYE)
         time.sleep(0.1)  # for what was sent last
@@ -155,6 +190,9 @@ class Page:
     def _asked(self, view: dict[str, Any], state: Labelling) -> Any:
         from kernbrook.evaluation.sessions import Quit, Undo
 
+        if not self._is_kept:  # nobody else labels this model now
+            self._kept.keep(Place(self._server.server_port, self._server.token))
+            self._is_kept = True
         counts = {name: getattr(state, name) for name in ("rows", "given", "skipped", "saved")}
         last = [
             {"row": answer.row, "label": None if answer.label is None else str(answer.label)}
@@ -193,7 +231,7 @@ class Page:
     def _question(self, query: Mapping[str, Any]) -> Response:
         """The view; waits for one that is newer than the page has."""
         after = query.get("after", "")
-        known = int(after) if after.isascii() and after.isdecimal() and len(after) < 10 else -1
+        known = int(after) if after.isascii() and after.isdecimal() and len(after) < 20 else -1
         with self._turn:
             self._seen = time.monotonic()
             self._turn.wait_for(lambda: self._number != known, WAIT)

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from kernbrook.cli.questions import Aside, cells, expected, place
+from kernbrook.cli.questions import Rows, expected, percent, place
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -15,29 +15,32 @@ if TYPE_CHECKING:
 
     from kernbrook.evaluation.answers import Answer, Question
     from kernbrook.evaluation.labelling import Labelling
-    from kernbrook.evaluation.sources import Source
     from kernbrook.streams import Stream
 
-LINES = 12  # of features, at most
-CLASSES = 9  # listed with their votes, at most
+LINES = 12  # of columns, at most
+CLASSES = 9  # listed with their probabilities, at most
+LETTERS = 5_000  # of a text, at most
 
 
 class Person:
-    """Questions on standard error, answers on standard input."""
+    """Questions on standard error, answers on standard input.
+
+    Attributes
+    ----------
+    shows : whether what goes on meanwhile can be shown
+    """
 
     def __init__(
         self,
         console: Console,
         stream: Stream,
-        source: Source,
+        rows: Rows,
         classes: NDArray[Any] | None,
-        aside: Aside,
     ):
         if hasattr(sys.stdin, "reconfigure"):
             sys.stdin.reconfigure(errors="replace")
-        self.console = console
-        self._rows, self._aside = stream.n_rows, aside
-        self._names = source.features
+        self.console, self.shows = console, console.is_terminal
+        self._n_rows, self._rows = stream.n_rows, rows
         self._classes: list[Any] | None = None if classes is None else classes.tolist()
         self._array = classes
         self._text = classes is not None and classes.dtype.kind in "UO"
@@ -55,10 +58,9 @@ class Person:
         self.clear()
         self._say("")
         self._say(self._title(question, state), "bold")
-        beside = [f"  {what}" for what in self._aside.of(question.row) if what is not None]
-        shown = [*beside, *_features(question, self._names), ""]
-        for line in (*shown, *self._belief(question, state), f"why it asks: {question.why}"):
+        for line in (*self._example(question), "", *self._belief(question, state)):
             self._say(line)
+        self._say(f"why it asks: {question.why}")
         while True:
             text = self._typed(self._prompt)
             if not text:
@@ -105,7 +107,7 @@ class Person:
     def passing(self, state: Labelling) -> None:
         """Show in a terminal that rows are passed by, a few times a second."""
         if self.console.is_terminal and time.monotonic() - self._shown > 0.2:
-            self._show(f"{place(state.rows_read, self._rows)}, {state.saved:,} saved")
+            self._show(f"{place(state.rows_read, self._n_rows)}, {state.saved:,} saved")
 
     def compiling(self, line: str) -> None:
         """Show in a terminal how far compiling is; "" where it has stopped."""
@@ -116,7 +118,7 @@ class Person:
         self.console.file.write(f"\r{line}\x1b[K")
         self.console.file.flush()
 
-    def close(self, summary: list[tuple[str, str]], finished: bool) -> None:
+    def close(self, summary: list[tuple[str, str]], finished: bool, asked_for: bool = True) -> None:
         """The labelling is over; who has called says the rest."""
         self.clear()
 
@@ -126,28 +128,53 @@ class Person:
             self._shown = 0.0
 
     def _say(self, line: str, style: str = "") -> None:
-        self.console.print(printable(line), markup=False, emoji=False, style=style, soft_wrap=True)
+        """A line; in a terminal as many as it takes, which end between words."""
+        from rich.text import Text
+
+        line = printable(line)
+        indent = " " * (len(line) - len(line.lstrip(" ")))
+        lines = [line]
+        if self.console.is_terminal and line.strip():
+            room = max(self.console.width - len(indent), 1)
+            wrapped = Text(line.lstrip(" ")).wrap(self.console, room)
+            lines = [f"{indent}{part.plain.rstrip()}" for part in wrapped]
+        for part in lines:
+            self.console.print(part, markup=False, emoji=False, style=style, soft_wrap=True)
 
     def _title(self, question: Question, state: Labelling) -> str:
-        where = place(question.row, self._rows)
+        where = place(question.row, self._n_rows)
         parts = [where, f"asked {state.asked:,} of {state.rows:,}"]
         return "   ".join([*parts, f"saved {state.saved:,}"])
 
+    def _example(self, question: Question) -> list[str]:
+        """The row in a few lines."""
+        text, image, found, left = self._rows.of(question, LINES, LINES, LETTERS)
+        lines = [f"  {line}" for line in (text or "").splitlines()]
+        lines += [f"  {image}"] if image else []
+        shown = [
+            (_short(cell.name), _short(cell.value), f"{'usual ' * ('±' in cell.usual)}{cell.usual}")
+            for cell in found
+        ]
+        name, value = (max((len(cell[i]) for cell in shown), default=0) for i in (0, 1))
+        lines += [f"  {cell[0]:{name}}  {cell[1]:>{value}}   {cell[2]}".rstrip() for cell in shown]
+        if left:
+            others = "other nonzero ones" if hasattr(question.x, "indices") else "others"
+            lines.append(f"  and {left:,} {others}, less unusual")
+        return lines if shown else [*lines, "  all features are 0"]
+
     def _belief(self, question: Question, state: Labelling) -> list[str]:
         """What the model expects, and how far to trust it."""
-        import numpy as np
-
-        lines = [expected(question, state, numbers=self._classes is None)]
+        lines = [expected(question, state, self._classes)]
         if self._classes is None:
             return lines
-        order: list[int] = list(range(len(self._classes)))
-        if question.votes is not None and len(order) > CLASSES:
-            order = np.argsort(-question.votes, kind="stable")[:CLASSES].tolist()
-        votes = None if question.votes is None else question.votes.tolist()
+        chances = None if question.chances is None else question.chances.tolist()
+        order = list(range(len(self._classes)))
+        if chances is not None and len(order) > CLASSES:
+            order.sort(key=lambda k: -chances[k])
         names = [self._listed(k) for k in order[:CLASSES]]
         width = max(map(len, names))
         for k, name in zip(order, names, strict=False):
-            lines.append(name if votes is None else f"{name:{width}}   vote {votes[k]:7.3g}")
+            lines.append(name if chances is None else f"{name:{width}}   {percent(chances[k]):>9}")
         if rest := len(self._classes) - len(names):
             lines.append(f"  and {rest} others, see ?")
         return lines
@@ -201,22 +228,6 @@ _WORDS = {
 def _answered(answer: Answer) -> str:
     label = "skipped" if answer.label is None else answer.label
     return f"row {answer.row:,} {label}"
-
-
-def _features(question: Question, names: list[str] | None) -> list[str]:
-    """The row in a few lines."""
-    found, left = cells(question, names, LINES)
-    shown = [cell._replace(name=_short(cell.name)) for cell in found]
-    name, value = (max((len(cell[i]) for cell in shown), default=0) for i in (0, 1))
-    lines = [
-        f"  {cell.name:{name}}  {cell.value:>{value}}"
-        + (f"   usual {cell.usual}" if cell.usual else "")
-        for cell in shown
-    ]
-    if left:
-        dense = not hasattr(question.x, "indices")
-        lines.append(f"  and {left:,} {'others' if dense else 'other nonzero ones'}, less unusual")
-    return lines or ["  all features are 0"]
 
 
 def _like_number(name: Any) -> bool:

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from kernbrook.cli.options import (
     Data,
+    IgnoreExtra,
+    Json,
     MaxBytes,
     Scheduler,
     Seed,
     Sep,
+    as_value,
     check_outputs,
     takes_tables,
 )
-from kernbrook.cli.output import progress, say
+from kernbrook.cli.output import progress, say, terminal, write_json
+from kernbrook.cli.written import written as written_to
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kernbrook.evaluation.predicting import Tally
+    from kernbrook.estimators.tasks import Learned
+    from kernbrook.evaluation.predicting import Wanted
+    from kernbrook.evaluation.tallying import Tally
     from kernbrook.streams import Stream
+    from kernbrook.streams.table_levels import LevelCounts
+
+Piece = tuple["Learned", "NDArray[Any]"]  # what is said of some rows, and their labels
 
 
 @takes_tables
@@ -36,11 +43,29 @@ def predict(
     model: Annotated[Path, typer.Argument(help="A file that `train` or kb.save wrote.")],
     data: Data,
     output: Annotated[
-        Path, typer.Option(help="The file to write to; - for standard output.")
+        Path,
+        typer.Option(help="The file to write to, .parquet for Parquet; - for standard output."),
     ] = Path("-"),
-    scores: Annotated[
-        bool, typer.Option("--scores", help="Write CSV: each prediction with its score.")
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Write a column for each class: its probability.")
     ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Of numbers: write intervals that cover so many, such as 0.9."
+        ),
+    ] = None,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Write the score of each prediction.")
+    ] = False,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Say the second of two labels where it is at least so probable; f1; or costs as "
+            "JSON. In place of the model's own; none: without.",
+        ),
+    ] = None,
     label: Annotated[
         str | None, typer.Option(help="A table's label column; else the one that was learned.")
     ] = None,
@@ -48,89 +73,131 @@ def predict(
     sep: Sep = None,
     seed: Seed = 0,
     max_bytes: MaxBytes = None,
+    json: Json = None,
+    ignore_extra: IgnoreExtra = False,
     scheduler: Scheduler = None,
 ) -> None:
-    """Predict the label of each row, one line each.
+    """Predict the label of each row: one line each, or CSV or Parquet where more is wanted.
 
     A table may have the label's column or not; a svmlight file has some number in its place.
     Columns are encoded as they were for the model, with the means and last values that it knows;
-    --dates, --decimal, --thousands and --units say where values are written in another way.
+    --dates, --decimal, --thousands and --units say where values are written in another way. Where
+    the model fills gaps, a column that is not there is one of gaps.
     Where the data have labels that the model knows, or numbers that are not all the same for a
-    model of numbers, the error goes to standard error.
+    model of numbers, measures of the predictions go to standard error, and to --json: error, log
+    loss and AUC, of numbers MAE, RMSE and coverage, beside those of a constant.
 
     With --scheduler the files of a folder are predicted by the workers of a Dask cluster, who must
     see the folder and the model at the same place.
 
     A score is the combined vote. Of two labels, from 0 on, the prediction is the second in sorted
-    order; more labels have one score each, and the greatest wins.
+    order, unless there is a threshold; more labels have one score each, and the greatest wins.
     """
-    from kernbrook.estimators.tasks import task_of
-    from kernbrook.evaluation.predicting import Tally, check_scores, load_learned
+    from kernbrook.evaluation.predicting import Wanted, load_learned
     from kernbrook.evaluation.sources import open_like
     from kernbrook.evaluation.warming import watched
-    from kernbrook.reports.words import ERROR_NAMES, error_value
     from kernbrook.streams.table_levels import told_of
 
     to_file = str(output) != "-"
-    check_outputs({"--output": output}, [data, str(model)])
+    check_outputs({"--output": output, "--json": json}, [data, str(model)])
+    if not to_file and str(json) == "-":
+        raise InputError("--output, --json: expected one of them at standard output, got both")
     machine, source, checkpoint = load_learned(model)
-    if scores:
-        check_scores(machine)
+    asked = _Asked(Wanted(scores, proba, interval), threshold)
+    machine = asked.by_threshold(machine)
+    asked.wanted.check(machine)
     if checkpoint is not None and not checkpoint.finished:
         say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
     rows = 0
     options: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
-    options["written"] = written
+    options |= {"written": written, "ignore_extra": ignore_extra}
     to_terminal = not to_file and sys.stdout.isatty()
-    shown_as = printable if to_terminal else _in_a_line
-    tally = Tally(getattr(machine, "classes_", None), source.positive)
+    tally = asked.tally(machine, source.positive)
     with progress(data, hidden=to_terminal) as shown:
         if scheduler is None:
             stream = open_like(source, data, **options)
             warm = partial(watched, tell=shown.compiling)
             name, n_rows = stream.name, stream.n_rows
-            pieces = _pieces(machine, stream, scores, shown_as, tally, warm)
+            pieces, tally.level_counts = asked.pieces(machine, stream, warm), stream.level_counts
         else:
-            calls = [(model, path, options, scores, shown_as) for path in _files(data)]
+            calls = [(model, path, options, asked) for path in _files(data)]
             name, n_rows = data, None
             pieces = _of_workers(calls, scheduler, tally)
-        with _written(output) as file:
-            if scores:
-                file.write(_header(machine.classes_, shown_as).encode())
-            for lines, n in pieces:
-                file.write(lines)
-                rows += n
+        with written_to(output, printable if to_terminal else _in_a_line) as write:
+            for said, y in pieces:
+                write(asked.wanted.columns(machine, said))
+                tally.add(y, said)
+                rows += len(said.predictions)
                 shown.reading(f"{name}: {rows:,} rows", rows, n_rows)
     if to_file:
         say(f"wrote {rows:,} predictions to {output}")
     for line in told_of(tally.level_counts):
         say(line)
-    if tally.error is not None:
-        task = task_of(machine)
-        error = f"{ERROR_NAMES[task]} {error_value(tally.error, task)}"
-        say(f"{error} on {tally.known:,} labelled rows")
+    _show(tally)
+    if json is not None:
+        from kernbrook.reports.measured import predictions_json
+
+        write_json(json, predictions_json(tally, str(model), name, rows))
 
 
-def _pieces(
-    machine: Any,
-    stream: Stream,
-    scores: bool,
-    written: Callable[[str], str],
-    tally: Tally,
-    warm: Callable[[Callable[[], Any]], None] | None = None,
-) -> Iterator[tuple[bytes, int]]:
-    """The lines of each chunk, and its rows; the tally counts them."""
-    from kernbrook.evaluation.predicting import predict as run
+def _show(tally: Tally) -> None:
+    """The measures on standard error, where there are any, and what they come to in words."""
+    from kernbrook.reports import rendered
+    from kernbrook.reports.measured import left_out, measures_table, no_better
 
-    tally.level_counts = stream.level_counts
-    for X, y in stream.chunks():
-        if warm is not None:
-            warm(partial(run, machine, X[:1], scores))
-            warm = None
-        labels, decisions = run(machine, X, scores)
-        if stream.labelled:
-            tally.add(labels, y)
-        yield _lines(labels, decisions, written).encode(), len(y)
+    measures = tally.judged
+    if measures is None:
+        return
+    if not measures.model.rows:
+        say("; ".join(("no row is judged", *left_out(measures))))
+        return
+    console = terminal(stderr=True)
+    console.print(rendered(measures_table(measures), console.width))
+    for line in (*left_out(measures), no_better(measures)):
+        if line:
+            say(line)
+
+
+class _Asked(NamedTuple):
+    """What the options ask of a model's predictions; workers are told the same."""
+
+    wanted: Wanted
+    threshold: str | None
+
+    def by_threshold(self, model: Any) -> Any:
+        """The model with the threshold that is given, or its own."""
+        from kernbrook.evaluation.predicting import with_threshold
+
+        return model if self.threshold is None else with_threshold(model, as_value(self.threshold))
+
+    def tally(self, model: Any, positive: str | None) -> Tally:
+        """What counts predictions of the model."""
+        from kernbrook.evaluation.tallying import Tally
+
+        return Tally.of(model, positive, self._coverage(model))
+
+    def _coverage(self, model: Any) -> float | None:
+        """Of the model's intervals, which are judged where none are written, too."""
+        from kernbrook.evaluation.measures import COVERAGE
+
+        wanted = self.wanted.interval
+        return COVERAGE if wanted is None and hasattr(model, "predict_interval") else wanted
+
+    def pieces(
+        self,
+        model: Any,
+        stream: Stream,
+        warm: Callable[[Callable[[], Any]], None] | None = None,
+    ) -> Iterator[Piece]:
+        """What the model says of each chunk, and its labels, none where the stream has none."""
+        from kernbrook.evaluation.predicting import said_of
+
+        coverage = self._coverage(model)
+        for X, y in stream.chunks():
+            if warm is not None:
+                warm(partial(said_of, model, X[:1], coverage))
+                warm = None
+            yield said_of(model, X, coverage), y if stream.labelled else y[:0]
 
 
 def _files(folder: str) -> list[Path]:
@@ -142,80 +209,28 @@ def _files(folder: str) -> list[Path]:
     return records.paths
 
 
-def _of_workers(
-    calls: list[tuple[Any, ...]], scheduler: str, tally: Tally
-) -> Iterator[tuple[bytes, int]]:
+def _of_workers(calls: list[tuple[Any, ...]], scheduler: str, tally: Tally) -> Iterator[Piece]:
     """The same of each file, by the workers of a cluster, in the order of the files."""
     from kernbrook.evaluation.parallel import in_order
+    from kernbrook.streams.table_levels import together
 
-    for lines, n, own in in_order(_of_file, calls, lambda found: found[1], scheduler, None):
-        tally.join(own)
-        yield lines, n
+    for pieces, counts in in_order(_of_file, calls, lambda found: len(found[0]), scheduler, None):
+        tally.level_counts = together(tally.level_counts, counts)
+        yield from pieces
 
 
 def _of_file(
-    model: Path,
-    path: Path,
-    options: dict[str, Any],
-    scores: bool,
-    written: Callable[[str], str],
-    progress: Any = None,
-) -> tuple[bytes, int, Tally]:
-    """What one worker says of one file."""
-    from kernbrook.evaluation.predicting import Tally, kept_learned
+    model: Path, path: Path, options: dict[str, Any], asked: _Asked, progress: Any = None
+) -> tuple[list[Piece], Sequence[LevelCounts]]:
+    """What one worker says of one file, and which levels came."""
+    from kernbrook.evaluation.predicting import kept_learned
     from kernbrook.evaluation.sources import open_like
 
     machine, source = kept_learned(model)
-    tally = Tally(getattr(machine, "classes_", None), source.positive)
     stream = open_like(source, path, **options)
-    pieces = list(_pieces(machine, stream, scores, written, tally))
-    return b"".join(lines for lines, _ in pieces), sum(n for _, n in pieces), tally
-
-
-@contextmanager
-def _written(output: Path) -> Iterator[BinaryIO]:
-    """A file that is replaced at the end, or standard output."""
-    from kernbrook.atomic import replacing
-
-    if str(output) != "-":
-        with replacing(output) as file:
-            yield file
-        return
-    try:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        # What could not be written must not be tried again at the end of the process.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise InputError(f"cannot write standard output: {error.strerror}") from error
+    return list(asked.pieces(asked.by_threshold(machine), stream)), stream.level_counts
 
 
 def _in_a_line(label: str) -> str:
     """A label as a file or another program gets it: as it is, but for the ends of lines."""
     return label.replace("\r", "\\r").replace("\n", "\\n")
-
-
-def _header(classes: NDArray[Any], written: Callable[[str], str]) -> str:
-    names = ["score"] if len(classes) == 2 else [f"score of {label}" for label in classes.tolist()]
-    return _csv([["prediction", *map(written, names)]])
-
-
-def _lines(labels: NDArray[Any], scores: NDArray[Any] | None, written: Callable[[str], str]) -> str:
-    names: list[Any] = labels.tolist()
-    if labels.dtype.kind in "UO":
-        names = [written(str(name)) for name in names]
-    if scores is None:
-        return "".join(f"{name}\n" for name in names)
-    columns = scores[:, None] if scores.ndim == 1 else scores
-    return _csv([name, *row] for name, row in zip(names, columns.tolist(), strict=True))
-
-
-def _csv(rows: Iterable[list[Any]]) -> str:
-    import csv
-    import io
-
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()

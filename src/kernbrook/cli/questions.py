@@ -5,87 +5,214 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from kernbrook.errors import UnknownNameError
 
+if TYPE_CHECKING:
     from kernbrook.evaluation.answers import Question
     from kernbrook.evaluation.labelling import Labelling
+    from kernbrook.evaluation.sources import Source
     from kernbrook.streams import Stream
+
+KNOWN = 10  # rows from which on it is said what is usual
+WHOLE = 1e15  # whole numbers below it are shown with all their digits
+MISSING = "missing"
+LONG = 1e6  # from here on means are shown in powers of ten
 
 
 class Cell(NamedTuple):
-    """A feature: its name and value, and what is usual, "" where that is not known; all as text."""
+    """A column of a row.
+
+    Attributes
+    ----------
+    name, value : as text
+    usual : what is usual, as text; "" where that is not known
+    away : how unusual the value is: deviations from the mean, of the farthest that it became
+    """
 
     name: str
     value: str
     usual: str
+    away: float
 
 
-class Aside:
-    """The text, and the name of an image, that stand beside the features of each row.
+class Shown(NamedTuple):
+    """What of a row a person is shown.
+
+    Attributes
+    ----------
+    text, image : of the columns that were named; None where there is none
+    cells : columns of the table, or features of other data
+    left : how many of these are left out
+    """
+
+    text: str | None
+    image: str | None
+    cells: list[Cell]
+    left: int
+
+
+class Rows:
+    """The rows as their table has them: text and image, and the columns that are learned from.
 
     Parameters
     ----------
-    stream : the rows
-    text, image : names of columns that the stream has set aside, or None
+    stream, source : the rows
+    text, image : names of columns, or None
     """
 
-    def __init__(self, stream: Stream, text: str | None, image: str | None):
+    def __init__(self, stream: Stream, source: Source, text: str | None, image: str | None):
+        from kernbrook.evaluation.raw_rows import RawRows
+
+        records = stream.records()
         self.text, self.image = text, image
-        self._stream: Any = stream
-        self._rows: Iterator[list[str]] = iter(())
-        self._row = math.inf  # the last that was read
+        self._raw = None if records is None else RawRows(records)
+        for name in (text, image):
+            if name is not None and (self._raw is None or name not in self._raw.columns):
+                raise UnknownNameError("column", name, self._raw.columns if self._raw else ())
+        encoder = stream.encoder
+        self._features = source.features
+        self._columns = source.features if encoder is None else encoder.sources()
+        self._plain = set(self._columns or ())  # whose values are numbers
+        if encoder is not None:
+            self._plain = {name for name in self._plain if encoder.place_of(name) is not None}
 
-    def of(self, row: int) -> tuple[str | None, str | None]:
-        """The text and the image's name of a row, from 1; None where there is no such column."""
-        if self.text is None and self.image is None:
-            return None, None
-        if row < self._row:
-            self._rows, self._row = self._stream.rows_aside(), 0
-        while self._row < row:
-            self._values = dict(zip(self._stream.aside, next(self._rows), strict=True))
-            self._row += 1
-        texts = [None if name is None else self._values[name] for name in (self.text, self.image)]
-        return texts[0], texts[1]
+    def of(self, question: Question, first: int, most: int, letters: int) -> Shown:
+        """What is shown of a question's row.
+
+        Parameters
+        ----------
+        question : of a row
+        first : where there are more columns, the most unusual ones come first
+        most, letters : columns, and letters of the text, at most
+        """
+        row = {} if self._raw is None else self._raw.row(question.row)
+        text = None if self.text is None else _text(row[self.text])
+        if text is not None and len(text) > letters:
+            text = f"{text[:letters]}… ({len(text) - letters:,} more letters)"
+        image = None if self.image is None else _text(row[self.image])
+        cells = self._cells(question, row)
+        if len(cells) > first:
+            cells.sort(key=lambda cell: -cell.away)
+        return Shown(text, image, cells[:most], max(len(cells) - most, 0))
+
+    def _cells(self, question: Question, row: dict[str, Any]) -> list[Cell]:
+        """Each column of a row once, in their order."""
+        import numpy as np
+
+        known = isinstance(question.x, np.ndarray) and question.row >= KNOWN
+        places, values = question.entries()
+        means, spread = question.means[places], question.deviations[places]
+        away = np.zeros(len(places))
+        with np.errstate(invalid="ignore", over="ignore"):
+            np.divide(np.abs(values - means), spread, out=away, where=spread > 0)
+        found: dict[str, Cell] = {}
+        for j, value, mean, deviation, far in zip(
+            places.tolist(), values.tolist(), means.tolist(), spread.tolist(), away.tolist(),
+            strict=True,
+        ):  # fmt: skip
+            name = f"feature {j + 1}" if self._columns is None else self._columns[j]
+            before = found.get(name)
+            if name in (self.text, self.image):
+                continue
+            if self._columns is None or name in self._plain:
+                if before is None:  # else it says that a value is missing
+                    said = usual(mean, deviation) if known else ""
+                    shown = MISSING if name in row and is_gap(row[name]) else number(value)
+                    found[name] = Cell(name, shown, said, far)
+                continue
+            said = "" if before is None else before.usual
+            if known and value == 1 and self._features and self._features[j].startswith(f"{name}="):
+                said = "in all rows" if mean == 1 else f"in {percent(mean)} of rows"
+            far = far if before is None else max(far, before.away)
+            found[name] = Cell(name, _text(row.get(name)) or MISSING, said, far)
+        return list(found.values())
 
 
-def cells(question: Question, names: list[str] | None, most: int) -> tuple[list[Cell], int]:
-    """All features that the row has, or the most unusual ones; and how many are left out."""
-    import numpy as np
+def is_gap(value: Any) -> bool:
+    """Whether a value of a table is missing, as `TableEncoder` sees it."""
+    from kernbrook.streams.csv_header import MISSING as GAPS
 
-    dense = isinstance(question.x, np.ndarray)
-    places, values = question.entries()
-    left = 0
-    if len(places) > most:
-        spread = question.deviations[places]
-        away = np.abs(values - question.means[places])
-        unusual = np.divide(away, spread, out=np.zeros_like(away), where=spread > 0)
-        first = np.argsort(-unusual, kind="stable")[: most - 1]
-        left = len(places) - len(first)
-        places, values = places[first], values[first]
-    shown = []
-    for j, value in zip(places.tolist(), values.tolist(), strict=True):
-        usual = ""
-        if dense and question.row >= 10:
-            usual = f"{question.means[j]:.4g} ± {question.deviations[j]:.4g}"
-        name = f"feature {j + 1}" if names is None else names[j]
-        shown.append(Cell(name, f"{value:.6g}", usual))
-    return shown, left
+    return value is None or (isinstance(value, str) and value.strip() in GAPS)
 
 
-def expected(question: Question, state: Labelling, numbers: bool) -> str:
-    """What the model expects, and how far to trust it."""
+def number(value: float) -> str:
+    """A number that a person reads.
+
+    Examples
+    --------
+    >>> [number(value) for value in (20240131.0, 0.1 + 0.2, 1e20, -0.0)]
+    ['20240131', '0.3', '1e+20', '0']
+    """
+    whole = math.isfinite(value) and value == int(value) and abs(value) < WHOLE
+    return f"{int(value)}" if whole else f"{value:.6g}"
+
+
+def about(value: float) -> str:
+    """A number of which four digits are enough.
+
+    Examples
+    --------
+    >>> [about(value) for value in (0.0712061, 12345.678, -3.0, 0.0)]
+    ['0.07121', '12346', '-3', '0']
+    """
+    if value == 0 or not math.isfinite(value):
+        return number(value)
+    return number(round(value, max(3 - math.floor(math.log10(abs(value))), 0)))
+
+
+def usual(mean: float, deviation: float) -> str:
+    """A mean with its deviation, which has two digits; the mean ends where the deviation does.
+
+    Examples
+    --------
+    >>> usual(0.09091, 0.3785), usual(1234.5, 96.4), usual(7.0, 0.0), usual(3.2e9, 4.6e8)
+    ('0.09 ± 0.38', '1234 ± 96', 'always 7', '3.2e+09 ± 4.6e+08')
+    """
+    if deviation == 0:
+        return f"always {number(mean)}"
+    if not (math.isfinite(mean) and 0 < deviation < math.inf):
+        return ""
+    if max(abs(mean), deviation) >= LONG or deviation < 1e-6:
+        return f"{mean:.2g} ± {deviation:.2g}"
+    digits = 1 - math.floor(math.log10(deviation))
+    mean, deviation = round(mean, digits) + 0.0, round(deviation, digits)
+    return f"{mean:.{max(digits, 0)}f} ± {deviation:.{max(digits, 0)}f}"
+
+
+def percent(chance: float) -> str:
+    """A probability in per cent, which is never said to be sure.
+
+    Examples
+    --------
+    >>> [percent(chance) for chance in (0.7203, 0.9999, 0.002)]
+    ['72 %', 'over 99 %', 'under 1 %']
+    """
+    if chance > 0.99:
+        return "over 99 %"
+    return "under 1 %" if chance < 0.01 else f"{100 * chance:.0f} %"
+
+
+def expected(question: Question, state: Labelling, classes: list[Any] | None) -> str:
+    """What the model expects, how sure it is, and how far to trust it; no classes of numbers."""
     if question.predicted is None:
         return "the model has no label yet"
-    predicted = f"{question.predicted:.6g}" if numbers else question.predicted
-    told = f"the model expects {predicted}"
-    if state.judged == 0:
-        return told
-    if numbers:
+    if classes is None or question.chances is None:
+        told = f"the model expects {about(question.predicted)}"
+        if state.judged == 0:
+            return told
         off = math.sqrt(state.loss / state.judged)
         return f"{told}; off by {off:.3g} on {state.judged:,} so far (root mean square)"
+    chance = question.chances[classes.index(question.predicted)]
+    told = f"the model is {percent(chance)} sure of {question.predicted}"
+    if state.judged == 0:
+        return told
     return f"{told}; right on {state.judged - state.loss:,} of {state.judged:,} so far"
 
 
 def place(row: int, rows: int | None) -> str:
+    """Where a row is."""
     return f"row {row:,}" + (f" of {rows:,}" if rows else "")
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else f"{value}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import hmac
 import json
 import secrets
 import sys
@@ -46,25 +48,41 @@ class Server(ThreadingHTTPServer):
     that is no browser; all others are refused. A host of another name is refused too: a page
     elsewhere could have that name point here.
 
+    One request needs no token: `GET /hello?nonce=TEXT` is answered with the HMAC of the text under
+    the token. So a page that has lost its server finds out whether who listens there now is the
+    same program again, before it says the token.
+
     Parameters
     ----------
     port : 0 for a free one
     routes : by method and path; called with what the address says, or with the JSON object sent
+    token : None to draw one
 
     Attributes
     ----------
     address : of the page, with the token
+
+    Raises
+    ------
+    InputError
+        The port cannot be had.
     """
 
     daemon_threads = True
 
-    def __init__(self, port: int, routes: Mapping[tuple[str, str], Route]):
+    def __init__(
+        self, port: int, routes: Mapping[tuple[str, str], Route], token: str | None = None
+    ):
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
-            raise InputError(f"--port {port}: {error.strerror or error}") from None
+            taken = error.errno == errno.EADDRINUSE
+            why = "another program uses it" if taken else error.strerror or str(error)
+            raise InputError(
+                f"--port {port}: {why}; give another port, or none to take a free one"
+            ) from None
         self.routes = routes
-        self.token = secrets.token_urlsafe(24)
+        self.token = secrets.token_urlsafe(24) if token is None else token
         self.hosts = [f"{name}:{self.server_port}" for name in (HOST, "localhost")]
         self.address = f"http://{self.hosts[0]}/?token={self.token}"
 
@@ -99,6 +117,9 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:  # brackets that are no host
             return Response.told(400, "expected the address of a page")
         query = dict(parse_qsl(address.query))
+        if (method, address.path) == ("GET", "/hello") and not self._refusal(self.server.token):
+            proof = hmac.new(self.server.token.encode(), query.get("nonce", "").encode(), "sha256")
+            return Response.of({"proof": proof.hexdigest()})
         if problem := self._refusal(query.pop("token", "")):
             return Response.told(403, problem)
         route = self.server.routes.get((method, address.path))

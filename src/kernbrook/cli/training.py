@@ -12,6 +12,7 @@ from kernbrook.cli.options import (
     Budget,
     Data,
     Features,
+    IgnoreExtra,
     Json,
     Label,
     MaxBytes,
@@ -30,6 +31,7 @@ from kernbrook.cli.signals import Stopping
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
+    from kernbrook.cli.given import Given
     from kernbrook.evaluation.training import Training
 
 
@@ -46,8 +48,25 @@ Classes = Annotated[
 Every = Annotated[
     float, typer.Option(min=0, metavar="SECONDS", help="Time from checkpoint to checkpoint.")
 ]
+GoOn = Annotated[
+    bool,
+    typer.Option(
+        "--go-on", help="Learn other data, such as tomorrow's, with the model in the file."
+    ),
+]
 Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on from the model's file, if it is there.")
+    bool,
+    typer.Option(
+        "--resume", help="Go on with the same data from the model's file, if it is there."
+    ),
+]
+Anyway = Annotated[
+    bool,
+    typer.Option(
+        "--anyway",
+        help="With --go-on: also data that the model has learned before, and where it was stopped "
+        "within others.",
+    ),
 ]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace the model's file, if it is there.")
@@ -77,8 +96,11 @@ def train(
     n_features: Features = None,
     max_bytes: MaxBytes = None,
     checkpoint_every: Every = 60.0,
+    go_on: GoOn = False,
     resume: Resume = False,
     overwrite: Overwrite = False,
+    ignore_extra: IgnoreExtra = False,
+    anyway: Anyway = False,
     scheduler: Scheduler = None,
     rounds: Rounds = None,
     json: Json = None,
@@ -89,127 +111,187 @@ def train(
     the mistakes made, or the mean squared error of numbers, are the online error. Recipes that ask
     for few labels look at no others.
 
-    Ctrl-C saves a checkpoint and stops. The same command with --resume goes on from the last
-    checkpoint, after a kill or a power cut too, and comes to the very file that it would have
-    without. It also learns rows that were appended to the data since.
+    --go-on learns another file with the same model: tomorrow's. The model's file knows the recipe,
+    the columns, which come in any order, and how they are encoded. Data that it has learned before
+    are refused.
+
+    Ctrl-C saves a checkpoint and stops. The same data with --resume go on from the last checkpoint,
+    after a kill or a power cut too, and come to the very file that they would have without. It also
+    learns rows that were appended to the data since.
 
     With --scheduler the workers of a Dask cluster, who must see the folder at the same place, each
     learn some row groups of a folder's Parquet files, and their models are merged. The online error
     is that of the workers.
     """
-    from kernbrook.evaluation.sources import open_source
-    from kernbrook.evaluation.tasks import OURS, task_of_labels
-    from kernbrook.evaluation.training import check_target
-    from kernbrook.evaluation.training import train as run
+    from kernbrook.cli.given import Given
+    from kernbrook.evaluation.going_on import go_on as run_on
 
     check_outputs({"--model": model, "--json": json}, [data])
-    check_target(model, resume, overwrite)
+    _check(model, go_on, resume, overwrite, anyway)
+    if ignore_extra and not (go_on or resume):
+        raise InputError("--ignore-extra: goes with --go-on or --resume")
     chosen = {**parameters(settings, budget), "random_state": seed}
+    given = Given(recipe, chosen, labels(classes), n_features, positive, encoder)
     if scheduler is not None:
         alone = {
-            "--resume": resume, "--positive": positive, "--n-features": n_features, "--sep": sep,
-            "--max-bytes": max_bytes,
+            "--go-on": go_on, "--resume": resume, "--positive": positive,
+            "--n-features": n_features, "--sep": sep, "--max-bytes": max_bytes,
         }  # fmt: skip
-        if given := [name for name, value in alone.items() if value]:
-            raise InputError(f"{given[0]}: goes without --scheduler")
-        result, name, recipe = _by_workers(
-            data, model, (recipe, chosen, classes), (label, encoder), scheduler, rounds, overwrite
-        )
-        _show(result, name, recipe, model, json)
+        if named := [name for name, value in alone.items() if value]:
+            raise InputError(f"{named[0]}: goes without --scheduler")
+        result, recipe = _by_workers(data, model, given, label, scheduler, rounds, overwrite)
+        _show(result, recipe, model, json)
         return
     if rounds is not None:
         raise InputError("--rounds: goes with --scheduler")
-    if recipe is None and classes is not None:
-        recipe = OURS["classification"]
-    if recipe is not None:  # before anything is read
-        estimator = _made(recipe, chosen, classes)
+    reading: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
     stopping = Stopping()
     with stopping.on_signals(AT_ONCE), progress(data) as shown:
-        stream, source = open_source(
-            data, n_features=n_features, label=label, positive=positive, seed=seed,
-            max_bytes=max_bytes, sep=sep, encoder=encoder,
-        )  # fmt: skip
-        if recipe is None:
-            recipe = OURS[task_of_labels(stream)]
-            estimator = _made(recipe, chosen, classes)
-        result = run(
-            stream, estimator, model, source=source, classes=labels(classes), resume=resume,
-            overwrite=overwrite, every=checkpoint_every, stop=stopping.wanted,
-            compiling=shown.compiling,
-            progress=lambda state: shown.reading(
-                partial(_so_far, stream.name, state), state.rows_read, stream.n_rows
+        watched: dict[str, Any] = {
+            "every": checkpoint_every, "stop": stopping.wanted, "compiling": shown.compiling,
+            "progress": lambda state: shown.reading(
+                partial(_so_far, state), state.rows_read, state.n_rows
             ),
-        )  # fmt: skip
+        }  # fmt: skip
+        if go_on or (resume and model.exists()):
+            reading |= {"ignore_extra": True} if ignore_extra else {}
+            result = run_on(
+                data, model, resume=resume, anyway=anyway, written=given.written(),
+                check=partial(given.check, model, label if resume else None), **watched, **reading,
+            )  # fmt: skip
+        else:
+            result, recipe = _anew(data, model, given, reading, overwrite, watched)
     if not result.finished:
-        say(f"kernbrook: stopped; {model} has learned {result.rows:,} of {stream.n_rows:,} rows.")
-        say("To go on, give the same command with --resume.")
+        rows = f"{result.rows:,} of {result.n_rows:,} rows of {result.name}"
+        say(f"kernbrook: stopped; {model} has learned {rows}.")
+        say("To go on, give the same data with --resume.")
         raise typer.Exit(stopping.code)
-    _show(result, stream.name, recipe, model, json)
+    _show(result, recipe, model, json)
 
 
-def _show(result: Training, name: str, recipe: str, model: Path, json: Path | None) -> None:
+def _check(model: Path, go_on: bool, resume: bool, overwrite: bool, anyway: bool) -> None:
+    """InputError where these options do not go together, or not with what is there."""
+    from kernbrook.evaluation.going_on import check_there
+    from kernbrook.evaluation.training import check_target
+
+    if not go_on:
+        check_target(model, resume, overwrite)
+        if anyway:
+            raise InputError("--anyway: goes with --go-on")
+        return
+    for name, other in (("--resume", resume), ("--overwrite", overwrite)):
+        if other:
+            raise InputError(f"--go-on, {name}: expected one of them, got both")
+    check_there(model)
+
+
+def _anew(
+    data: str,
+    model: Path,
+    given: Given,
+    reading: dict[str, Any],
+    overwrite: bool,
+    watched: dict[str, Any],
+) -> tuple[Training, str]:
+    """Train a new model: the result, and the recipe."""
+    from kernbrook.evaluation.sources import open_source
+    from kernbrook.evaluation.tasks import OURS, task_of_labels
+    from kernbrook.evaluation.training import train as run
+
+    recipe = given.recipe
+    if recipe is None and given.classes is not None:
+        recipe = OURS["classification"]
+    if recipe is not None:  # before anything is read
+        estimator = _made(recipe, given)
+    stream, source = open_source(
+        data, n_features=given.n_features, positive=given.positive, encoder=given.encoder,
+        **reading,
+    )  # fmt: skip
+    if recipe is None:
+        recipe = OURS[task_of_labels(stream)]
+        estimator = _made(recipe, given)
+    result = run(
+        stream, estimator, model, source=source, classes=given.classes, overwrite=overwrite,
+        **watched,
+    )  # fmt: skip
+    return result, recipe
+
+
+def _show(result: Training, recipe: str | None, model: Path, json: Path | None) -> None:
     from kernbrook import recipes as book
     from kernbrook.reports.training import training_json, training_table
     from kernbrook.streams.table_levels import told_of
 
     show_result(
         json,
-        lambda: training_json(result, name, recipe),
-        lambda width: training_table(result, name, book.title(recipe)),
+        lambda: training_json(result, recipe),
+        lambda width: training_table(
+            result, str(model) if recipe is None else book.title(recipe), width
+        ),
     )
     already = result.rows == result.resumed_at
-    for line in told_of(result.level_counts):
+    for line in (*result.told, *told_of(result.level_counts), *_new_classes(result)):
         say(line)
     say(f"{model} was complete, nothing new" if already else f"wrote {model}")
+
+
+def _new_classes(result: Training) -> list[str]:
+    """Labels that the model did not know before, in a sentence."""
+    if not result.new_classes:
+        return []
+    some = [f"{label} (row {row:,})" for label, row in list(result.new_classes.items())[:5]]
+    more = ", ..." if len(result.new_classes) > 5 else ""
+    return [f"new labels, and the first row of each: {', '.join(some)}{more}"]
 
 
 def _by_workers(
     data: str,
     model: Path,
-    asked: tuple[str | None, dict[str, Any], str | None],
-    columns: tuple[str | None, Any],
+    given: Given,
+    label: str | None,
     scheduler: str,
     rounds: int | None,
     overwrite: bool,
-) -> tuple[Training, str, str]:
-    """The result, the data's name, and the recipe; asked : recipe, its parameters, classes."""
+) -> tuple[Training, str]:
+    """Train a new model by the workers of a cluster: the result, and the recipe."""
     from kernbrook.distributed.parts import parts_of
     from kernbrook.distributed.training import task_of_parts, train_parts
     from kernbrook.evaluation.tasks import OURS
 
-    recipe, chosen, classes = asked
     with progress(data) as shown:
-        parts = parts_of(data, 0, *columns)
+        parts = parts_of(data, 0, label, given.encoder)
+        recipe = given.recipe
         if recipe is None:
-            recipe = OURS["classification" if classes else task_of_parts(parts)]
+            recipe = OURS["classification" if given.classes else task_of_parts(parts)]
         total = rounds or 1
         result = train_parts(
-            parts, _made(recipe, chosen, classes), model, scheduler, rounds=total,
-            classes=labels(classes), overwrite=overwrite,
+            parts, _made(recipe, given), model, scheduler, rounds=total,
+            classes=given.classes, overwrite=overwrite,
             progress=lambda state: shown.reading(
                 f"{parts.name}: {state.rows:,} rows", state.rounds, total
             ),
         )  # fmt: skip
-    return result, parts.name, recipe
+    return result, recipe
 
 
-def _made(recipe: str, chosen: dict[str, Any], classes: str | None) -> Any:
+def _made(recipe: str, given: Given) -> Any:
     """The recipe's model, or what is wrong with it."""
     from kernbrook import recipes as book
     from kernbrook.evaluation.tasks import check_settings, make_online
 
-    estimator = make_online(recipe, **chosen)
+    estimator = make_online(recipe, **given.chosen)
     check_settings(estimator)
-    if classes is not None and book.task(recipe) == "regression":
+    if given.classes is not None and book.task(recipe) == "regression":
         raise InputError(f"--classes: {recipe} predicts numbers")
     return estimator
 
 
-def _so_far(name: str, state: Training) -> str:
+def _so_far(state: Training) -> str:
     """Rows, online error, support vectors, and labels where not all were asked for, in a line."""
     from kernbrook.estimators.tasks import task_of
     from kernbrook.reports.words import error_value
 
+    name = state.name
     if state.rows_read < state.resumed_at:
         return f"{name}: {state.rows_read:,} rows read again"
     model, task = state.estimator, task_of(state.estimator)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import LEARNED, POSITIVE, Flag, OneOf, Whole
-from kernbrook.combiners.losses import LossCombiner
-from kernbrook.engine.losses import loss_of
+from kernbrook.combiners.loss_combiner import LossCombiner
+from kernbrook.engine.loss_codes import loss_of
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
 
@@ -19,7 +19,7 @@ _LOSSES = ("squared", "absolute", "hinge", "logistic")
 
 
 class AdaRaker(LossCombiner):
-    """Instances of EXP on intervals of 1, 2, 4, ... labels, and weights of the instances above.
+    """AdaRakerRule of EXP on intervals of 1, 2, 4, ... labels, and weights of the instances above.
 
     The experts are split into `levels` instances of equal size, in their order: give as many
     learners, and the experts of the first are level 0, those of the last level levels - 1. Level
@@ -111,12 +111,12 @@ class AdaRaker(LossCombiner):
         if np.abs(state).max() > LEARNED:
             raise InputError("progress.state: greater than losses can make it")
 
-    def rule(self) -> Instances:
+    def rule(self) -> AdaRakerRule:
         """The parameters as compiled code reads them."""
-        return Instances(self._cap(), self.step, self.levels, self.restart)
+        return AdaRakerRule(self._cap(), self.step, self.levels, self.restart)
 
 
-class Instances(NamedTuple):
+class AdaRakerRule(NamedTuple):
     """cap : of a loss; step, levels, restart : as for `AdaRaker`."""
 
     cap: float
@@ -125,7 +125,7 @@ class Instances(NamedTuple):
     restart: bool
 
 
-@update.of(Instances)
+@update.of(AdaRakerRule)
 def _update(combiner, told, progress):
     """Algorithm 2.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import LEARNED
-from kernbrook.combiners.losses import LossCombiner, check_losses, cut
+from kernbrook.combiners.loss_combiner import LossCombiner, check_losses, cut
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
@@ -63,15 +63,15 @@ class AdaHedge(LossCombiner):
         if not 0 <= state[-1] <= LEARNED:
             raise InputError("progress.state: expected numbers from 0")
 
-    def rule(self) -> Adapting:
+    def rule(self) -> AdaHedgeRule:
         """The parameters as compiled code reads them."""
-        return Adapting(self._cap())
+        return AdaHedgeRule(self._cap())
 
     def state_size(self, n_experts: int) -> int:
         return n_experts + 1
 
 
-class Adapting(NamedTuple):
+class AdaHedgeRule(NamedTuple):
     """cap : of a loss."""
 
     cap: float
@@ -116,14 +116,14 @@ def weigh_losses(log_weights, state):
             log_weights[e] = -state[e] / state[m] * math.log(m)
 
 
-@update.of(Adapting)
+@update.of(AdaHedgeRule)
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     ada_hedge(progress.log_weights, progress.state, told.losses)
 
 
-@weigh_together.register(Adapting)
-def _together(combiner: Adapting, apart: Apart) -> Weighing:
+@weigh_together.register(AdaHedgeRule)
+def _together(combiner: AdaHedgeRule, apart: Apart) -> Weighing:
     """Losses add up, and so do the gaps."""
     log_weights, state = added_weights(apart)
     state[:-1] -= state[:-1].min()

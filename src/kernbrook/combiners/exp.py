@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import POSITIVE, Number, or_none
-from kernbrook.combiners.fixed_share import Sharing
-from kernbrook.combiners.losses import LossCombiner, check_losses, cut
+from kernbrook.combiners.fixed_share import FixedShareRule
+from kernbrook.combiners.loss_combiner import LossCombiner, check_losses, cut
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
@@ -71,14 +71,15 @@ class EXP(LossCombiner):
             if state[-1] < 0 or state[-1] % 1 > 0:
                 raise InputError("progress.state: expected a number of rounds from 0")
 
-    def rule(self) -> Falling | Sharing:
+    def rule(self) -> EXPRule | FixedShareRule:
         """The parameters as compiled code reads them."""
         if self.horizon is None:
-            return Falling(self._cap(), self.step)
-        return Sharing(self._cap(), -float(self.step) / math.sqrt(self.horizon), 0.0)  # no share
+            return EXPRule(self._cap(), self.step)
+        rate = -float(self.step) / math.sqrt(self.horizon)
+        return FixedShareRule(self._cap(), rate, 0.0)  # no share
 
 
-class Falling(NamedTuple):
+class EXPRule(NamedTuple):
     """cap : of a loss; step : before it falls."""
 
     cap: float
@@ -110,14 +111,14 @@ def weigh_losses(step, log_weights, state):
         log_weights[e] = -step / math.sqrt(state[m]) * state[e]
 
 
-@update.of(Falling)
+@update.of(EXPRule)
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     exp_weights(combiner.step, progress.log_weights, progress.state, told.losses)
 
 
-@weigh_together.register(Falling)
-def _together(combiner: Falling, apart: Apart) -> Weighing:
+@weigh_together.register(EXPRule)
+def _together(combiner: EXPRule, apart: Apart) -> Weighing:
     """Losses and rounds add up."""
     log_weights, state = added_weights(apart)
     if state[-1] > 0.0:

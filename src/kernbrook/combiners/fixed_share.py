@@ -9,7 +9,7 @@ import numpy as np
 
 from kernbrook.checks import Number
 from kernbrook.combiners.hedge import discount_losses
-from kernbrook.combiners.losses import DISCOUNT, LossCombiner, cut
+from kernbrook.combiners.loss_combiner import DISCOUNT, LossCombiner, cut
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import (
     Apart,
@@ -74,12 +74,12 @@ class FixedShare(LossCombiner):
         self.loss = loss
         self.cap = cap
 
-    def rule(self) -> Sharing:
+    def rule(self) -> FixedShareRule:
         """The parameters as compiled code reads them."""
-        return Sharing(self._cap(), math.log(self.discount), self.share)
+        return FixedShareRule(self._cap(), math.log(self.discount), self.share)
 
 
-class Sharing(NamedTuple):
+class FixedShareRule(NamedTuple):
     """cap : of a loss; log_discount : below 0; share : that each weight gives to the others."""
 
     cap: float
@@ -106,7 +106,7 @@ def share_weights(share, log_weights):
         log_weights[e] -= greatest
 
 
-@update.of(Sharing)
+@update.of(FixedShareRule)
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     everybody = np.ones(told.losses.shape[0], np.bool_)
@@ -114,7 +114,7 @@ def _update(combiner, told, progress):
     share_weights(combiner.share, progress.log_weights)
 
 
-@weigh_together.register(Sharing)
-def _together(combiner: Sharing, apart: Apart) -> Weighing:
+@weigh_together.register(FixedShareRule)
+def _together(combiner: FixedShareRule, apart: Apart) -> Weighing:
     """Without a share losses add up; with one the weights tell of the last rounds."""
     return added_weights(apart) if combiner.share == 0.0 else averaged_weights(apart)

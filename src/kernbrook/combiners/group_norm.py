@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from kernbrook.checks import Number, or_none
 from kernbrook.compiler.compiling import njit
-from kernbrook.engine.losses import LOGISTIC
+from kernbrook.engine.loss_codes import LOGISTIC
 from kernbrook.engine.verbs import update, weigh_all
 from kernbrook.errors import InputError
 
@@ -72,12 +72,12 @@ class GroupNorm(BaseEstimator):
         if (state < 0).any():
             raise InputError("progress.state: expected numbers from 0")
 
-    def rule(self, n_kernels: int) -> Norms:
+    def rule(self, n_kernels: int) -> GroupNormRule:
         """The parameters as compiled code reads them."""
-        return Norms(self.exponent(n_kernels))
+        return GroupNormRule(self.exponent(n_kernels))
 
 
-class Norms(NamedTuple):
+class GroupNormRule(NamedTuple):
     """q : exponent of the dual group norm. The squared norms of the m dual vectors are state."""
 
     q: float
@@ -100,11 +100,11 @@ def group_norm_weights(squared_norms, q, weights):
         weights[j] = (np.sqrt(squared_norms[j] / greatest) / norm) ** (q - 2.0) / q
 
 
-@weigh_all.of(Norms)
+@weigh_all.of(GroupNormRule)
 def _weigh_all(combiner, progress, weights):
     group_norm_weights(progress.state, combiner.q, weights)
 
 
-@update.of(Norms)
+@update.of(GroupNormRule)
 def _update(combiner, told, progress):
     """The norms change where an example is added."""

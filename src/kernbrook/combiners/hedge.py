@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar, NamedTuple
 
-from kernbrook.combiners.losses import DISCOUNT, LossCombiner, cut, lift
+from kernbrook.combiners.loss_combiner import DISCOUNT, LossCombiner, cut, lift
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
@@ -68,12 +68,12 @@ class Hedge(LossCombiner):
         self.loss = loss
         self.cap = cap
 
-    def rule(self) -> Discounted:
+    def rule(self) -> HedgeRule:
         """The parameters as compiled code reads them."""
-        return Discounted(self._cap(), math.log(self.discount))
+        return HedgeRule(self._cap(), math.log(self.discount))
 
 
-class Discounted(NamedTuple):
+class HedgeRule(NamedTuple):
     """cap : of a loss; log_discount : below 0."""
 
     cap: float
@@ -89,13 +89,13 @@ def discount_losses(log_discount, log_weights, losses, counted):
     lift(log_weights)
 
 
-@update.of(Discounted)
+@update.of(HedgeRule)
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     discount_losses(combiner.log_discount, progress.log_weights, told.losses, told.counted)
 
 
-@weigh_together.register(Discounted)
-def _together(combiner: Discounted, apart: Apart) -> Weighing:
+@weigh_together.register(HedgeRule)
+def _together(combiner: HedgeRule, apart: Apart) -> Weighing:
     """Losses add up, and so do the logarithms of weights."""
     return added_weights(apart)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import LEARNED, SMALLEST, Flag
-from kernbrook.combiners.losses import LossCombiner, cut
+from kernbrook.combiners.loss_combiner import LossCombiner, cut
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
@@ -60,9 +60,9 @@ class MLPoly(LossCombiner):
         self.cap = cap
         self.scale_free = scale_free
 
-    def rule(self) -> Polynomial:
+    def rule(self) -> MLPolyRule:
         """The parameters as compiled code reads them."""
-        return Polynomial(self._cap(), 0.0 if self.scale_free else 1.0)
+        return MLPolyRule(self._cap(), 0.0 if self.scale_free else 1.0)
 
     def state_size(self, n_experts: int) -> int:
         return 2 * n_experts
@@ -77,7 +77,7 @@ class MLPoly(LossCombiner):
             raise InputError("progress.state: greater regrets than their squares can have")
 
 
-class Polynomial(NamedTuple):
+class MLPolyRule(NamedTuple):
     """cap : of a loss; offset : 1, or 0 where weights are free of the losses' unit."""
 
     cap: float
@@ -122,14 +122,14 @@ def weigh_regrets(offset, log_weights, state):
         log_weights[e] = log_weights[e] - greatest if greatest > -math.inf else 0.0
 
 
-@update.of(Polynomial)
+@update.of(MLPolyRule)
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
     ml_poly(combiner.offset, progress.log_weights, progress.state, told.losses)
 
 
-@weigh_together.register(Polynomial)
-def _together(combiner: Polynomial, apart: Apart) -> Weighing:
+@weigh_together.register(MLPolyRule)
+def _together(combiner: MLPolyRule, apart: Apart) -> Weighing:
     """Regrets add up, and so do their squares."""
     log_weights, state = added_weights(apart)
     weigh_regrets(combiner.offset, log_weights, state)

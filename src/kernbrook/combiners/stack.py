@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator
 
 from kernbrook.checks import LEARNED, POSITIVE, Part, or_none, refusal
 from kernbrook.combiners.fixed_share import FixedShare
-from kernbrook.combiners.losses import LossCombiner
+from kernbrook.combiners.loss_combiner import LossCombiner
 from kernbrook.combiners.ml_poly import MLPoly
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.committee import vote
-from kernbrook.engine.losses import LINEARIZED, MISTAKES, SQUARED, loss_of
+from kernbrook.engine.loss_codes import LINEARIZED, MISTAKES, SQUARED, loss_of
 from kernbrook.engine.progress import Progress
 from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import correct, update, weigh_all
@@ -138,12 +138,12 @@ class Stack(BaseEstimator):
         if found := _flaw(state, n_experts, float(self.regularization)):
             raise InputError(f"progress.state: {_FLAWS[found]}")
 
-    def rule(self) -> Stacking:
+    def rule(self) -> StackRule:
         """The parameters as compiled code reads them."""
-        return Stacking(self._base.rule(), self.regularization)
+        return StackRule(self._base.rule(), self.regularization)
 
 
-class Stacking(NamedTuple):
+class StackRule(NamedTuple):
     """base : rule of the base; regularization : of the coefficients.
 
     State: the base's, then `N_MEASURED` numbers, the coefficients (m + 1,), and (m + 1, m + 1) the
@@ -234,7 +234,7 @@ def newton_step(matrix, inputs, slope, curvature, coefficients):
         matrix[i, i] = max(matrix[i, i], 0.0)
 
 
-@correct.of(Stacking)
+@correct.of(StackRule)
 def _correct(combiner, progress, loss, scores, decision):
     m, classes = scores.shape
     _, measured, coefficients, _ = split(progress.state, m)
@@ -251,7 +251,7 @@ def _correct(combiner, progress, loss, scores, decision):
             decision[c] += coefficients[e + 1] * cut(scores[e, c], SURE)
 
 
-@update.of(Stacking)
+@update.of(StackRule)
 def _update(combiner, told, progress):
     m, classes = told.scores.shape
     state, measured, coefficients, matrix = split(progress.state, m)
@@ -324,8 +324,8 @@ def _tell_apart(told, base, coefficients, matrix):
     newton_step(matrix, inputs, -2.0 * told.weight * wrong, told.weight * curvature, coefficients)
 
 
-@weigh_together.register(Stacking)
-def _together(combiner: Stacking, apart: Apart) -> Weighing:
+@weigh_together.register(StackRule)
+def _together(combiner: StackRule, apart: Apart) -> Weighing:
     """The regression's matrix and moments add up, as if all had had the same experts."""
     m = len(apart.before.log_weights)
     parts = apart.over(lambda one: Parts(one.log_weights, *split(one.state, m)))
@@ -364,7 +364,7 @@ def inverse_of(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
         raise NonFiniteError("merge: the regression of Stack is singular") from None
 
 
-def _known(combiner: Stacking, one: Parts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _known(combiner: StackRule, one: Parts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The regression's matrix, and its product with the coefficients."""
     if one.measured[0] > 0.0:
         matrix = inverse_of(one.inverse)

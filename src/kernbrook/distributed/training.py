@@ -12,6 +12,7 @@ from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import named_classes
 from kernbrook.evaluation.locking import locked
+from kernbrook.evaluation.past import Past
 from kernbrook.evaluation.tasks import check_settings, task_of_labels
 from kernbrook.evaluation.training import Training, check_target
 from kernbrook.streams import open_stream
@@ -44,13 +45,13 @@ def train_parts(
         classes = named_classes(estimator, classes, kind)
         fitted = fit_parts(estimator, parts, crew, rounds, crew.size, classes, progress)
         result = Training(
-            estimator, rows=fitted.rows, rows_read=fitted.rows, loss=fitted.loss, finished=True,
-            windows=None, seconds=fitted.seconds, level_counts=fitted.level_counts,
+            estimator, name=parts.name, rows=fitted.rows, rows_read=fitted.rows, loss=fitted.loss,
+            judged=fitted.rows, finished=True, windows=None, seconds=fitted.seconds,
+            level_counts=fitted.level_counts,
         )  # fmt: skip
         assert parts.source is not None
-        checkpoint = Checkpoint(
-            parts.source, fitted.rows, fitted.loss, digest="", finished=True, data=[parts.name]
-        )
+        past = [Past(fitted.rows, fitted.rows, {"loss": fitted.loss}, name=parts.name)]
+        checkpoint = Checkpoint(parts.source, fitted.rows, past, finished=True)
         save_checkpoint(estimator, checkpoint, path)
         return result
 

@@ -5,18 +5,10 @@ import numpy as np
 from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import pin, through
-from kernbrook.engine.losses import MISTAKES, loss_of
+from kernbrook.engine.loss_codes import MISTAKES, loss_of
 from kernbrook.engine.progress import CHOSEN, MOST_LOSS
-from kernbrook.engine.verbs import (
-    Opinions,
-    correct,
-    expect,
-    lead_on,
-    select,
-    wants,
-    weigh_all,
-)
-from kernbrook.numerics.classes import winner
+from kernbrook.engine.verbs import Opinions, correct, expect, lead_on, select, wants, weigh_all
+from kernbrook.numerics.scores_of_classes import winner
 from kernbrook.numerics.upkeep import copy
 from kernbrook.numerics.zero import zero_or
 

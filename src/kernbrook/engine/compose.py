@@ -9,7 +9,7 @@ import numpy as np
 
 from kernbrook.compiler.links import kind_of
 from kernbrook.engine import guards as guards  # of the verbs of others
-from kernbrook.engine.losses import SQUARED
+from kernbrook.engine.loss_codes import SQUARED
 from kernbrook.engine.model import Model
 from kernbrook.engine.needs import check_rule
 from kernbrook.engine.pool import Member, Part, kernels_of, parts_of_pool, views_of
@@ -67,8 +67,8 @@ def compose(
             given=False,
         ),
     )
-    interferes = policy.asks or selection.draws_updates
-    interferes |= not all(store.stands_alone for store in stores)
+    interleaved = policy.asks or selection.draws_updates
+    interleaved |= not all(store.stands_alone for store in stores)
     return Model(
         stores,
         choices,
@@ -77,7 +77,7 @@ def compose(
         everything,
         np.array(kernel_of),
         views=views_of(members),
-        interferes=interferes,
+        interleaved=interleaved,
         asks=policy.asks,
         compiled=compiled,
     )
@@ -112,11 +112,9 @@ def stores_of(parts: Sequence[Part], setting: Setting) -> list[Store]:
 
     for view in dict.fromkeys(part.view for part in parts):
         own = [part for part in parts if part.view == view]
-        sums = [part for part in own if part.learner.store in ("expansion", "window")]
-        keys = [(part.kernels, _window_of(part.learner)) for part in sums]
-        for key in _distinct(keys):
-            those = [part for part, other in zip(sums, keys, strict=True) if same(key, other)]
-            add(Expansion(those, setting, key[1]), view)
+        sums = [part for part in own if part.learner.store == "expansion"]
+        for kernels in _distinct([part.kernels for part in sums]):
+            add(Expansion([part for part in sums if same(part.kernels, kernels)], setting), view)
         if on_features := [part for part in own if part.learner.store == "features"]:
             add(Linear(on_features, setting), view)
         for part in own:
@@ -138,8 +136,3 @@ def _distinct(keys: Sequence[Any]) -> list[Any]:
         if not any(same(key, other) for other in found):
             found.append(key)
     return found
-
-
-def _window_of(learner: Any) -> int | None:
-    """The last examples that a learner's experts sum over; None: they do not forget so."""
-    return learner.budget if learner.store == "window" else None

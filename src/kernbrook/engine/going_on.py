@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernbrook.engine.horizons import state as horizons
 from kernbrook.engine.model import Model
-from kernbrook.engine.progress import united
+from kernbrook.engine.progress import merged
+from kernbrook.engine.state import flat
 from kernbrook.engine.stores.base import spread_of
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
@@ -21,14 +21,11 @@ def take_over(model: Model, old: Model, positions: Labels) -> None:
     positions : of its classes among this one's. InputError where that cannot be done.
     """
     spread = spread_of(old.setting.scores, positions, model.setting.scores)
-    arrays = {f"progress.{name}": array for name, array in old.progress._asdict().items()}
-    trio = zip(model.stores, old.stores, old.states, strict=True)
-    for i, (store, before, state) in enumerate(trio):
-        own = store.goes_on(before, state, spread)
-        arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
-    model.restore(arrays)
+    trio = enumerate(zip(model.stores, old.stores, old.states, strict=True))
+    own = {f"{i}": store.goes_on(before, state, spread) for i, (store, before, state) in trio}
+    model.go_on(flat({"progress": old.progress._asdict(), "stores": own}))
     model.scaler = old.scaler
-    model.calibration = old.calibration.grown(positions, model.setting.scores)
+    model.calibration = old.calibration.with_classes(positions, model.setting.scores)
     model.calibration.rounds = model.rounds
     begin_horizons(model)
 
@@ -45,9 +42,9 @@ def unite(model: Model, models: Sequence[Model], before: Model) -> None:
     chosen = {one.chosen for one in models}
     if len(chosen) > 1:
         raise InputError("merge: the models have chosen different experts for good")
-    progress = united(model.choices.combiner, apart.of("progress"), model.setting.seed)
+    progress = merged(model.choices.combiner, apart.of("progress"), model.setting.seed)
     model.states = tuple(
-        store.united(apart.over(lambda one, i=i: one.states[i]))  # type: ignore[misc]
+        store.merged(apart.over(lambda one, i=i: one.states[i]))  # type: ignore[misc]
         for i, store in enumerate(model.stores)
     )
     model.progress = progress
@@ -56,7 +53,7 @@ def unite(model: Model, models: Sequence[Model], before: Model) -> None:
     model.calibration.rounds = model.rounds
     begin_horizons(model)
     if model.horizons is not None:
-        horizons.unite(model.horizons, model, apart)
+        model.horizons.unite(model, apart)
 
 
 def widen(model: Model, old: Model) -> None:
@@ -65,11 +62,9 @@ def widen(model: Model, old: Model) -> None:
     They were 0 in all rows so far. What cannot go on begins anew.
     """
     trio = zip(model.stores, old.stores, old.states, strict=True)
-    model.states = tuple(store.widened(before, state) for store, before, state in trio)
+    model.states = tuple(store.with_features(before, state) for store, before, state in trio)
     model.progress = old.progress
-    arrays = old.scaler.arrays()
-    for name, array in model.scaler.arrays().items():
-        array[tuple(map(slice, arrays[name].shape))] = arrays[name]
+    model.scaler = old.scaler.with_features(model.setting.width)
     model.calibration = old.calibration
     begin_horizons(model)
 

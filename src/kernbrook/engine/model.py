@@ -6,78 +6,37 @@ one score, positive for class 1; more have one each; numbers have one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.compiler.links import ROOM
-from kernbrook.engine.blocks import (
-    COMBINED,
-    Views,
-    as_targets,
-    check_combined,
-    check_rounds,
-    clock_of,
-    part_of,
-    slices,
-    warn_of_growth,
-)
 from kernbrook.engine.committee import relative_weights
-from kernbrook.engine.horizons import state as far
-from kernbrook.engine.horizons.committees import Horizons
 from kernbrook.engine.passes import COMPILED, PLAIN, Passes
 from kernbrook.engine.progress import (
     ASKED,
     CHOSEN,
     ROUND,
-    WEIGHED,
-    Board,
     Choices,
     Due,
     Progress,
     begun,
     check_progress,
-    empty_board,
+    restored,
 )
-from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.same import same
-from kernbrook.engine.stores.base import Pass, Setting, Store, copied, most_of
-from kernbrook.engine.verbs import Clock, expect, parts_of
-from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.engine.state import copied, flat, under
+from kernbrook.engine.stores.base import Setting, Store
+from kernbrook.engine.verbs import expect
+from kernbrook.errors import InputError
 from kernbrook.gram.points import (
-    RANGES,
-    DenseRows,
-    Flags,
     Floats,
     Labels,
-    Rows,
-    SparseRows,
-    check_array,
-    check_range,
     within,
 )
-from kernbrook.gram.sums import share
 from kernbrook.kernels import Kernel
 from kernbrook.snapshots import in_memory
-
-Follow = Callable[[Board, Flags], dict[str, Any]]
-
-
-class Leant(NamedTuple):
-    """What a model says of n rows.
-
-    decisions : (n, scores); leanings : (n, inputs * scores), what the experts lean to
-    kinds : (n,) numbers of the committees that said so, see `horizons`; None: the next row's all
-    """
-
-    decisions: Floats
-    leanings: Floats
-    kinds: NDArray[np.int8] | None = None
 
 
 class Model:
@@ -91,7 +50,7 @@ class Model:
     kernels : of the experts, each once
     kernel_of : (e,) int, the number of each expert's kernel; -1: it has none
     views : the scalings that the experts ask for; None: the machine's own
-    interferes : whether who learns depends on the other experts, or on the label policy
+    interleaved : whether who learns depends on the other experts, or on the label policy
     asks : whether some labels are not asked for
     compiled : whether all verbs are; else the passes run as Python
 
@@ -103,7 +62,7 @@ class Model:
     calibration : what was learned of the decisions' errors, or None
     horizons : of predictions far from the last label, or None
     session, met_few : in which it takes rows one by one; chunks of few rows before; see `session`
-    together : examples of one block
+    block_rows : of one block
     inputs : of the calibration, for each score: what the experts lean to; then their vote, where
         the combiner has learned from the vote what it adds
     """
@@ -117,7 +76,7 @@ class Model:
         kernels: tuple[Kernel, ...],
         kernel_of: Labels,
         views: tuple[str | None, ...],
-        interferes: bool,
+        interleaved: bool,
         asks: bool,
         compiled: bool,
     ):
@@ -126,19 +85,19 @@ class Model:
             store.compiled = compiled
         self.stores, self.choices, self.setting = tuple(stores), choices, setting
         self.kernels, self.kernel_of, self.views = kernels, kernel_of, views
-        self.interferes, self.asks = interferes, asks
+        self.interleaved, self.asks = interleaved, asks
         self.n_experts = len(choices.terms.strict)
-        self.together = min(store.together for store in stores)
+        self.block_rows = min(store.block_rows for store in stores)
         self.looks_outside = any(store.looks_outside for store in stores)
-        if interferes and self.looks_outside:
-            self.together = 1  # what is learned from depends on a committee that is compiled
+        if interleaved and self.looks_outside:
+            self.block_rows = 1  # what is learned from depends on a committee that is compiled
         self.states = tuple(store.begin() for store in stores)
         self.combiner, state_size = combiner, combiner.state_size(self.n_experts)
         self.progress = begun(self.n_experts, state_size, setting.seed)
         self.inputs = 2 if getattr(combiner, "corrects_votes", False) else 1
         self.scaler: Any = None
         self.calibration = None
-        self.horizons: Horizons | None = None
+        self.horizons: Any = None
         self.due: Due | None = None
         self.session: Any = None
         self.met_few = 0
@@ -175,177 +134,6 @@ class Model:
     def calibration(self, calibration: Any) -> None:
         self.__dict__["calibration"] = calibration
 
-    # -- learning ---------------------------------------------------------------------------
-
-    def _answers(self, n: int) -> tuple[Floats, Flags]:
-        return np.zeros((n, self.setting.scores)), np.zeros(n, dtype=bool)
-
-    def learn_block(
-        self,
-        views: Views,
-        labels: Any,
-        importance: Floats,
-        given: bool = False,
-        raw: Any = None,
-        follow: Follow | None = None,
-        **others: Any,
-    ) -> tuple[Floats, Flags]:
-        """Decide on each of at most `together` rows in turn, ask or not, then learn from the label.
-
-        All of it, or nothing, whatever ends it.
-
-        Parameters
-        ----------
-        views : the rows as the experts see them
-        labels : (n,) numbers of the classes, or targets; negative or NaN: not to be had
-        given : every label that is there is looked at, whatever the policy
-        raw : the rows as they were given, before they were scaled, for experts from outside
-        follow : called with the board and (n,) bool, whose label was looked at, once all rows are
-            decided; the dict that it returns is added to `others`
-        others : attributes that change with it
-
-        Returns
-        -------
-        decisions : (n, scores), each before its label was seen
-        asked : (n,) bool, whose label was looked at
-        """
-        n = len(views[0])
-        check_rounds(self.rounds + n)
-        decisions, asked = self._answers(n)
-        progress = copied(self.progress)
-        pairs = zip(self.stores, self.states, strict=True)
-        passes = [store.prepare(state, views[store.view], progress, raw) for store, state in pairs]
-        board = self._board(n, as_targets(labels), importance)
-        for own in passes:
-            if own.look is not None and own.go is not None:
-                (own.look if self.interferes else own.go)(board)
-        if not self.interferes:
-            self._learn_alone(passes, board, clock_of(self.progress))
-        members = [member for own in passes for member in own.members]
-        terms = self.choices.terms._replace(given=given)
-        committee = self.passes.committee(self.choices)
-        links, kept = self.passes.stores(members if self.interferes else (), board, False)
-        scratch = scratch_of(self.n_experts)
-        self.passes.rounds(committee, terms, progress, links, board, decisions, asked, scratch)
-        del kept  # until here
-        self.check(board)
-        states = self.chosen_of(progress, tuple(own.finish(board, asked) for own in passes))
-        check_combined(decisions, board.leanings)
-        try:
-            check_progress(self.combiner, progress)
-        except InputError as error:
-            raise NonFiniteError(f"{COMBINED} ({error})") from error
-        before = self._growing()
-        if follow is not None:
-            others.update(follow(board, asked))
-        self.__dict__.update(progress=progress, states=states, **others)  # no interruption between
-        warn_of_growth(before, self._growing())
-        return decisions, asked
-
-    def chosen_of(self, progress: Progress, states: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The states after a block, of the expert alone that it has chosen for good, if it has."""
-        chosen = int(progress.counters[CHOSEN])
-        return self._only(states, chosen) if self.chosen < 0 <= chosen else states
-
-    def _board(self, n: int, labels: Any, importance: Floats) -> Board:
-        numbers = self.setting.regression
-        scores = self.setting.scores
-        return empty_board(n, self.n_experts, scores, labels, importance, numbers, self.inputs)
-
-    def _learn_alone(self, passes: Sequence[Pass], board: Board, clock: Clock) -> None:
-        """All parts of all stores go through a block, by several threads."""
-        pairs = [(own, member) for own in passes for member in own.members]
-        links, kept = self.passes.stores([member for _, member in pairs], board, True)
-
-        def learn(link: Any, first: int, last: int, kept: Any = (kept, passes)) -> None:
-            try:  # even after an interruption of the main thread
-                self.passes.learner_pass(link, first, last, clock)
-            finally:
-                if helper is not None:
-                    helper.end()
-
-        tasks: list[Callable[[], None]] = []
-        for (own, member), link in zip(pairs, links, strict=True):
-            parts = parts_of(member)
-            each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
-            tasks += [partial(learn, link, i, min(i + each, parts)) for i in range(0, parts, each)]
-        helper = pairs[0][0].helper if len(tasks) == 1 else None
-        tasks += [] if helper is None else [helper.work]
-        share(max(own.threads for own in passes), lambda task: task(), tasks)
-
-    def check(self, board: Board) -> None:
-        """Raise NonFiniteError, naming a kernel, where scores have overflowed."""
-        most = most_of(board.numbers)
-        sound = (board.sizes < most) & (np.abs(board.scores) < most)  # false for NaN
-        if not sound.all():
-            for store in self.stores:
-                own = sound[:, store.experts].all(axis=(0, 2))
-                if not np.all(own):
-                    raise store.overflow(int(np.argmin(own)))
-
-    def _growing(self) -> int:
-        pairs = zip(self.stores, self.states, strict=True)
-        return sum(store.held(state) for store, state in pairs if store.grows)
-
-    # -- deciding ---------------------------------------------------------------------------
-
-    def rows_of(self, X: Any) -> Rows:
-        """X in the form that rows are kept in."""
-        if self.sparse:
-            return SparseRows.of(X if sp.issparse(X) else sp.csr_matrix(X))
-        return DenseRows.of(np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X)
-
-    def views_of(self, scaled: Sequence[Any], rows: Rows) -> Views:
-        """The rows in each view, None where they are not scaled."""
-        views = (rows if X is None else replace(self.rows_of(X), keys=rows.keys) for X in scaled)
-        found: Views = tuple(views)
-        for view in found:
-            check_range(view.norms, RANGES[self.setting.dtype])
-        return found
-
-    def read(self, views: Views, raw: Any, where: slice, states: Any = None) -> Board:
-        """What the experts say of some of the rows; states : of the model as it was once."""
-        views, raw = part_of(views, where), None if raw is None else raw[where]
-        nothing = np.full(len(views[0]), np.nan)  # no labels: nothing is learned
-        board = self._board(len(nothing), nothing, nothing)
-        passes = [
-            store.reading(state, views[store.view], raw)
-            for store, state in zip(self.stores, states or self.states, strict=True)
-        ]
-        for own in passes:
-            if own.look is not None:
-                own.look(board)
-        self._learn_alone(passes, board, Clock(0, 0, 0))
-        self.check(board)
-        return board
-
-    def lean(self, views: Views, raw: Any = None, places: Labels | None = None) -> Leant:
-        """Decisions on rows, and what the experts lean to. Nothing is learned, no draw is used up.
-
-        places : (n,) of the rows after the last label, from 1; None: each is the next one
-        """
-        horizons, n = self.horizons, len(views[0])
-        kinds = None if places is None or horizons is None else horizons.kinds(places)
-        decisions = self._answers(n)[0]
-        leanings = np.zeros((len(decisions), self.inputs * self.setting.scores))
-        progress, room = self.progress, np.empty(ROOM, dtype=np.int64)
-        committee = self.passes.committee(self.choices)
-        for where in slices(n, self.together):
-            board = self.read(views, raw, where)
-            said = decisions[where]
-            self.passes.decide(committee, self.choices.terms, progress, board, said, room)
-            leanings[where] = board.leanings
-            if horizons is not None and kinds is not None:
-                own = leanings[where]
-                horizons.decide(self, board, raw[where], kinds[where], said, own)
-        check_combined(decisions, leanings)
-        return Leant(decisions, leanings, kinds)
-
-    def calibrations(self) -> list[Any]:
-        """Of the committee for the next row, and of those for rows farther ahead."""
-        far = [] if self.horizons is None else [self.horizons.soon, self.horizons.late]
-        return [self.calibration, *(one.calibration for one in far)]
-
     # -- laps, see `horizons` ---------------------------------------------------------------
 
     def pieces(self, n: int) -> Iterator[slice]:
@@ -354,7 +142,7 @@ class Model:
         if self.horizons is not None and n:
             left = self.horizons.end - self.rounds
         while at < n:
-            end = min(at + min(self.together, left), n)
+            end = min(at + min(self.block_rows, left), n)
             yield slice(at, end)
             left -= end - at
             at = end
@@ -366,19 +154,29 @@ class Model:
         while self.horizons is not None and self.rounds >= self.horizons.end:
             self.horizons = self.horizons.closed(self)
 
-    def would_ask(self, views: Views, raw: Any = None) -> Flags:
-        """(n,) bool: is the label of each row wanted, if it came next?"""
-        asked = np.ones(len(views[0]), dtype=bool)
-        if self.asks:
-            progress, terms = copied(self.progress), self.choices.terms
-            room = np.empty(ROOM, dtype=np.int64)
-            committee = self.passes.committee(self.choices)
-            for where in slices(len(views[0]), self.together):
-                board = self.read(views, raw, where)
-                self.passes.would_ask(committee, terms, progress, board, asked[where], room)
-        return asked
-
     # -- what was learned -------------------------------------------------------------------
+
+    def take(
+        self, progress: Progress, states: tuple[Any, ...], scaler: Any, calibration: Any
+    ) -> None:
+        """From now on the model is what it has become with a block."""
+        chosen = int(progress.counters[CHOSEN])
+        if self.chosen < 0 <= chosen:
+            states = self._only(states, chosen)
+        self.__dict__.update(  # no interruption between
+            progress=progress, states=states, scaler=scaler, calibration=calibration
+        )
+
+    @property
+    def held(self) -> int:
+        """Points held, of stores that nothing bounds."""
+        pairs = zip(self.stores, self.states, strict=True)
+        return sum(store.held(state) for store, state in pairs if store.grows)
+
+    def calibrations(self) -> list[Any]:
+        """Of the committee for the next row, and of those for rows farther ahead."""
+        far = [] if self.horizons is None else [self.horizons.soon, self.horizons.late]
+        return [self.calibration, *(one.calibration for one in far)]
 
     @property
     def rounds(self) -> int:
@@ -451,7 +249,7 @@ class Model:
         """Bytes that what was learned takes."""
         pairs = zip(self.stores, self.states, strict=True)
         others = (*self.progress, *self.scaler.arrays().values())
-        ahead = 0 if self.horizons is None else far.nbytes(self.horizons, self)
+        ahead = 0 if self.horizons is None else self.horizons.nbytes(self)
         own = sum(store.nbytes(state) for store, state in pairs)
         return own + sum(array.nbytes for array in others) + ahead
 
@@ -494,15 +292,15 @@ class Model:
     # -- as arrays --------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that was learned, but for the scaler's and the calibration's own, by name."""
-        arrays = {f"progress.{name}": array for name, array in self.progress._asdict().items()}
-        for i, (store, state) in enumerate(zip(self.stores, self.states, strict=True)):
-            own = store.arrays(state)
-            arrays.update({f"stores.{i}.{name}": array for name, array in own.items()})
+        """Everything that was learned, by name: what a file holds; not to be changed."""
+        pairs = enumerate(zip(self.stores, self.states, strict=True))
+        tree: dict[str, Any] = {
+            "progress": self.progress._asdict(),
+            "stores": {f"{i}": store.arrays(state) for i, (store, state) in pairs},
+        }
         if self.horizons is not None:
-            own = far.arrays(self.horizons, self)
-            arrays.update({f"horizons.{name}": array for name, array in own.items()})
-        return arrays
+            tree["horizons"] = self.horizons.arrays(self)
+        return flat({**tree, **self.scaler.arrays(), "calibration": self.calibration.arrays()})
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` of a model of the same choices gave.
@@ -510,23 +308,27 @@ class Model:
         Raises
         ------
         InputError
-            An array is missing, or they are nothing that this model can have learned.
+            An array is missing, or learning cannot have led to what the arrays hold.
         """
-        counters = arrays.get("progress.counters")
-        if counters is not None and counters.shape == (WEIGHED,):  # older: no label of weight 0
-            arrays = {**arrays, "progress.counters": np.append(counters, counters[ASKED])}
-        saved = {}
-        for name, array in self.progress._asdict().items():
-            full = f"progress.{name}"
-            check_array(full, arrays.get(full), array.shape, array.dtype)
-            saved[name] = arrays[full]
+        self.go_on(arrays)
+        self.scaler = self.scaler.restored(arrays)
+        with within("calibration."):
+            self.calibration.restore(under(arrays, "calibration"))
+        self.calibration.rounds = self.rounds
+        if self.horizons is not None:
+            with within("horizons."):
+                self.horizons.restore(self, under(arrays, "horizons"))
+        self.verify()
+
+    def go_on(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the progress and the states of stores; InputError where one is missing."""
+        with within("progress."):
+            progress = restored(self.progress, under(arrays, "progress"))
         states = []
         for i, store in enumerate(self.stores):
-            begin = f"stores.{i}."
-            own = {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
-            with within(begin):
-                states.append(store.restored(own))
-        self.progress, self.states = Progress(**saved), tuple(states)
+            with within(f"stores.{i}."):
+                states.append(store.restored(under(arrays, f"stores.{i}")))
+        self.progress, self.states = progress, tuple(states)
 
     # -- what learning can lead to: it ends in nothing else, and files hold nothing else -----------
 
@@ -548,4 +350,4 @@ class Model:
             self.calibration.check(self.asked)
         if self.horizons is not None:
             with within("horizons."):
-                far.check(self.horizons, self)
+                self.horizons.check(self)

@@ -13,7 +13,7 @@ from kernbrook.compiler.links import LINK, linked, naming, new_link
 from kernbrook.engine.committee import decide, would_ask
 from kernbrook.engine.progress import Board, Choices
 from kernbrook.engine.rounds import Met, learner_pass, link_pass, link_store, rounds
-from kernbrook.engine.verbs import link_combiner, link_policy, link_selection
+from kernbrook.engine.rule_links import link_combiner, link_policy, link_selection
 
 
 class Passes(NamedTuple):

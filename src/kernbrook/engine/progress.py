@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import Cube, Marks, MarkTable, Matrix, Numbers, Vector
+from kernbrook.engine.state import Field, Table
 from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.errors import InputError
 from kernbrook.numerics.zero import finite
@@ -38,6 +41,17 @@ class Progress(NamedTuple):
     state: Vector
     counters: Numbers
     asking: Vector
+
+
+PROGRESS = Table(
+    Progress,
+    log_weights=Field(("expert",)),
+    losses=Field(("expert",), merged="added"),
+    used=Field(("expert",), bool, start=True),
+    state=Field(("state",)),
+    counters=Field((N_COUNTERS,), int),
+    asking=Field((N_ASKING,), merged="averaged"),
+)
 
 
 class Due(NamedTuple):
@@ -85,7 +99,7 @@ class Board(NamedTuple):
     labels : (b,) targets, or numbers of classes; NaN where the label cannot be had
     importance : (b,) sample weights
     numbers : whether labels are numbers
-    updates : (b, e) bool out, which experts might be updated
+    updates : (b, e) bool, which experts may be updated: all, until a selection says so
     leanings : (b, c) out, the scores combined before the label, as `lean` does; (b, 2 c) with the
         votes behind them, see `Model.inputs`
     judged : (b,) bool out, whether the combiner has learned from the label
@@ -151,7 +165,7 @@ def check_progress(combiner: Any, progress: Progress) -> None:
             combiner.check_state(progress.state, len(progress.losses))
 
 
-def united(rule: Any, apart: Apart, seed: int) -> Progress:
+def merged(rule: Any, apart: Apart, seed: int) -> Progress:
     """What committees of the same experts have learned apart, brought together.
 
     rule : of their combiner
@@ -162,24 +176,25 @@ def united(rule: Any, apart: Apart, seed: int) -> Progress:
     counters[SEED] = seed
     weighing = apart.over(lambda one: Weighing(one.log_weights, one.state))
     log_weights, state = weigh_together(rule, weighing)
+    used = apart.each[0].used.copy()
     return Progress(
-        log_weights, apart.of("losses").added(), apart.each[0].used.copy(), state, counters,
-        apart.of("asking").averaged(),
-    )  # fmt: skip
+        log_weights=log_weights, used=used, state=state, counters=counters, **PROGRESS.merged(apart)
+    )
 
 
 def begun(n_experts: int, state_size: int, seed: int) -> Progress:
     """Progress before the first example."""
-    counters = np.zeros(N_COUNTERS, dtype=np.int64)
-    counters[SEED], counters[CHOSEN] = seed, -1
-    return Progress(
-        log_weights=np.zeros(n_experts),
-        losses=np.zeros(n_experts),
-        used=np.ones(n_experts, dtype=bool),
-        state=np.zeros(state_size),
-        counters=counters,
-        asking=np.zeros(N_ASKING),
-    )
+    progress: Progress = PROGRESS.begun(expert=n_experts, state=state_size)
+    progress.counters[SEED], progress.counters[CHOSEN] = seed, -1
+    return progress
+
+
+def restored(like: Progress, arrays: Mapping[str, NDArray[Any]]) -> Progress:
+    """Progress with these arrays; InputError where they are not like those of `like`."""
+    counters = arrays.get("counters")
+    if counters is not None and counters.shape == (WEIGHED,):  # older: no label of weight 0
+        arrays = {**arrays, "counters": np.append(counters, counters[ASKED])}
+    return PROGRESS.restored(like, arrays)
 
 
 def empty_board(
@@ -190,6 +205,6 @@ def empty_board(
     shape = n, experts
     return Board(
         np.zeros((*shape, scores)), np.zeros((*shape, scores)), np.zeros(shape),
-        np.zeros(shape, dtype=bool), labels, importance, numbers, np.zeros(shape, dtype=bool),
+        np.zeros(shape, dtype=bool), labels, importance, numbers, np.ones(shape, dtype=bool),
         np.zeros((n, inputs * scores)), np.zeros(n, dtype=bool),
     )  # fmt: skip

@@ -9,24 +9,18 @@ from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import ROOM, family, fill_in, pin, through
 from kernbrook.engine.committee import combine, lose, relative_weights
-from kernbrook.engine.losses import MISTAKES, squared_error
+from kernbrook.engine.loss_codes import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, WEIGHED, Board
+from kernbrook.engine.store_verbs import arrive, learn, part, parts_of, score, sound, stretch
 from kernbrook.engine.verbs import (
     Clock,
     Opinions,
     Told,
-    arrive,
     choose_next,
     expect,
-    learn,
     note_error,
     note_round,
-    part,
-    parts_of,
-    score,
     select,
-    sound,
-    stretch,
     update,
     wants,
 )
@@ -68,14 +62,14 @@ def check_some(met: Any, first: int, last: int) -> bool:
 
 
 @Verb
-def go_through(met: Any, first: int, last: int, clock: Clock) -> None:
+def go_through(met: Any, first: int, last: int, clock: Clock) -> bool:
     """Some parts of a store go through a block by themselves, and learn from every label there is.
 
     clock : before the block, with the labels so far that were learned from
+    Returns whether all is finite that the parts have learned.
     """
     member, board = met.member, met.board
     labels = board.labels
-    everybody = np.ones(board.updates.shape[1], dtype=np.bool_)
     n, before = labels.shape[0], clock.number
     step = min(stretch(member), max(n, 1))
     for lo in range(0, n, step):
@@ -88,8 +82,14 @@ def go_through(met: Any, first: int, last: int, clock: Clock) -> None:
                 score(own, t, board)
                 if labels[t] == labels[t] and board.importance[t] > 0.0:
                     number += 1
-                    learn(own, t, everybody, Clock(clock.seed, clock.round + t, number), board)
+                    own_clock = Clock(clock.seed, clock.round + t, number)
+                    learn(own, t, board.updates[t], own_clock, board)
         before = number
+    fine = True
+    if before > clock.number:
+        for i in range(first, last):
+            fine &= sound(member, i)
+    return fine
 
 
 family(score_some, learn_some, check_some)
@@ -111,7 +111,7 @@ def link_pass(met, link):
 @njit(cache=True, nogil=True)
 def learner_pass(link, first, last, clock):
     """See `go_through`."""
-    through(go_through, link, first, last, clock)
+    return through(go_through, link, first, last, clock)
 
 
 class Scratch(NamedTuple):

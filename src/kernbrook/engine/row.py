@@ -26,7 +26,7 @@ from kernbrook.engine.progress import (
     Terms,
     flaw,
 )
-from kernbrook.engine.rounds import EVERY, Scratch, check_some, learn_some, rounds, score_some
+from kernbrook.engine.rounds import EVERY, Scratch, check_some, go_through, rounds
 from kernbrook.engine.stores.base import bounded, most_of
 from kernbrook.engine.stores.in_rows import Row, keep, meet, read, settle
 from kernbrook.engine.verbs import Clock
@@ -64,7 +64,7 @@ class Whole(NamedTuple):
     stores, parts : (s, LINK) links to the stores, which score and learn; (s,) the parts of each
     own : (s, LINK) links to what they do before and after
     live, saved : (words,) int, where all arrays lie that a row changes, and the last copy
-    interferes : whether who learns depends on the other experts
+    interleaved : whether who learns depends on the other experts
     """
 
     committee: tuple[Labels, Labels, Labels]
@@ -84,7 +84,7 @@ class Whole(NamedTuple):
     live: Labels
     saved: Labels
     journal: Journal
-    interferes: bool
+    interleaved: bool
 
 
 # -- what views do -------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def learn(whole, label, weight):
     for k in range(len(stores)):
         through(meet, whole.own[k])
     wrong = -1  # number of a store with what is not finite
-    if not whole.interferes:
+    if not whole.interleaved:
         wrong = learn_alone(whole)
         stores = stores[:0]
     alone = counters[CHOSEN]
@@ -313,21 +313,17 @@ def learn(whole, label, weight):
 
 @njit(cache=True)
 def learn_alone(whole):
-    """Each expert scores and learns, while what it knows is in the caches.
+    """Each store goes through the row by itself.
 
     Returns the number of a store where that is not finite; -1: everywhere it is.
     """
     board, counters, wrong = whole.board, whole.progress.counters, -1
-    label, clock = board.labels[0], Clock(counters[SEED], counters[ROUND], counters[WEIGHED] + 1)
+    clock = Clock(counters[SEED], counters[ROUND], counters[WEIGHED])
     for e in range(board.updates.shape[1]):
         board.updates[0, e] = True
     for k in range(len(whole.stores)):
-        for i in range(whole.parts[k]):
-            through(score_some, whole.stores[k], i, i + 1, 0)
-            if label == label and board.importance[0] > 0.0:
-                through(learn_some, whole.stores[k], i, i + 1, 0, clock)
-                if not through(check_some, whole.stores[k], i, i + 1):
-                    wrong = k
+        if not through(go_through, whole.stores[k], 0, whole.parts[k], clock):
+            wrong = k
     return wrong
 
 

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import stamp
 from kernbrook.compiler.links import LINK, naming, new_link
 from kernbrook.engine.blocks import COMBINED, check_rounds
+from kernbrook.engine.learning import check_scores
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import MOST_ROUNDS, ROUND, Due, Progress, empty_board
-from kernbrook.engine.rounds import Met, link_store, scratch_of
+from kernbrook.engine.rounds import Met, link_pass, link_store, scratch_of
 from kernbrook.engine.row import (
     AS_GIVEN,
     COPY,
@@ -41,9 +42,9 @@ from kernbrook.engine.row import (
     link_whole,
     look_at_row,
 )
+from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they register)
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, link_own, together
-from kernbrook.engine.verbs import parts_of
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import RANGES, Floats, Labels, range_of
 from kernbrook.numerics.scaling import METHODS, NO_LEAP
@@ -109,14 +110,15 @@ class RowSession:
         self.leapt = False  # of the last rows, whether one made a deviation leap
         self.kept: list[Any] = []  # what is behind the addresses in links
         parts = np.array([parts_of(member) for member, _ in forms])
+        maker = link_store if model.interleaved else link_pass
         whole = Whole(
             model.passes.committee(model.choices), model.choices.terms._replace(given=True),
             self.progress, board, self.due, (self.failed.scores, self.failed.sizes),
             np.empty((1, c)), np.zeros(1, dtype=bool), scratch_of(m), rows[0],
             self._linked(link_view, views(methods, rows, scaling)),
-            self._linked(link_store, [Met(member, board) for member, _ in forms]), parts,
+            self._linked(maker, [Met(member, board) for member, _ in forms]), parts,
             self._linked(link_own, [own for _, own in forms]),
-            live, np.empty_like(live), self.journal, model.interferes,
+            live, np.empty_like(live), self.journal, model.interleaved,
         )  # fmt: skip
         self.link = self._linked(link_whole, [whole])[0]
         self.few = min(max(FEW, SMALL // max(len(live), 1)), MOST_FEW)
@@ -292,7 +294,7 @@ class RowSession:
 
     def _overflowed(self, end: int) -> NoReturn:
         if end == OVERFLOWED:
-            self.model.check(self.failed)
+            check_scores(self.model, self.failed)
         raise self.model.stores[end - OVERFLOWED - 1].overflow(0)
 
     def _look(self) -> None:
@@ -316,7 +318,7 @@ class RowSession:
             np.copyto(own, other)
         for store, state in zip(self.stores, model.states, strict=True):
             store.load(state)
-        self.scaler.restore(model.scaler.arrays())
+        self.scaler.load(model.scaler)
         calibration = model.calibration  # up to date, before what was due is forgotten
         model.__dict__.update(
             progress=self.progress, states=self.states, scaler=self.scaler, due=self.due,

@@ -4,6 +4,7 @@ A verb is a function that compiled code calls. The type of its first argument, a
 says which implementation runs: numba compiles that one alone, and its disk cache holds it. A
 learner, for instance, is a class of parameters with a NamedTuple for the compiled code, its rule,
 and the verbs of its store implemented for that rule, all in one file; nothing else knows of it.
+The verbs of stores themselves are in `store_verbs`.
 
 Verbs that numba cannot compile work too, as Python: their learner, combiner, selection or label
 policy says so, `compiled = False`, and all verbs of a model with it run as Python, far slower.
@@ -24,17 +25,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from kernbrook.compiler.compiling import Option, Verb, njit
-from kernbrook.compiler.links import (
-    Marks,
-    Matrix,
-    Numbers,
-    Pinned,
-    Vector,
-    family,
-    fill_in,
-    fills,
-)
+from kernbrook.compiler.compiling import Option, Verb
+from kernbrook.compiler.links import Marks, Matrix, Numbers, Pinned, Vector, family
 from kernbrook.engine.progress import Progress
 
 # -- what is said ------------------------------------------------------------------------------
@@ -401,114 +393,3 @@ family(predict, descend, after_label)
 family(update, weigh_all, correct)
 family(select, expect, lead_on, choose_next)
 family(wants, note_round, note_error)
-
-
-@fills(expand)
-@njit(cache=True)
-def link_expander(rule, link):
-    """Fill in the link to a rule of kernel expansions."""
-    fill_in(expand, rule, link)
-
-
-@fills(fit_in)
-@njit(cache=True)
-def link_budgeted(rule, link):
-    """Fill in the link to a rule under a budget."""
-    fill_in(fit_in, rule, link)
-
-
-@fills(predict)
-@njit(cache=True)
-def link_linear(rule, link):
-    """Fill in the link to a rule on features."""
-    fill_in(predict, rule, link)
-
-
-@fills(update)
-@njit(cache=True)
-def link_combiner(rule, link):
-    """Fill in the link to a combiner."""
-    fill_in(update, rule, link)
-
-
-@fills(select)
-@njit(cache=True)
-def link_selection(rule, link):
-    """Fill in the link to a selection."""
-    fill_in(select, rule, link)
-
-
-@fills(wants)
-@njit(cache=True)
-def link_policy(rule, link):
-    """Fill in the link to a label policy."""
-    fill_in(wants, rule, link)
-
-
-# -- stores --------------------------------------------------------------------------------------
-
-
-@Verb
-def parts_of(member):
-    """Into how many parts the experts of a store fall; each part learns apart from the others.
-
-    Called before a block: threads share the parts. By default 1.
-    """
-    return 1
-
-
-@Verb
-def part(member, i, board):
-    """Part i of a store, as `score` and `learn` take it; by default the store's whole form.
-
-    Called for each example, so it makes views and no copies.
-    """
-    return member
-
-
-@Verb
-def stretch(member):
-    """How many examples one part of a store may meet before the others do; by default any number.
-
-    Called before a block.
-    """
-    return 1 << 30
-
-
-@Verb
-def arrive(member, first, last, t):
-    """Prepare parts first..last-1 of a store for example t and those after it. Nothing by default.
-
-    Called before these parts score example t; examples come one after the other, from 0 on.
-    """
-
-
-@Verb
-def score(part, t, board):
-    """Score example t.
-
-    Called before the label is known, and for predictions. Nothing changes but the board's row t,
-    for the part's own experts: `scores`, `sizes`, and where there are some `variances` and `known`.
-    """
-    raise NotImplementedError
-
-
-@Verb
-def learn(part, t, updates, clock, board):
-    """Learn from the label of example t, which `score` has met before.
-
-    Called for each label that is looked at. Only what the part holds changes.
-
-    updates : (e,) bool, which experts may learn
-    board : only read; `importance[t]` is the weight of the example, and 0 teaches nothing
-    """
-    raise NotImplementedError
-
-
-@Verb
-def sound(member, i):
-    """Whether what part i of a store has learned is finite; by default it is.
-
-    Called after a row that is learned by itself: else the row is undone.
-    """
-    return True

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.engine.state import Field, Table, copied
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Flags, Floats, Labels, check_array
-from kernbrook.numerics.calibration import (
+from kernbrook.gram.points import Flags, Floats, Labels
+from kernbrook.numerics.calibration_steps import (
     BINS,
     CELLS,
     FOUND,
@@ -25,6 +26,17 @@ from kernbrook.numerics.calibration import (
     learn_scores,
 )
 
+CALIBRATED = Table(
+    Calibrated,
+    slope=Field((4,), merged="averaged"),
+    intercepts=Field(("score",), merged="averaged"),
+    cross=Field(("score",), merged="averaged"),
+    curvatures=Field(("score",), start=RIDGE, merged="averaged"),
+    counts=Field(("label",), int, merged="added"),
+    errors=Field((2, CELLS), merged="averaged"),
+    hits=Field((2, BINS), merged="averaged"),
+    vote=Field(("vote",), merged="averaged"),
+)
 STEEPEST_CURVE = 1e200  # second derivatives are sums of weights and squares of scores in units
 
 
@@ -62,15 +74,9 @@ class Calibration:
     said: Any = None  # before the labels that it has learned from last
 
     def __init__(self, scores: int, inputs: int = 1):
-        curvature = np.full(scores, RIDGE)
-        hits = np.zeros((2, BINS))
-        hits[:, -1] = FOUND
-        self._known = Calibrated(
-            slope=np.array([1.0, RIDGE, 0.0, 0.0]), intercepts=np.zeros(scores),
-            cross=np.zeros(scores), curvatures=curvature,
-            counts=np.zeros(max(scores, 2), dtype=np.int64), errors=np.zeros((2, CELLS)),
-            hits=hits, vote=np.array([0.0, RIDGE, 0.0] + [0.0] * scores if inputs == 2 else []),
-        )  # fmt: skip
+        vote = 3 + scores if inputs == 2 else 0
+        known = self._known = CALIBRATED.begun(score=scores, label=max(scores, 2), vote=vote)
+        known.slope[:2], known.vote[1:2], known.hits[:, -1] = (1.0, RIDGE), RIDGE, FOUND
 
     @property
     def counts(self) -> Labels:
@@ -102,13 +108,13 @@ class Calibration:
     def copy(self) -> Calibration:
         """One that goes on from here by itself."""
         other = Calibration.__new__(Calibration)
-        other._known = Calibrated(*(array.copy() for array in self._known))
+        other._known = copied(self._known)
         other.rounds = self.rounds
         return other
 
     begun_far = copy  # rows farther from the last label: it goes on from what is known of the next
 
-    def grown(self, positions: Labels, classes: int) -> Calibration:
+    def with_classes(self, positions: Labels, classes: int) -> Calibration:
         """A calibration of more classes: old ones keep their odds, a new one has one label's.
 
         What is known of mean errors, of two classes alone, is left behind.
@@ -131,9 +137,7 @@ class Calibration:
 
     def unite(self, apart: Apart) -> None:
         """Know what several together know: labels add up, the rest is of late and averaged."""
-        known = apart.of("_known")
-        averaged = {name: known.of(name).averaged() for name in Calibrated._fields}
-        self._known = Calibrated(**{**averaged, "counts": known.of("counts").added()})
+        self._known = Calibrated(**CALIBRATED.merged(apart.of("_known")))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""
@@ -142,18 +146,14 @@ class Calibration:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from these arrays, copied; InputError where nothing could have led to them."""
-        own = self._known._asdict()
-        for name, array in self.arrays().items():
-            if name != "vote" or arrays.get(name) is not None:  # older files have none: it begins
-                own[name] = check_array(name, arrays.get(name), array.shape, array.dtype)
-        self._known = Calibrated(**{name: array.copy() for name, array in own.items()})
+        # Files of before there were votes have none, nor have models without: these begin.
+        without = ("vote",) if not len(self._known.vote) or arrays.get("vote") is None else ()
+        self._known = copied(CALIBRATED.restored(self._known, arrays, without))
 
     def check(self, asked: int) -> None:
         """Raise InputError where so many labels cannot have led here."""
         known, rounded = self._known, 1 + 1e-9
-        for name, array in self.arrays().items():
-            if not np.isfinite(array).all():
-                raise InputError(f"{name}: NaN or infinity")
+        CALIBRATED.check(known)
         slope, curvature, sizes, rows = known.slope.tolist()
         seen = sum(known.counts.tolist())
         if not (known.counts.min() >= 0 and seen <= asked):

@@ -11,8 +11,9 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernbrook.checks import Or, Other, placed, row_of_chunk
+from kernbrook.engine.deciding import Leant
 from kernbrook.engine.going_on import take_over
-from kernbrook.engine.model import Leant, Model
+from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.calibration import Calibration
 from kernbrook.estimators.labelled import (
@@ -64,7 +65,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     selection : which learners are updated and vote; all of them by default
     labels : "all", or a policy such as `Disagreement()`: whose label is asked for
     random_state : int, RandomState or None
-        Seeds all draws. They depend on the seed and the round alone.
+        Seeds all draws. They depend on the seed and the round alone. None: other draws each time;
+        the command line takes 0.
     scaling : "auto", "moments", "maximum", "ranks" or None
         "moments" takes off the mean of each feature so far and divides by its deviation so far,
         "maximum" divides by its greatest size so far, "ranks" takes its rank among the last 1,000;
@@ -324,13 +326,25 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         Of two classes, a decision of 0 gives classes_[1]; of more, equal votes give the first. With
         a `threshold` the probabilities decide.
         """
-        if self.threshold is None:
-            return self._predictions(self._decide(X))
         leant = self._lean(X)
+        chances = None if self.threshold is None else self._probable(leant)
+        return self._calls(leant, chances)
+
+    @in_turn
+    def _read(self, X: Any) -> Learned:
+        """Labels, decisions and probabilities at once; nobody was asked."""
+        leant = self._lean(X)
+        chances, none = self._probable(leant), np.zeros(len(leant.decisions), dtype=bool)
+        return Learned(self._calls(leant, chances), none, leant.decisions, chances)
+
+    def _calls(self, leant: Leant, probabilities: Floats | None) -> NDArray[Any]:
+        """(n,) labels; probabilities : (n, c), where there is a threshold."""
+        if self.threshold is None or probabilities is None:
+            return self._predictions(leant.decisions)
         cuts = np.full(len(leant.decisions), self._run.calibration.cut)
         for own, calibration in self._by_horizon(leant):
             cuts[own] = calibration.cut
-        return self._called(self._probable(leant), cuts)
+        return self._called(probabilities, cuts)
 
     def predict_one(self, x: Any) -> Any:
         """The label of one row, given as (d,) numbers; see `learn_one`."""
@@ -544,9 +558,9 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         probabilities, cuts = self._run.calibration.said
         return self._called(probabilities[-1:], cuts[-1:])[0]
 
-    def _chances(self, decisions: Floats, leanings: Floats) -> Floats | None:
+    def _sure(self, decisions: Floats, leanings: Floats) -> dict[str, Any]:
         probabilities = self._run.calibration.said[0][-len(decisions) :]
-        return self._agreed(probabilities, decisions, leanings)
+        return {"probabilities": self._agreed(probabilities, decisions, leanings)}
 
     def _met(self, decisions: Floats) -> NDArray[Any]:
         if self.threshold is None:

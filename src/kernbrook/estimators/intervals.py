@@ -2,23 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import is_number, shown
+from kernbrook.engine.state import Field, Table, copied
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Flags, Floats, check_array
-from kernbrook.numerics.intervals import deviation, half_width
+from kernbrook.gram.points import Flags, Floats, Labels
+from kernbrook.numerics.interval_widths import deviation, half_width
 
 WINDOW = 1000  # errors that are kept
 FADING = 0.99  # weight of an error, beside that of the next one
 
+# What share of the labels intervals are to cover, where learning is to say some; said by who asks.
+covering: ContextVar[float | None] = ContextVar("covering", default=None)
+
+
+def check_coverage(name: str, coverage: Any) -> None:
+    """InputError unless it is a share that intervals can cover."""
+    if not (is_number(coverage) and 0 < coverage < 1):
+        raise InputError(f"{name}: expected a number in (0, 1), got {shown(coverage)}")
+
+
+@contextmanager
+def intervals_of(coverage: float | None) -> Iterator[None]:
+    """What is learned here gives half widths of intervals before each label; None: it does not."""
+    token = covering.set(coverage)
+    try:
+        yield
+    finally:
+        covering.reset(token)
+
+
+class Errors(NamedTuple):
+    """errors : (1000,) a ring of the last; seen : (1,) how many there were.
+
+    labels : (3,) how many labels there were, their sum, and the sum of their squares
+    """
+
+    errors: Floats
+    seen: Labels
+    labels: Floats
+
+
+ERRORS = Table(Errors, errors=Field((WINDOW,)), seen=Field((1,), int), labels=Field((3,)))
+
+
+def next_width(errors: Floats, coverage: float) -> float:
+    """The half width after these errors, (n,), sizes in the order of their coming."""
+    rank = math.ceil((len(errors) + 1) * coverage)
+    if rank > len(errors):
+        return math.inf
+    width = float(np.partition(errors, rank - 1)[rank - 1])  # the quantile of all: where it begins
+    return float(half_width(errors, width, coverage)) if width else 0.0
+
 
 class Residuals:
     """The errors of predictions on the last 1,000 labels, each before it was learned from.
+
+    And how many labels there were, their sum and the sum of their squares.
 
     The half width of an interval follows the errors as online conformal prediction does, for any
     coverage: it grows by a factor of exp(0.2 coverage) at an error outside of it, and shrinks by
@@ -43,18 +92,52 @@ class Residuals:
     said: Any = None  # before the labels that it has learned from last
 
     def __init__(self) -> None:
-        self._errors = np.zeros(WINDOW)
-        self._seen = np.zeros(1, dtype=np.int64)
+        self._errors, self._seen, self._labels = ERRORS.begun()
 
-    def learn(self, scores: Floats, labels: Floats, weights: Floats, judged: Flags) -> None:
+    def learn(
+        self, scores: Floats, labels: Floats, weights: Floats, judged: Flags
+    ) -> Floats | None:
         """Errors of scores, (n, 1), on labels, (n,), NaN where none was seen; weight 0 is left out.
 
         judged : (n,) bool, which labels tell how good the scores are
+
+        Returns
+        -------
+        (n,) half widths, each before its label; None where `covering` asks for none
         """
-        errors = (labels - scores[:, 0])[judged & (weights > 0) & (labels == labels)]
+        there = (weights > 0) & (labels == labels)
+        told = judged & there
+        errors = (labels - scores[:, 0])[told]
+        half = None
+        if (coverage := covering.get()) is not None:
+            before = self._in_order()
+            sizes = np.abs(np.concatenate([before, errors]))
+            known = len(before) + np.cumsum(told) - told
+            late = [sizes[max(count - WINDOW, 0) : count] for count in known.tolist()]
+            half = np.array([next_width(own, float(coverage)) for own in late])
         seen = int(self._seen[0])
         self._errors[np.arange(seen, seen + len(errors))[-WINDOW:] % WINDOW] = errors[-WINDOW:]
         self._seen += len(errors)
+        self._add(labels[there])
+        return half
+
+    def _add(self, labels: Floats) -> None:
+        """Count labels, one after the other: the length of a chunk does not matter."""
+        with np.errstate(over="ignore"):  # of what the estimator would refuse
+            powers = np.stack([np.ones(len(labels)), labels, labels**2])
+        self._labels = np.add.accumulate(np.column_stack([self._labels, powers]), axis=1)[:, -1]
+
+    def summed(self) -> tuple[int, float, float]:
+        """How many labels there were, their sum, and the sum of their squares."""
+        count, total, squares = self._labels.tolist()
+        return int(count), total, squares
+
+    def count_labels(self, others: Sequence[tuple[Residuals, float]]) -> None:
+        """Know of the labels that others have met, each with what is added to its labels."""
+        self._labels = np.zeros(3)
+        for other, more in others:
+            count, total, squares = other._labels
+            self._labels += count, total + more * count, squares + more * (2 * total + more * count)
 
     def _in_order(self) -> Floats:
         """The errors kept, the oldest first."""
@@ -63,7 +146,7 @@ class Residuals:
 
     def half_width(self, coverage: float) -> float:
         """Of an interval with a coverage in (0, 1); infinite where the errors are too few."""
-        return float(half_width(np.abs(self._in_order()), coverage))
+        return next_width(np.abs(self._in_order()), coverage)
 
     def deviation(self) -> float:
         """The root of the mean square, each error by 0.99 of the next; infinite without any."""
@@ -73,6 +156,7 @@ class Residuals:
         """One that goes on from here by itself."""
         other = Residuals.__new__(Residuals)
         other._errors, other._seen = self._errors.copy(), self._seen.copy()
+        other._labels = self._labels
         other.rounds = self.rounds
         return other
 
@@ -81,7 +165,8 @@ class Residuals:
         return Residuals()
 
     def unite(self, apart: Apart) -> None:
-        """Keep the last errors of several in turn."""
+        """Keep the last errors of several in turn; the sums add up."""
+        self._labels = apart.of("_labels").added()
         errors = apart.over(lambda one: one._in_order()).newest(WINDOW)
         self._seen = np.maximum(apart.of("_seen").added(), len(errors))
         seen = int(self._seen[0])
@@ -89,16 +174,22 @@ class Residuals:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""
-        return {"errors": self._errors, "seen": self._seen}
+        return {"errors": self._errors, "seen": self._seen, "labels": self._labels}
 
     def check(self, asked: int) -> None:
         """Raise InputError where so many labels cannot have led here."""
         most = asked + WINDOW  # models that were merged have had errors in common
         if not (np.isfinite(self._errors).all() and 0 <= self._seen[0] <= most):
             raise InputError(f"errors, seen: expected finite numbers, and one from 0 to {most}")
+        count, total, squares = self._labels.tolist()
+        least = total**2 / max(count, 1.0)
+        if not (
+            count == int(count) and 0 <= count <= most and least <= squares * (1 + 1e-6) < np.inf
+        ):
+            raise InputError(f"labels: expected the sums of 0 to {most} labels")
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from these arrays, copied; InputError where nothing could have led to them."""
-        for name, array in self.arrays().items():
-            check_array(name, arrays.get(name), array.shape, array.dtype)
-        self._errors, self._seen = arrays["errors"].copy(), arrays["seen"].copy()
+        own = Errors(self._errors, self._seen, self._labels)
+        without = () if "labels" in arrays else ("labels",)  # older files have none
+        self._errors, self._seen, self._labels = copied(ERRORS.restored(own, arrays, without))

@@ -19,7 +19,7 @@ from kernbrook.engine.horizons.committees import waiting
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, is_empty
 from kernbrook.estimators.named import NamedColumns, records_of
-from kernbrook.estimators.tasks import Learned, joined, task_of
+from kernbrook.estimators.tasks import Learned, joined, read, task_of
 from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import Flags, canonical, sound
 from kernbrook.snapshots import Snapshots
@@ -97,8 +97,7 @@ class LateLabels(Snapshots, BaseEstimator):
         with so_many_wait(len(there)):
             said = self._said(rows, n)
         for i, key in enumerate(keys):
-            own: list[Any] = [None if a is None else a[i : i + 1].copy() for a in said[:4]]
-            there[key] = (rows[i].copy(), Learned(*own))
+            there[key] = (rows[i].copy(), said.of([i]))  # copied, as a slice would not be
         self.__dict__.update(_waiting=there, n_dropped_=dropped)
         for _ in range(over):
             there.popitem(last=False)
@@ -181,17 +180,15 @@ class LateLabels(Snapshots, BaseEstimator):
         if n == 0:
             return Learned(as_labels([]), none, None)
         try:
-            predictions = model.predict(X)
+            return read(model, X)
         except NotFittedError:
             if self.classes is None and task_of(model) == "classification":
-                return Learned(np.full(n, None), none, None)
+                return Learned(np.full(n, None), none)
             if (model := vars(self).get("_begun")) is None:  # made once: it takes long
                 model = clone(self.model)
                 model.learn(X[:1], [None], **self._named())
-            self._begun, predictions = model, model.predict(X)
-        decide, chances = (getattr(model, k, None) for k in ("decision_function", "predict_proba"))
-        scores = decide(X).reshape(n, -1) if decide else None
-        return Learned(predictions, none, scores, chances(X) if chances else None)
+            self._begun = model
+            return read(model, X)
 
     def _named(self) -> dict[str, Any]:
         if self.classes is not None and task_of(self.model) == "regression":

@@ -35,12 +35,15 @@ from kernbrook.checks import (
     shown,
 )
 from kernbrook.engine.blocks import Views, as_targets, slices
+from kernbrook.engine.deciding import Leant, lean, rows_of, views_of, would_ask
 from kernbrook.engine.going_on import widen
 from kernbrook.engine.horizons.committees import waiting
-from kernbrook.engine.model import Follow, Leant, Model
+from kernbrook.engine.learning import Told, learn_block
+from kernbrook.engine.model import Model
 from kernbrook.engine.pool import Expert, experts_of
-from kernbrook.engine.progress import MOST_ROUNDS, Board
+from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.engine.same import same
+from kernbrook.engine.scalers import LARGEST_FILLED, Scalers
 from kernbrook.engine.session import RowSession
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
@@ -53,7 +56,7 @@ from kernbrook.estimators.labelled import (
     without,
 )
 from kernbrook.estimators.making import Pool, make_model, pool_of, shared_kernels
-from kernbrook.estimators.merging import united
+from kernbrook.estimators.merging import merged
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.estimators.validating import in_words
 from kernbrook.gram.points import (
@@ -72,7 +75,6 @@ from kernbrook.kernels.dictionaries import check_vectors, of_vectors
 from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.scaling import METHODS, NO_LEAP
 from kernbrook.snapshots import Snapshots
-from kernbrook.streams.scaling import LARGEST_FILLED, Scalers
 from kernbrook.turns import changes, held, in_turn
 
 LARGEST_WEIGHT = 1e100
@@ -178,9 +180,9 @@ class OnlineMachine(Snapshots, BaseEstimator):
         """What is said of one row."""
         raise NotImplementedError
 
-    def _chances(self, decisions: Floats, leanings: Floats) -> Floats | None:
-        """(n, c) probabilities of the rows of the last block, before their labels."""
-        return None
+    def _sure(self, decisions: Floats, leanings: Floats) -> dict[str, Any]:
+        """How sure it was of the last block's rows before their labels, as `Learned` has it."""
+        return {}
 
     def _met(self, decisions: Floats) -> NDArray[Any]:
         """What was said of the rows of the last block, before their labels."""
@@ -271,8 +273,8 @@ class OnlineMachine(Snapshots, BaseEstimator):
         if decisions is None:
             return None
         warn_of_leap(X, quick.leap(len(X)), 0)
-        chances = None if given else self._chances(decisions, quick.leanings(len(X)))
-        return Learned(self._met(decisions), ~np.isnan(targets), decisions, chances)
+        sure = {} if given else self._sure(decisions, quick.leanings(len(X)))
+        return Learned(self._met(decisions), ~np.isnan(targets), decisions, **sure)
 
     def _learn_block(
         self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice
@@ -281,20 +283,20 @@ class OnlineMachine(Snapshots, BaseEstimator):
         views, scaler = self._next(X, rows, where)
         run, oracle = self._run, callable(y)
         if oracle:
-            wanted = run.would_ask(views, X[where])[0]
+            wanted = would_ask(run, views, X[where])[0]
             told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
             run = self._run  # an answer may be of a new class
         else:
             told = y[where]
-        given_weights, leant = importance[where], list[Floats]()
-        weights = self._weighed(told, given_weights)
-        decisions, asked = run.learn_block(
-            views, told, weights, given or oracle, X[where],
-            self._follow(X[where], weights, given_weights, leant), scaler=scaler,
+        given_weights = importance[where]
+        weights, always = self._weighed(told, given_weights), given or oracle
+        answer = learn_block(
+            run, Told(views, X[where], told, weights, given_weights, always, self._calibrating()),
+            scaler,
         )  # fmt: skip
         run.settle()
-        chances = None if given else self._chances(decisions, leant[0])
-        return Learned(self._met(decisions), asked, decisions, chances)
+        sure = {} if given else self._sure(answer.decisions, answer.leanings)
+        return Learned(self._met(answer.decisions), answer.asked, answer.decisions, **sure)
 
     def _refused(
         self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice
@@ -323,32 +325,10 @@ class OnlineMachine(Snapshots, BaseEstimator):
         width = X.shape[-1] if hasattr(X, "shape") else len(X[0])
         return range_of(self._pool(width).scalings, self.dtype)
 
-    def _follow(self, X: Any, weights: Floats, given: Floats, leant: list[Floats]) -> Follow:
-        """What learns from a block's decisions, once its labels are known.
-
-        X : the rows; weights, given : theirs, as they are learned with, and as they were given
-        leant : out, one more: what the experts lean to
-        """
-
-        def follow(board: Board, asked: Flags) -> dict[str, Any]:
-            run = self._run
-            calibration = run.calibration.copy()
-            labels = np.where(asked, board.labels, np.nan)
-            calibration.said = calibration.learn(
-                board.leanings, labels, given, board.judged, **self._calibrating()
-            )
-            leant.append(board.leanings)
-            if run.horizons is not None:
-                run.horizons.note(run.rounds, X, labels, weights, given)
-            calibration.rounds = self._run.rounds + len(labels)
-            return {"calibration": calibration}
-
-        return follow
-
     def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Views, Scalers]:
         """Some of the rows as the run takes them next, and the scaler once it has met them."""
         part, scaler = rows.part(where.start, where.stop), self._run.scaler.copy()
-        return self._run.views_of(scaler.learn(X[where]), part), scaler
+        return views_of(self._run, scaler.learn(X[where]), part), scaler
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the run takes it."""
@@ -413,10 +393,8 @@ class OnlineMachine(Snapshots, BaseEstimator):
     def state(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name: the arrays that `kb.save` writes; not to be changed."""
         check_is_fitted(self)
-        run = self._run
-        run.settle()
-        calibration = {f"calibration.{k}": v for k, v in run.calibration.arrays().items()}
-        return {**run.arrays(), **run.scaler.arrays(), **calibration}
+        self._run.settle()
+        return self._run.arrays()
 
     def merge(self, *others: Any, since: Any = None) -> Any:
         """Learn what models of the same parameters have learned apart from this one, in place.
@@ -443,8 +421,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         ------
         InputError
             The models differ in parameters, features or random features, or hold what belongs to
-            one stream: `External` models, a `GradientDescent` with a window, `GroupNorm`,
-            `AdaRaker`. Then nothing changes.
+            one stream: `External` models, `GroupNorm`, `AdaRaker`. Then nothing changes.
 
         Examples
         --------
@@ -462,7 +439,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
     @changes
     def _merge(self, others: Sequence[Any], since: Any) -> None:
         check_is_fitted(self)
-        self.__dict__.update(united(self, others, since))
+        self.__dict__.update(merged(self, others, since))
         self.__dict__.pop("_number", None)
 
     @in_turn
@@ -472,7 +449,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         Nothing changes, and no draw is used up.
         """
         X = self._given(X)
-        return self._run.would_ask(*self._seen(X))
+        return would_ask(self._run, *self._seen(X))
 
     def _decide(self, X: Any) -> Floats:
         return self._lean(X).decisions
@@ -485,7 +462,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         return self._leant(X) if few is None else Leant(*few)
 
     def _leant(self, X: Any) -> Leant:
-        return self._run.lean(*self._seen(X), self._places(X.shape[0]))
+        return lean(self._run, *self._seen(X), self._places(X.shape[0]))
 
     def _places(self, n: int) -> Labels | None:
         """(n,) how far each of n rows is from the last label, from 1; None: all are the next."""
@@ -515,7 +492,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         """Rows as they would be seen if they came next, and as they are given."""
         rows = self._rows(X)
         check_range(rows.norms, self._allowed(X))
-        return self._run.views_of(self._run.scaler.transform(X), rows), X
+        return views_of(self._run, self._run.scaler.transform(X), rows), X
 
     def _given(self, X: Any) -> Any:
         """Rows to predict, checked, of a model that has learned."""
@@ -772,7 +749,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         return without(as_labels(y, warn), self.missing_label)
 
     def _rows(self, X: Any) -> Rows:
-        return self._run.rows_of(X)
+        return rows_of(self._run, X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

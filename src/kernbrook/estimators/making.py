@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from kernbrook.checks import check, shown
 from kernbrook.combiners import Stack
 from kernbrook.engine.compose import compose
-from kernbrook.engine.horizons.committees import Horizons
+from kernbrook.engine.horizons.horizons import Horizons
 from kernbrook.engine.model import Model
 from kernbrook.engine.needs import check_part, check_together, gives
 from kernbrook.engine.pool import Member, views_of

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kernbrook.estimators.machine import OnlineMachine
 
 
-def united(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str, Any]:
+def merged(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str, Any]:
     """The attributes of a model that has learned what several have; see `OnlineMachine.merge`."""
     models = [model, *others]
     known = models if since is None else [*models, since]
@@ -41,6 +41,7 @@ def united(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
     if any(one.rounds < before.rounds or one.asked < before.asked for one in runs):
         raise InputError("merge: since has learned more than a model that went on from it")
     unite(made, runs, before)
+    _count_labels(model, models, made)
     with within("merge: "):
         made.verify()
     attributes: dict[str, Any] = {"_run": made}
@@ -50,6 +51,15 @@ def united(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
         own = sum(number - before_skipped for number in skipped)
         attributes["n_rows_skipped_"] = counted("n_rows_skipped_", before_skipped, own)
     return attributes
+
+
+def _count_labels(model: Any, models: Sequence[Any], made: Model) -> None:
+    """Models whose labels are centred otherwise have counted them from another number."""
+    begun = [one for one in models if hasattr(one, "offset_")]
+    if len({one.offset_ for one in begun}) > 1:
+        made.calibration.count_labels(
+            [(one._run.calibration, one.offset_ - getattr(model, "offset_", 0.0)) for one in begun]
+        )
 
 
 def new_like(model: OnlineMachine, run: Model, classes: Any) -> Model:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from kernbrook.checks import Flag, is_number, row_of_chunk, shown
+from kernbrook.checks import Flag, row_of_chunk
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
-from kernbrook.estimators.intervals import Residuals
+from kernbrook.estimators.intervals import Residuals, check_coverage, covering, intervals_of
 from kernbrook.estimators.labelled import as_numbers, present
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.making import Pool, with_constants
@@ -43,7 +43,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     selection : which experts are updated and form the prediction; all of them by default
     labels : "all", or a policy such as `Disagreement()`: whose label is asked for
     random_state : int, RandomState or None
-        Seeds all draws. They depend on the seed and the round alone.
+        Seeds all draws. They depend on the seed and the round alone. None: other draws each time;
+        the command line takes 0.
     scaling : "auto", "moments", "maximum", "ranks" or None; see `OnlineMKClassifier`
     center : bool
         Learn the differences from the first label seen, which is added to all predictions after
@@ -188,6 +189,11 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         """
         return self._learn_rows(X, y, None, sample_weight)[:2]
 
+    @changes
+    def _learn_scored(self, X: Any, y: Any, sample_weight: Any = None) -> Learned:
+        """`learn`, with half widths of intervals before the labels where they are asked for."""
+        return self._learn_rows(X, y, None, sample_weight)
+
     def _learn_rows(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Learned:
@@ -254,14 +260,23 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         >>> bool(abs(np.mean((low <= y[500:]) & (y[500:] <= high)) - 0.8) < 0.1)
         True
         """
-        if not (is_number(coverage) and 0 < coverage < 1):
-            raise InputError(f"coverage: expected a number in (0, 1), got {shown(coverage)}")
+        check_coverage("coverage", coverage)
+        with intervals_of(coverage):
+            intervals = self._read(X).intervals
+        assert intervals is not None  # they were asked for
+        return intervals
+
+    @in_turn
+    def _read(self, X: Any) -> Learned:
+        """Numbers, and half widths of intervals where they are asked for; nobody was asked."""
         leant = self._lean(X)
-        centre = self._predictions(leant.decisions) + self._offset()
-        half = np.full(len(centre), self._run.calibration.half_width(float(coverage)))
-        for own, calibration in self._by_horizon(leant):
-            half[own] = calibration.half_width(float(coverage))
-        return np.column_stack([centre - half, centre + half])
+        predictions, half = self._predictions(leant.decisions) + self._offset(), None
+        if (coverage := covering.get()) is not None:
+            half = np.full(len(predictions), self._run.calibration.half_width(float(coverage)))
+            for own, calibration in self._by_horizon(leant):
+                half[own] = calibration.half_width(float(coverage))
+        none = np.zeros(len(predictions), dtype=bool)
+        return Learned(predictions, none, half_widths=half)
 
     @property
     @in_turn
@@ -312,6 +327,11 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
             return None
         number = float(y) - self._offset()
         return number if abs(number) < 1e100 else None
+
+    def _sure(self, decisions: Floats, leanings: Floats) -> dict[str, Any]:
+        if covering.get() is None:
+            return {}
+        return {"half_widths": self._run.calibration.said[-len(decisions) :]}
 
     def _new_calibration(self, inputs: int) -> Residuals:
         return Residuals()

@@ -2,31 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
+from kernbrook.estimators.intervals import covering
+
 Task = Literal["classification", "regression"]
 
 
 class Learned(NamedTuple):
-    """What `_learn_scored` of a classifier gives, all of it from before the labels.
+    """What `_learn_scored` and `_read` give, all of it from before the labels.
 
     predictions, asked : (n,) as `learn` has them
     scores : (n, 1) positive for the second of two classes, or (n, c); None where there are none,
         or classes that appeared later
     probabilities : (n, c) where the estimator gives some
     aside : seconds spent on what neither learning nor predicting takes
+    half_widths : (n,) of intervals around the predictions, where `covering` asks for some
     """
 
     predictions: NDArray[Any]
     asked: NDArray[np.bool_]
-    scores: NDArray[np.float64] | None
+    scores: NDArray[np.float64] | None = None
     probabilities: NDArray[np.float64] | None = None
     aside: float = 0.0
+    half_widths: NDArray[np.float64] | None = None
+
+    @property
+    def intervals(self) -> NDArray[np.float64] | None:
+        """(n, 2) lower and upper ends, where there are half widths."""
+        half = self.half_widths
+        if half is None:
+            return None
+        return np.column_stack([self.predictions - half, self.predictions + half])
+
+    def of(self, which: Any) -> Learned:
+        """The same of some of the rows: (n,) bool, numbers of rows, or a slice."""
+        own: list[Any] = [one[which] if isinstance(one, np.ndarray) else one for one in self]
+        return Learned(*own)
+
+
+def scored(estimator: Any) -> Callable[..., Learned]:
+    """Its `learn`, with all that is said before the labels where the same class gives it.
+
+    A subclass may have a `learn` of its own, which then says the predictions alone.
+    """
+    if _same_class(estimator, ("learn",), "_learn_scored"):
+        learn: Callable[..., Learned] = estimator._learn_scored
+        return learn
+    return lambda *given, **named: Learned(*estimator.learn(*given, **named)[:2])
+
+
+def read(model: Any, X: Any) -> Learned:
+    """All that a model says now of rows, (n, d), of which no label is known; nothing is learned."""
+    if _same_class(model, ("predict", "decision_function", "predict_proba"), "_read"):
+        said: Learned = model._read(X)
+        return said
+    predictions = model.predict(X)
+    decide, chances, interval = (
+        getattr(model, name, None)
+        for name in ("decision_function", "predict_proba", "predict_interval")
+    )
+    scores = None if decide is None else decide(X).reshape(len(predictions), -1)
+    probabilities, half = None if chances is None else chances(X), None
+    if interval is not None and (coverage := covering.get()) is not None:
+        half = np.diff(interval(X, coverage=coverage))[:, 0] / 2
+    none = np.zeros(len(predictions), dtype=bool)
+    return Learned(predictions, none, scores, probabilities, half_widths=half)
+
+
+def _same_class(estimator: Any, verbs: Sequence[str], inner: str) -> bool:
+    """Whether the class that has one of the verbs also has what does more at once."""
+    for kind in type(estimator).__mro__:
+        if not vars(kind).keys().isdisjoint(verbs):
+            return inner in vars(kind)
+    return False
 
 
 def task_of(estimator: Any) -> Task:
@@ -56,10 +110,11 @@ def is_batch(estimator: Any) -> bool:
 
 def joined(parts: Sequence[Learned]) -> Learned:
     """What some chunks gave, one after the other."""
-    predictions, asked, scores, probabilities, _ = zip(*parts, strict=True)
+    predictions, asked, scores, probabilities, _, half_widths = zip(*parts, strict=True)
     return Learned(
-        np.concatenate(predictions), np.concatenate(asked), stacked(scores), stacked(probabilities)
-    )
+        np.concatenate(predictions), np.concatenate(asked), stacked(scores),
+        stacked(probabilities), half_widths=stacked(half_widths),
+    )  # fmt: skip
 
 
 def stacked(arrays: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:

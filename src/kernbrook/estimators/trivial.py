@@ -6,12 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.checks import LARGEST, OneOf, check, counted
 from kernbrook.errors import InputError
+from kernbrook.estimators.intervals import Residuals, check_coverage, covering
 from kernbrook.estimators.labelled import (
     as_labels,
     check_present,
@@ -20,8 +23,10 @@ from kernbrook.estimators.labelled import (
     is_empty,
     named,
 )
+from kernbrook.estimators.tasks import Learned
+from kernbrook.estimators.thresholds import agreeing
 from kernbrook.estimators.validating import in_words
-from kernbrook.gram.points import sound
+from kernbrook.gram.points import Floats, sound
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import in_turn
 
@@ -97,6 +102,11 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
         The most frequent label so far (ties, and the first round: the last of the classes), or
         the label just before.
 
+    Notes
+    -----
+    "majority" has probabilities: the shares of the labels so far, with one more of each class (the
+    rule of succession).
+
     Examples
     --------
     >>> X, y = [[0.0]] * 4, [0, 0, 1, 1]
@@ -128,6 +138,11 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
     @in_turn
     def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Test, ask, train; see `OnlineMKClassifier.learn`. Every row needs its label."""
+        return self._learn_scored(X, y, classes)[:2]
+
+    @in_turn
+    def _learn_scored(self, X: Any, y: Any, classes: Any = None) -> Learned:
+        """`learn`, with the probabilities before the labels."""
         check(self)
         y = as_labels(y)
         check_present(y, "a baseline needs them all")
@@ -135,7 +150,7 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
             known, counts, last, asked = self.classes_, self.counts_, self.last_, self.labels_asked_
         else:
             if len(y) == 0:
-                return y, np.ones(0, dtype=bool)
+                return Learned(y, np.ones(0, dtype=bool), None)
             known = distinct(y if classes is None else as_labels(classes))
             check_classification_targets(np.repeat(known, 3))
             counts, last, asked = np.zeros(len(known), dtype=np.int64), len(known) - 1, 0
@@ -144,18 +159,17 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
             unknown = y[codes < 0][:1]
             raise InputError(f"y: label {named(unknown)} is not one of the classes {named(known)}")
         asked, before = counted("y", asked, len(y)), np.concatenate([[last], codes])
-        if self.strategy == "last-label":
-            predicted = before[:-1]
-        else:
+        predicted, chances = before[:-1], None
+        if self.strategy == "majority":
             ones = np.zeros((len(y) + 1, len(known)), dtype=np.int64)
             ones[0] = counts
             ones[np.arange(1, len(y) + 1), codes] = 1
-            predicted = _last_greatest(ones.cumsum(axis=0)[:-1])
+            predicted, chances = _majority(ones.cumsum(axis=0)[:-1])
         counts = counts + np.bincount(codes, minlength=len(known))
         self.__dict__.update(  # in one call, so that no interruption comes between
             classes_=known, counts_=counts, last_=int(before[-1]), labels_asked_=asked
         )
-        return known[predicted], np.ones(len(y), dtype=bool)
+        return Learned(known[predicted], np.ones(len(y), dtype=bool), None, chances)
 
     @in_turn
     def predict(self, X: Any) -> NDArray[Any]:
@@ -163,8 +177,15 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
         rows = self._rows(X)
         code = self.last_
         if self.strategy == "majority":
-            code = int(_last_greatest(self.counts_[None, :])[0])
+            code = int(_majority(self.counts_[None, :])[0][0])
         return np.full(rows, self.classes_[code])
+
+    @available_if(lambda self: self.strategy == "majority")
+    @in_turn
+    def predict_proba(self, X: Any) -> Floats:
+        """(n, c) the shares of the labels so far, for each row of X."""
+        rows = self._rows(X)
+        return np.tile(_majority(self.counts_[None, :])[1], (rows, 1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -180,6 +201,11 @@ class TrivialRegressor(RegressorMixin, _Trivial):
     strategy : "mean" or "last-value"
         The mean of the labels so far, or the label just before; 0 in the first round.
 
+    Notes
+    -----
+    "mean" has intervals: those of a further label where the labels are normal and independent, by
+    Student's distribution. Other labels they cover more or less often.
+
     Examples
     --------
     >>> X, y = [[0.0]] * 4, [2.0, 4.0, 3.0, 1.0]
@@ -189,7 +215,10 @@ class TrivialRegressor(RegressorMixin, _Trivial):
     """
 
     parameter_ranges: ClassVar = {"strategy": OneOf(("mean", "last-value"))}
-    _learned = ("total_", "last_", "labels_asked_", "n_features_in_", "feature_names_in_")
+    _learned = (
+        "total_", "first_", "squares_", "last_", "labels_asked_", "n_features_in_",
+        "feature_names_in_",
+    )  # fmt: skip
     _of_numbers = True
 
     def __init__(self, strategy: str = "mean"):
@@ -209,6 +238,11 @@ class TrivialRegressor(RegressorMixin, _Trivial):
     @in_turn
     def learn(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Test, ask, train; see `OnlineMKRegressor.learn`."""
+        return self._learn_scored(X, y)[:2]
+
+    @in_turn
+    def _learn_scored(self, X: Any, y: Any) -> Learned:
+        """`learn`, with half widths of intervals where they are asked for."""
         check(self)
         y = as_labels(y)
         if y.dtype.kind not in "biuf":
@@ -217,26 +251,44 @@ class TrivialRegressor(RegressorMixin, _Trivial):
         if (wrong := ~(np.abs(y) < LARGEST)).any():
             raise InputError(f"y: expected numbers of size below 1e100, found {y[wrong][0]:g}")
         if len(y) == 0:
-            return y, np.ones(0, dtype=bool)
-        total, last, asked = 0.0, 0.0, 0
+            return Learned(y, np.ones(0, dtype=bool), None)
+        total, first, squares, last, asked = 0.0, float(y[0]), 0.0, 0.0, 0
         if hasattr(self, "total_"):
-            total, last, asked = self.total_, self.last_, self.labels_asked_
+            total, first, squares = self.total_, self.first_, self.squares_
+            last, asked = self.last_, self.labels_asked_
         now, before = counted("y", asked, len(y)), np.concatenate([[last], y])
         # One after the other, so that the length of a chunk does not matter.
         totals = np.add.accumulate(np.concatenate([[total], y]))
-        counts = asked + np.arange(len(y))
-        predicted = totals[:-1] / np.maximum(counts, 1) if self.strategy == "mean" else before[:-1]
+        sums = np.add.accumulate(np.concatenate([[squares], (y - first) ** 2]))
+        counts, predicted, half = asked + np.arange(len(y)), before[:-1], None
+        if self.strategy == "mean":
+            predicted = totals[:-1] / np.maximum(counts, 1)
+            if (coverage := covering.get()) is not None:
+                half = _half_widths(counts, predicted - first, sums[:-1], coverage)
         self.__dict__.update(  # in one call, so that no interruption comes between
-            total_=float(totals[-1]), last_=float(before[-1]), labels_asked_=now
-        )
-        return predicted, np.ones(len(y), dtype=bool)
+            total_=float(totals[-1]), first_=first, squares_=float(sums[-1]),
+            last_=float(before[-1]), labels_asked_=now,
+        )  # fmt: skip
+        return Learned(predicted, np.ones(len(y), dtype=bool), None, half_widths=half)
 
     @in_turn
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The one number, for each row of X."""
         rows = self._rows(X)
-        mean = self.total_ / max(self.labels_asked_, 1)
-        return np.full(rows, mean if self.strategy == "mean" else self.last_)
+        return np.full(rows, self._mean() if self.strategy == "mean" else self.last_)
+
+    @available_if(lambda self: self.strategy == "mean")
+    @in_turn
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """(n, 2) the one interval, for each row of X; infinite before the second label."""
+        check_coverage("coverage", coverage)
+        rows, mean, count = self._rows(X), self._mean(), np.array([self.labels_asked_])
+        half = _half_widths(count, np.array([mean - self.first_]), self.squares_, coverage)[0]
+        return np.tile([mean - half, mean + half], (rows, 1))
+
+    def _mean(self) -> float:
+        mean: float = self.total_ / max(self.labels_asked_, 1)
+        return mean
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -244,6 +296,57 @@ class TrivialRegressor(RegressorMixin, _Trivial):
         return tags
 
 
-def _last_greatest(counts: NDArray[np.int64]) -> NDArray[np.intp]:
-    """(n,) the last index of the greatest count in each row."""
-    return counts.shape[1] - 1 - np.argmax(counts[:, ::-1], axis=1)
+def rule_of(model: Any) -> TrivialClassifier | TrivialRegressor | None:
+    """The majority or the mean of the labels that a model has learned, each label once.
+
+    None of a model that has learned none or does not know them, such as one that learns from all
+    data at once.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> model = kb.OnlineMKRegressor().fit([[0.0], [1.0], [2.0]], [1.0, 5.0, 3.0])
+    >>> rule_of(model).predict([[9.0]])
+    array([3.])
+    """
+    rule: Any = None
+    calibration = getattr(getattr(model, "_run", None), "calibration", None)
+    if isinstance(model, _Trivial):
+        learned = {name: vars(model)[name] for name in model._learned if name in vars(model)}
+        rule = TrivialRegressor() if model._of_numbers else TrivialClassifier()
+        vars(rule).update({k: v for k, v in learned.items() if not k.endswith("_in_")})
+    elif isinstance(calibration, Residuals):
+        count, total, squares = calibration.summed()
+        first, rule = getattr(model, "offset_", 0.0), TrivialRegressor()
+        vars(rule).update(
+            labels_asked_=count, total_=total + count * first, first_=first, squares_=squares,
+            last_=first,
+        )  # fmt: skip
+    elif calibration is not None:
+        counts, rule = calibration.counts, TrivialClassifier()
+        vars(rule).update(
+            labels_asked_=int(counts.sum()), counts_=counts.copy(), classes_=model.classes_, last_=0
+        )
+    return rule if getattr(rule, "labels_asked_", 0) else None
+
+
+def _majority(counts: NDArray[np.int64]) -> tuple[NDArray[np.intp], Floats]:
+    """(n,) the last index of the greatest count in each row, and (n, c) shares that agree."""
+    last = counts.shape[1] - 1 - np.argmax(counts[:, ::-1], axis=1)
+    more: Floats = counts.astype(np.float64) + 1.0
+    shares: Floats = more / more.sum(axis=1, keepdims=True)
+    if shares.shape[1] > 1:
+        shares = agreeing(shares, last, np.zeros((len(last), 1)))
+    return last, shares
+
+
+def _half_widths(counts: Any, means: Floats, squares: Any, coverage: float) -> Floats:
+    """(n,) half widths of intervals for one label more; infinite where there are not two.
+
+    counts : (n,) labels so far; means : of these, less the first one; squares : sums of their
+    squares, less the first one
+    """
+    free = np.maximum(counts - 1.0, 1.0)
+    variance = np.maximum(squares - counts * means**2, 0.0) / free
+    half = stdtrit(free, (1 + coverage) / 2) * np.sqrt(variance * (1 + 1 / np.maximum(counts, 1)))
+    return np.where(counts > 1, half, np.inf)

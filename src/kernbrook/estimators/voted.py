@@ -27,12 +27,13 @@ from kernbrook.checks import (
 )
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.estimators.validating import in_words
-from kernbrook.gram.points import canonical, check_range, sound
+from kernbrook.gram.points import canonical, sound
 from kernbrook.kernels import Kernel, NormalizedPolynomial, resolve
 from kernbrook.kernels.dictionaries import check_vectors
 from kernbrook.voted import Columns, Program, complexities, penalties
-from kernbrook.voted.examples import SCALING, Examples, Floats
+from kernbrook.voted.examples import Examples, Floats
 from kernbrook.voted.expansion import Expansion
+from kernbrook.voted.pool import SCALING
 
 
 class VotedClassifier(ClassifierMixin, BaseEstimator):
@@ -154,12 +155,10 @@ class VotedClassifier(ClassifierMixin, BaseEstimator):
         X = canonical(X)
         if not fitting and sp.issparse(X) != sp.issparse(self._expansion.points.items):
             X = X.toarray() if sp.issparse(X) else sp.csr_matrix(X)  # as the support vectors are
-        examples = Examples(of_unit_length(X) if self.unit_length else X)
         try:
-            check_range(examples.norms)
+            return Examples(of_unit_length(X) if self.unit_length else X)
         except NonFiniteError as error:
             raise NonFiniteError(f"{error}; {SCALING}") from None
-        return examples
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -194,7 +193,8 @@ class VotedKernelClassifier(VotedClassifier):
     unit_length : bool
         Divide every example by its length first, as in the paper's tables.
     cache_size : float, megabytes
-        Kernel values to keep; the others are computed again when needed.
+        Inner products, distances and values of functions to keep; what has no room is computed
+        again when needed.
 
     Attributes
     ----------

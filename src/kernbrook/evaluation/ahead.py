@@ -14,11 +14,11 @@ import scipy.sparse as sp
 
 from kernbrook import recipes as book
 from kernbrook.checks import each_name
+from kernbrook.engine.scalers import LARGEST_FILLED
 from kernbrook.errors import InputError
 from kernbrook.evaluation.parallel import crew_of, run_all
 from kernbrook.evaluation.warming import Family, Tell, family, try_out
 from kernbrook.streams import open_stream
-from kernbrook.streams.scaling import LARGEST_FILLED
 
 ROWS = 12  # a grid's five folds need as many of each class
 

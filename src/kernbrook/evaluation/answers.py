@@ -30,14 +30,16 @@ class Question(NamedTuple):
     predicted : the label that the model expects; None before it has learned any
     votes : (c,) for each class, votes or scores, the greatest wins; of two classes with 0 the
         second. None for numbers, and where `predicted` is
+    chances : (c,) the probability of each class; None where `votes` is
     means, deviations : (d,) mean and standard deviation of each feature, up to this row
-    why : why the model asks, in words
+    why : why the model wants the label of this row, in words
     """
 
     row: int
     x: Features
     predicted: Any
     votes: Floats | None
+    chances: Floats | None
     means: Floats
     deviations: Floats
     why: str
@@ -50,15 +52,22 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What was answered for a row; label None where it was skipped.
+    """What was answered for a row.
 
-    The digest is that of all rows up to this one.
+    Attributes
+    ----------
+    row : its number in the data, from 1
+    label : None where the row was skipped
+    predicted : what the model expected; None before it had learned any label
+    digest : of all rows up to this one
+    chance : how probable `predicted` was to the model; None for numbers, and where `predicted` is
     """
 
     row: int
     label: Any
     predicted: Any
     digest: str
+    chance: float | None = None
 
 
 class Begun(NamedTuple):
@@ -81,6 +90,48 @@ def answers_beside(path: str | PathLike[str]) -> Path:
     return Path(f"{os.fspath(path)}.labels.jsonl")
 
 
+def read_answers(log: JSONLog) -> tuple[Begun | None, dict[int, Answer]]:
+    """What the model was before the first answer, and the answers that hold, by row.
+
+    Nothing is written: half a line at the end may be one that somebody is writing.
+
+    Parameters
+    ----------
+    log : of the file, where nothing was read yet
+
+    Returns
+    -------
+    begun : None where the file is not there, or empty
+    answers : in the order of their rows
+
+    Raises
+    ------
+    DataFileError
+        A line is not what `label` writes; it is named.
+    """
+    begun: Begun | None = None
+    classes: NDArray[Any] | None = None
+    answers: dict[int, Answer] = {}
+    for number, found in log.new():
+        try:
+            if number == 1:
+                begun = Begun(**found)
+                if not type(begun.rounds) is type(begun.labels) is int:
+                    raise TypeError
+                classes = _classes(begun.classes)
+            elif "undo" in found:
+                _drop(answers, **found)
+            else:
+                answer = _checked(Answer(**found), _last(answers), classes)
+                answers[answer.row] = answer
+        except InputError as error:
+            raise DataFileError(log.path, str(error), number) from None
+        except TypeError:
+            problem = f"not a line that `label` writes: {found!r:.60}"
+            raise DataFileError(log.path, problem, number) from None
+    return begun, answers
+
+
 class AnswerLog:
     """The answers: a line of what the model was before the first, then a line each.
 
@@ -90,69 +141,71 @@ class AnswerLog:
     ----------
     path : the file; a new one where there is none
     begun : what the model is now
-    classes : all labels; None for numbers
 
     Attributes
     ----------
     begun : what the model was before the first answer
     answers : by row
-    last : the row that was answered last; 0 where none was
     """
 
-    def __init__(self, path: Path, begun: Begun, classes: NDArray[Any] | None):
-        self.path, self.begun = path, begun
-        self.answers: dict[int, Answer] = {}
-        self.last = 0
+    def __init__(self, path: Path, begun: Begun):
+        self.path = path
         self._log = JSONLog(path)
         if not path.exists():
             write_bytes(path, b"")  # so that the name is on the disk too
         self._log.drop_half_line()
-        number = 0
-        for number, found in self._log.new():
-            try:
-                if number == 1:
-                    self.begun = Begun(**found)
-                    if not type(self.begun.rounds) is type(self.begun.labels) is int:
-                        raise TypeError
-                elif "undo" in found:
-                    self._drop(**found)
-                else:
-                    self._keep(self._checked(Answer(**found), classes))
-            except InputError as error:
-                raise DataFileError(path, str(error), number) from None
-            except TypeError:
-                problem = f"not a line that `label` writes: {found!r:.60}"
-                raise DataFileError(path, problem, number) from None
-        if number == 0:
+        before, self.answers = read_answers(self._log)
+        self.begun = begun if before is None else before
+        if before is None:
             self._log.append(begun._asdict())
+
+    @property
+    def last(self) -> int:
+        """The row that was answered last; 0 where none was."""
+        return _last(self.answers)
 
     def append(self, answer: Answer) -> None:
         """Add an answer; it is on the disk when this returns."""
         self._log.append(answer._asdict())
-        self._keep(answer)
+        self.answers[answer.row] = answer
 
     def take_back(self) -> None:
         """Take back the last answer; that is on the disk when this returns."""
         row = self.last
         self._log.append({"undo": row})
-        self._drop(row)
+        _drop(self.answers, row)
 
-    def _drop(self, undo: Any) -> None:
-        if type(undo) is not int or undo != self.last or not self.answers:
-            raise InputError(f"undo of row {undo!r:.40} after row {self.last}")
-        del self.answers[self.last]
-        self.last = next(reversed(self.answers), 0)
 
-    def _keep(self, answer: Answer) -> None:
-        self.answers[answer.row] = answer
-        self.last = answer.row
+def _classes(names: Any) -> NDArray[Any] | None:
+    """All labels, as the first line has them; TypeError where these are none."""
+    if names is None:
+        return None
+    if not isinstance(names, list) or {type(name) for name in names} - {int, float, str}:
+        raise TypeError
+    return np.array(names)
 
-    def _checked(self, answer: Answer, classes: NDArray[Any] | None) -> Answer:
-        if type(answer.row) is not int or answer.row <= self.last:
-            raise InputError(f"row {answer.row!r} after row {self.last}")
-        said = answer.predicted
-        if classes is None and said is not None and not (is_number(said) and abs(said) < math.inf):
-            raise InputError(f"expected a number as predicted, found {said!r:.40}")
-        if answer.label is None:
-            return answer
-        return answer._replace(label=as_label(answer.label, classes))
+
+def _last(answers: dict[int, Answer]) -> int:
+    return next(reversed(answers), 0)
+
+
+def _drop(answers: dict[int, Answer], undo: Any) -> None:
+    """Take back the answer to a row; InputError where it is not the last."""
+    last = _last(answers)
+    if type(undo) is not int or undo != last or not answers:
+        raise InputError(f"undo of row {undo!r:.40} after row {last}")
+    del answers[last]
+
+
+def _checked(answer: Answer, last: int, classes: NDArray[Any] | None) -> Answer:
+    """An answer after that to a last row, with its label as one of the classes or a number."""
+    if type(answer.row) is not int or answer.row <= last:
+        raise InputError(f"row {answer.row!r:.40} after row {last}")
+    said, chance = answer.predicted, answer.chance
+    if classes is None and said is not None and not (is_number(said) and abs(said) < math.inf):
+        raise InputError(f"expected a number as predicted, found {said!r:.40}")
+    if chance is not None and not (is_number(chance) and 0 <= chance <= 1):
+        raise InputError(f"expected a chance from 0 to 1, found {chance!r:.40}")
+    if answer.label is None:
+        return answer
+    return answer._replace(label=as_label(answer.label, classes))

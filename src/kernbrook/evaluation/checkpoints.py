@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from hashlib import sha256
 from os import PathLike
 from types import NoneType
 from typing import Any
 
-import numpy as np
-from scipy.sparse import csr_array
-
 from kernbrook.checks import shown
 from kernbrook.errors import InputError, KernbrookError, ModelFileError
 from kernbrook.estimators.tasks import task_of
+from kernbrook.evaluation.judging import Judge
+from kernbrook.evaluation.past import Past, read_past
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.windows import Windows
 from kernbrook.persistence.encoding import expect
 from kernbrook.persistence.file_checks import is_count
 from kernbrook.persistence.saving import read, write
-from kernbrook.streams.base import Features, Labels
 
 
 @dataclass(frozen=True)
@@ -30,28 +27,45 @@ class Checkpoint:
     Attributes
     ----------
     source : of the rows
-    rows : rows learned from
-    loss : on these rows, each predicted before it was learned: mistakes, or squared errors
-    digest : of these rows, by `RowDigest`
-    finished : whether they are all rows of the data
-    seconds : spent learning; 0 when finished, because the same training gives the same bytes
-    data : names of the data learned from, one after the other; None where one was not recorded
-    windows : the losses over time; None where they were not recorded
+    rows : rows learned from, of all data
+    past : the data that they are of, one after the other; the last of them may go on
+    finished : whether the last data have no row more
+    seconds : spent learning from the last data; 0 when finished, because the same training gives
+        the same bytes
+    windows : what rows cost over time; None where that was not recorded
+    judge : the same beside trivial rules, whose windows these are; None where nothing was recorded
+    begun : what the encoder had learned before the last data; None where it was new
     """
 
     source: Source
     rows: int
-    loss: float
-    digest: str
+    past: list[Past]
     finished: bool
     seconds: float = 0.0
-    data: list[str | None] | None = None
     windows: Windows | None = None
+    judge: Judge | None = None
+    begun: dict[str, Any] | None = None
+
+    @property
+    def last(self) -> Past:
+        """The last data."""
+        return self.past[-1]
+
+    def described(self) -> dict[str, Any]:
+        """The same as plain values, for a file."""
+        windows = None if self.windows is None or self.judge is not None else self.windows
+        return {
+            **vars(self),
+            "source": asdict(self.source),
+            "past": [asdict(one) for one in self.past],
+            "windows": None if windows is None else windows.described(),
+            "judge": None if self.judge is None else self.judge.described(),
+        }
 
 
 def save_checkpoint(estimator: Any, checkpoint: Checkpoint, path: str | PathLike[str]) -> None:
     """`kb.save`, with the checkpoint in the same file; `kb.load` reads the model alone."""
-    write(estimator, path, asdict(checkpoint))
+    write(estimator, path, checkpoint.described())
 
 
 def load_checkpoint(path: str | PathLike[str]) -> tuple[Any, Checkpoint | None]:
@@ -78,12 +92,17 @@ def checkpoint_of(
         _check_source(source)
         if source.encoder is not None:
             _check_encoder(source)
-        windows = found.get("windows")
-        windows = None if windows is None else Windows(**windows)
-        checkpoint = Checkpoint(**{**found, "source": source, "windows": windows})
-        _check_progress(checkpoint)
-        most = math.inf if task_of(estimator) == "regression" else checkpoint.rows
-        sensible = estimator.n_rounds_ == checkpoint.rows and 0 <= checkpoint.loss <= most
+        past, of_classes = read_past(found.get("past")), task_of(estimator) == "classification"
+        windows, judge = found.get("windows"), found.get("judge")
+        if judge is not None:
+            judge = Judge.restored(judge, estimator.classes_ if of_classes else None)
+            windows = judge.windows
+        elif windows is not None:
+            windows = Windows.restored(windows)
+        read_anew = {"source": source, "past": past, "windows": windows, "judge": judge}
+        checkpoint = Checkpoint(**{**found, **read_anew})
+        _check_progress(checkpoint, of_classes)
+        sensible = estimator.n_rounds_ == checkpoint.rows
     except (AttributeError, KeyError, TypeError, KernbrookError) as error:
         raise ModelFileError(path, f"not an account of a training: {error}") from error
     if not sensible:
@@ -106,71 +125,29 @@ def _check_source(source: Source) -> None:
         raise InputError(f"features: {len(source.features)} names of {source.n_features} features")
 
 
-def _check_progress(checkpoint: Checkpoint) -> None:
+def _check_progress(checkpoint: Checkpoint, of_classes: bool) -> None:
     """InputError where what is said of a training is of no kind that it can be."""
-    expect("data", checkpoint.data, list, NoneType)
-    for name in checkpoint.data or []:
-        expect("data", name, str, NoneType)
-    expect("digest", checkpoint.digest, str)
     if not is_count(checkpoint.rows):
         raise InputError(f"rows: expected an integer from 0, got {shown(checkpoint.rows)}")
-    for name in ("loss", "seconds"):
-        if not (type(value := getattr(checkpoint, name)) in (int, float) and 0 <= value < math.inf):
-            raise InputError(f"{name}: expected a finite number from 0, got {shown(value)}")
+    if sum(one.rows for one in checkpoint.past) != checkpoint.rows or not checkpoint.past:
+        raise InputError(f"past: expected data of {checkpoint.rows} rows")
+    if of_classes and any((one.loss or 0) > one.judged for one in checkpoint.past):
+        raise InputError("past: more mistakes than rows")
+    seconds = checkpoint.seconds
+    if not (type(seconds) in (int, float) and 0 <= seconds < math.inf):
+        raise InputError(f"seconds: expected a finite number from 0, got {shown(seconds)}")
     if type(checkpoint.finished) is not bool:
         raise InputError(f"finished: expected true or false, got {shown(checkpoint.finished)}")
     if checkpoint.windows is not None and checkpoint.windows.rows > checkpoint.rows:
         raise InputError(f"windows: of {checkpoint.windows.rows} rows, of {checkpoint.rows}")
+    if checkpoint.begun is not None:
+        if checkpoint.source.encoder is None:
+            raise InputError("begun: expected null, because there is no encoder")
+        checkpoint.source.knowing(checkpoint.begun).made_encoder()
 
 
 def _check_encoder(source: Source) -> None:
     """InputError where its encoder is none, or not one of these features."""
-    from kernbrook.streams import TableEncoder
-
-    names = TableEncoder.from_description(source.encoder).get_feature_names_out().tolist()
+    names = source.made_encoder().get_feature_names_out().tolist()
     if source.n_features != len(names) or source.features not in (None, names):
         raise InputError("encoder: not of the features that it has")
-
-
-class RowDigest:
-    """SHA-256 of rows and their labels, by value: dense or sparse, in chunks of any length.
-
-    Examples
-    --------
-    >>> X, y = np.eye(3), np.array([1, 2, 3])
-    >>> whole, parts = RowDigest(), RowDigest()
-    >>> whole.update(X, y)
-    >>> parts.update(X[:1], y[:1])
-    >>> parts.update(csr_array(X[1:]), y[1:])
-    >>> whole.hexdigest() == parts.hexdigest()
-    True
-    """
-
-    def __init__(self) -> None:
-        self._parts = [sha256() for _ in range(4)]
-
-    def update(self, X: Features, y: Labels) -> None:
-        """Take in more rows, (n, d) and (n,)."""
-        X = csr_array(X)
-        if not X.data.all():
-            X = X.copy()
-            X.eliminate_zeros()
-        if y.dtype.kind == "U":
-            labels = b"".join(map(_in_a_line, y.tolist()))
-        else:
-            labels = y.astype("<f8").tobytes()
-        lengths, indices = np.diff(X.indptr).astype("<i8"), X.indices.astype("<i8")
-        for part, data in zip(
-            self._parts, (X.data.tobytes(), indices.tobytes(), lengths.tobytes(), labels),
-            strict=True,
-        ):  # fmt: skip
-            part.update(data)
-
-    def hexdigest(self) -> str:
-        """The digest of the rows so far, 64 letters."""
-        return sha256(b"".join(part.digest() for part in self._parts)).hexdigest()
-
-
-def _in_a_line(label: str) -> bytes:
-    """A label as no other is written, with a line end; UTF-8 has no byte 255."""
-    return label.encode(errors="surrogatepass").replace(b"\n", b"\xff") + b"\n"

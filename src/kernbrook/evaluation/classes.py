@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import task_of
+from kernbrook.streams.booleans import spelled_as
+from kernbrook.streams.table_levels import as_value
 
 EXACT = 2**53  # below it, integers stay apart as floats too
 
@@ -58,6 +60,56 @@ def named_classes(
     if kind is None and len(classes) < 2:
         raise InputError(f"classes: expected two labels or more, got {listed(classes)}")
     return classes
+
+
+def as_classes(y: NDArray[Any], classes: NDArray[Any], before: int = 0) -> NDArray[Any]:
+    """Labels of other data as the classes of a model are written; those of no class stay.
+
+    Parameters
+    ----------
+    y : (n,) numbers or text
+    classes : (c,) of the model, numbers or text
+    before : rows before these, for a message
+
+    Raises
+    ------
+    InputError
+        The classes are numbers, and a label is none, or one with a fraction where they have none.
+
+    Examples
+    --------
+    >>> as_classes(np.array([1.0, 2.0, 3.0]), np.array(["01", "2", "x"]))
+    array(['01', '2', '3'], dtype='<U2')
+    >>> as_classes(np.array(["TRUE", "maybe"]), np.array(["False", "True"]))
+    array(['True', 'maybe'], dtype='<U5')
+    """
+    if classes.dtype.kind not in "UO":
+        numbers = y if y.dtype.kind in "biuf" else _as_numbers(y, classes, before)
+        kept = numbers.astype(classes.dtype)
+        wrong = numbers != kept
+        if wrong.any():
+            _refuse(y, wrong, classes, before)
+        return kept
+    if y.dtype.kind in "UO":
+        return spelled_as(y, classes)
+    by_value = {value: str(name) for name in classes if (value := _number(str(name))) is not None}
+    plain = (by_value.get(value, as_value(str(value))) for value in y.tolist())
+    return np.array(list(plain))
+
+
+def _as_numbers(y: NDArray[Any], classes: NDArray[Any], before: int) -> NDArray[np.float64]:
+    found = [_number(label) for label in y.tolist()]
+    if None in found:
+        _refuse(y, np.array([number is None for number in found]), classes, before)
+    return np.array(found, dtype=np.float64)
+
+
+def _refuse(y: NDArray[Any], wrong: NDArray[np.bool_], classes: NDArray[Any], before: int) -> None:
+    row = int(wrong.argmax())
+    raise InputError(
+        f"row {before + row + 1}: expected a label such as {listed(classes)}, which are numbers, "
+        f"found {str(y[row])!r:.40}"
+    )
 
 
 def as_label(answer: Any, classes: NDArray[Any] | None) -> Any:

@@ -35,6 +35,7 @@ from kernbrook.evaluation.choosing import (
 )
 from kernbrook.evaluation.late import Lateness
 from kernbrook.evaluation.manifest import digest_of, manifest
+from kernbrook.evaluation.measures import COVERAGE, measure_named
 from kernbrook.evaluation.orders import check_count, orders_of, state_of
 from kernbrook.evaluation.parallel import Call, Crew, Jobs, check_jobs, crew_of, run_all
 from kernbrook.evaluation.prequential import prequential
@@ -82,6 +83,7 @@ def compare(
     delay: int = 0,
     every: int = 1,
     baselines: str | Sequence[str] | None = None,
+    measure: str | None = None,
     progress: Callable[[int], Progress] | None = None,
     so_far: Callable[[Comparison], None] | None = None,
     compiling: Tell | None = None,
@@ -110,6 +112,9 @@ def compare(
         `perceptron-best` then does not look ahead, see `prequential`
     delay, every : how late labels come, see `prequential`
     baselines : "sklearn", "river" or both: some of their models are compared, too
+    measure : by which they are compared: of classes "error", "log_loss" or "auc", of numbers "mse",
+        "rmse", "mae" or "coverage" of intervals that are to cover .9; None: "error" or "mse".
+        Records have them all, but "coverage" only where it is asked for, or labels come late
     progress : called with the number of rounds to come; gives what is called as they are done
     so_far : called whenever a recipe is done but the last, with the comparison of those that are
     compiling : called again and again while code is compiled, with how far it is: `Compiling` has
@@ -142,6 +147,8 @@ def compare(
     """
     check_count("seed", seed, 0)
     check_jobs(jobs)
+    if measure is not None:
+        measure_named(measure)
     lateness = Lateness(delay, every)
     lateness.check()
     if permutations is not None:
@@ -150,15 +157,8 @@ def compare(
         raise InputError("in_order: the data's own order is one order; give no others")
     stream, rows, choices = _chosen(data, y, recipes, baselines, overrides)
     task = next(iter(choices.values())).task
-    facts = manifest(seed) | {
-        "data": stream.name,
-        "parameters": {key: repr(value) for key, value in overrides.items()},
-    }
-    if not lateness.at_once:
-        facts |= lateness._asdict()
-    models = {name: given for name, given in (rows or {}).items() if name != given}
-    if models:
-        facts["models"] = {name: said_of(given) for name, given in models.items()}
+    measure = None if measure is None else measure_named(measure, task)
+    facts = manifest(seed) | {"data": stream.name, **_asked(rows, overrides, lateness, measure)}
     if in_order:
         n_rows, n_orders = stream.n_rows or 0, 1
         facts |= {"permutations": 1, "orders": "as stored"}
@@ -179,7 +179,7 @@ def compare(
     def made(rows: tuple[Row, ...], best: tuple[str, ...], left_out: dict[str, str]) -> Comparison:
         rounds = len(rows[0].runs[0].predictions)
         return Comparison(
-            stream.name, rounds, stream.n_features, n_orders, rows, best, facts, left_out
+            stream.name, rounds, stream.n_features, n_orders, rows, best, facts, left_out, measure
         )
 
     advance = progress(len(choices) * n_orders * n_rows) if progress else _silent
@@ -188,12 +188,31 @@ def compare(
     trials = trials_of(machines.values(), X, y, classes)
     titles = {name: choice.title for name, choice in told_apart(choices).items()}
     with crew_of(jobs, max(len(trials), len(machines) * n_orders)) as crew:
-        way = _Way(families, trials, crew, compiling, lateness)
+        how = lateness._asdict() | {"intervals": COVERAGE if measure == "coverage" else None}
+        way = _Way(families, trials, crew, compiling, how)
         if in_order:
             results = _as_stored(stream, machines, seed, classes, advance, way)
         else:
             results = _runs(X, y, sequence, seed, machines, advance, way)
-        return _collected(titles, n_orders, results, made, so_far)
+        return _collected(titles, n_orders, results, made, so_far, measure)
+
+
+def _asked(
+    rows: dict[str, Any] | None,
+    overrides: Mapping[str, Any],
+    lateness: Lateness,
+    measure: str | None,
+) -> dict[str, Any]:
+    """What was asked for, as far as it is not what is always done."""
+    facts: dict[str, Any] = {"parameters": {key: repr(one) for key, one in overrides.items()}}
+    if not lateness.at_once:
+        facts |= lateness._asdict()
+    if measure is not None:
+        facts["measure"] = measure
+    models = {name: given for name, given in (rows or {}).items() if name != given}
+    if models:
+        facts["models"] = {name: said_of(given) for name, given in models.items()}
+    return facts
 
 
 def _chosen(
@@ -253,6 +272,7 @@ def _collected(
     results: Iterable[Result],
     made: Callable[[tuple[Row, ...], tuple[str, ...], dict[str, str]], Comparison],
     so_far: Callable[[Comparison], None] | None,
+    measure: str | None,
 ) -> Comparison:
     """The comparison that results come to, in any order; `so_far` as `compare` has it."""
     found: dict[str, dict[int, Outcome]] = {name: {} for name in titles}
@@ -266,7 +286,7 @@ def _collected(
     rows, left_out = _rows(found, titles)
     if not rows:
         raise NonFiniteError("; ".join(f"{name}: {problem}" for name, problem in left_out.items()))
-    return made(rows, best_rows(rows), left_out)
+    return made(rows, best_rows(rows, measure), left_out)
 
 
 def _rows(
@@ -304,13 +324,16 @@ def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
 
 
 class _Way(NamedTuple):
-    """How the recipes are run: their families and trials, by whom, who is told of compiling."""
+    """How the recipes are run: their families and trials, by whom, who is told of compiling.
+
+    how : options of `prequential`
+    """
 
     families: dict[str, Family | None]
     trials: Trials
     crew: Crew
     compiling: Tell | None
-    lateness: Lateness
+    how: dict[str, Any]
 
 
 def _as_stored(
@@ -325,9 +348,7 @@ def _as_stored(
 
     def run(name: str) -> Result:
         estimator = seeded(machines[name], state_of(seed, 0))
-        return (name, 0), _attempt(
-            estimator, stream, classes=classes, progress=advance, **way.lateness._asdict()
-        )
+        return (name, 0), _attempt(estimator, stream, classes=classes, progress=advance, **way.how)
 
     if way.crew.here:
         calls = [Call(name, run, (name,), way.families[name]) for name in machines]
@@ -346,13 +367,13 @@ def _run(
     run: int,
     data: tuple[Any, NDArray[Any], NDArray[np.int64]],
     seed: int,
-    lateness: Lateness,
+    how: dict[str, Any],
     advance: Progress | None = None,
 ) -> Outcome:
     """One run over one order."""
     X, y, orders = data
     estimator = seeded(machine, state_of(seed, run))
-    return _attempt(estimator, X, y, orders[run], progress=advance, **lateness._asdict())
+    return _attempt(estimator, X, y, orders[run], progress=advance, **how)
 
 
 def _runs(
@@ -367,9 +388,7 @@ def _runs(
     """The results, in any order; several processes where there are several runs."""
     data, inside = way.crew.share((X, y, orders)), advance if way.crew.here else None
     calls = [
-        Call(
-            (name, run), _run, (machine, run, data, seed, way.lateness, inside), way.families[name]
-        )
+        Call((name, run), _run, (machine, run, data, seed, way.how, inside), way.families[name])
         for name, machine in machines.items()
         for run in range(len(orders))
     ]

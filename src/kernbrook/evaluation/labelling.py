@@ -22,20 +22,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.atomic import check_writable
-from kernbrook.engine.losses import HINGE, MISTAKES
+from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
-from kernbrook.estimators.tasks import task_of
+from kernbrook.estimators.tasks import Learned, task_of
 from kernbrook.evaluation.answers import Answer, AnswerLog, Begun, Question, answers_beside
+from kernbrook.evaluation.beliefs import Belief, belief, reason
 from kernbrook.evaluation.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import as_label, named_classes
 from kernbrook.evaluation.copies import Copies
 from kernbrook.evaluation.locking import locked
-from kernbrook.evaluation.moments import Floats, Moments
-from kernbrook.evaluation.predicting import predict
+from kernbrook.evaluation.measures import Measures
+from kernbrook.evaluation.moments import Moments
+from kernbrook.evaluation.past import Past
 from kernbrook.evaluation.sessions import Quit, Session, Stretch, Undo
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.warming import ROWS, Tell, try_out, watched
-from kernbrook.labels import AllLabels, LabelBudget, MarginSampling
+from kernbrook.labels import LabelBudget, MarginSampling
 from kernbrook.persistence.saving import save
 from kernbrook.streams import Stream
 from kernbrook.streams.base import Features, Labels
@@ -54,18 +56,18 @@ class Labelling(Stretch):
     answers : the file of the answers
     given : labels given
     skipped : rows whose label was wanted and not given
-    judged : labels given that the model had predicted: all but the first of a new model
+    expected : of each of these the label and what the model had said
     undoable : the answers that can be taken back, from the last on; up to date where `ask` and
         `end` are called
-    rows, loss, resumed_at, rows_read, finished : as `Stretch` has them; `loss` is on the labels
-        that are judged
+    rows, loss, judged, resumed_at, rows_read, finished : as `Stretch` has them; the labels given
+        that the model had predicted are all but the first of a new model
     """
 
     model: Any
     answers: Path
     given: int = 0
     skipped: int = 0
-    judged: int = 0
+    expected: list[tuple[Any, Any]] = field(default_factory=list)
     undoable: list[Answer] = field(default_factory=list)
 
     @property
@@ -78,6 +80,18 @@ class Labelling(Stretch):
         """Rows passed by: labels that nobody had to give."""
         return self.rows - self.asked
 
+    def measures(self) -> Measures | None:
+        """What the model expected, beside always saying what it has learned most often.
+
+        On the labels that are judged; None where there are none.
+        """
+        if not self.expected:
+            return None
+        labels, said = map(np.array, zip(*self.expected, strict=True))
+        found = Measures(getattr(self.model, "classes_", None), model=self.model, rules=())
+        found.add(labels, Learned(said, np.ones(len(said), dtype=bool)))
+        return found
+
     def count(self, answer: Answer) -> None:
         """Take in one more answer."""
         if answer.label is None:
@@ -86,12 +100,13 @@ class Labelling(Stretch):
         self.given += 1
         if answer.predicted is not None:
             self.judged += 1
+            self.expected.append((answer.label, answer.predicted))
             lost: float = answer.predicted != answer.label
             if task_of(self.model) == "regression":
                 lost = (answer.predicted - answer.label) ** 2
             self.loss += lost
             if self.windows is not None:
-                self.windows.add(np.array([lost]))
+                self.windows.add(1, {"loss": np.array([lost])})
 
 
 def label(
@@ -170,14 +185,16 @@ def label(
         raise InputError(f"{path}: {type(model).__name__} does not ask for labels")
     names = named_classes(model, classes)
     with locked(path):
-        log = _log(model, path, _begun(model, checkpoint, names), names)
+        log = _log(model, path, _begun(model, checkpoint, names))
         if source is None:
             table = stream.encoder is not None
             source = Source.of_stream(stream) if table else Source(stream.n_features)
         rows = _rounds(model) - log.begun.rounds
+        copies = Copies(log.begun, rows, model, checkpoint)
         session = _Session(
-            model, Labelling(model, log.path, rows=rows), path, source, checkpoint, False, names,
-            log, ask, end, Moments(stream.n_features), Copies(log.begun, rows, model, checkpoint),
+            model, Labelling(model, log.path, rows=rows), path, source, checkpoint,
+            _past(log.begun, checkpoint, rows), False, names, log, ask, end,
+            Moments(stream.n_features), copies,
         )  # fmt: skip
         session.check()
         X, _ = next(stream.chunks(ROWS))
@@ -201,20 +218,25 @@ def _begun(model: Any, checkpoint: Checkpoint | None, classes: NDArray[Any] | No
     return Begun(
         rounds=_rounds(model),
         labels=getattr(model, "labels_asked_", 0),
-        digest="" if checkpoint is None else checkpoint.digest,
+        digest="" if checkpoint is None else checkpoint.last.digest,
         classes=None if classes is None else classes.tolist(),
     )
 
 
-def _log(
-    model: Any, path: str | PathLike[str], begun: Begun, classes: NDArray[Any] | None
-) -> AnswerLog:
+def _past(begun: Begun, checkpoint: Checkpoint | None, rows: int) -> list[Past]:
+    """The data that a model learned from before those that it has met so many rows of."""
+    if checkpoint is not None:
+        return checkpoint.past[:-1] if rows else checkpoint.past
+    return [Past(begun.rounds)] if begun.rounds else []
+
+
+def _log(model: Any, path: str | PathLike[str], begun: Begun) -> AnswerLog:
     """The answers beside a model's file; both are written where neither is there."""
     if not check_writable(path).exists():
         if answers_beside(path).exists():
             raise InputError(f"{path} is not there, but {answers_beside(path)} is: move it away")
         save(model, path)
-    return AnswerLog(answers_beside(path), begun, classes)
+    return AnswerLog(answers_beside(path), begun)
 
 
 def with_policy(model: Any) -> Any:
@@ -347,12 +369,9 @@ class _Session(Session):
         if answer is None:
             if row < self.log.last:
                 raise self.other(f"the model wants the label of row {row}, which has no answer")
-            predicted, votes = self._belief()
-            usual, why = (self.usual.means(), self.usual.deviations()), self._why()
-            self._undoable()
-            label = self.ask(Question(row, self._x, predicted, votes, *usual, why), self.state)
-            label = None if label is None else as_label(label, self.classes)
-            answer = Answer(row, label, predicted, digest)
+            said = belief(self.state.model, self._x, self.classes)
+            label = self._asked(row, said)
+            answer = Answer(row, label, said.predicted, digest, said.chance)
             self.log.append(answer)
         elif answer.digest != digest:
             raise self.other(f"the rows up to row {row} are not those that were answered")
@@ -360,24 +379,16 @@ class _Session(Session):
         self.uncopied += 1
         return answer.label
 
-    def _why(self) -> str:
-        model = self.state.model
-        if model.labels_asked_ == 0:
-            return "the first label is always asked for"
-        policy = AllLabels() if model.labels == "all" else model.labels
-        return policy.why() if hasattr(policy, "why") else f"{policy} wants the label"
-
-    def _belief(self) -> tuple[Any, Floats | None]:
-        model = self.state.model
-        if model.labels_asked_ == 0:
-            return None, None
-        labels, decisions = predict(model, self._x, scores=self.classes is not None)
-        predicted = labels[0].item() if isinstance(labels[0], np.generic) else labels[0]
-        if decisions is None:
-            return predicted, None
-        if decisions.ndim == 2:
-            return predicted, decisions[0]
-        return predicted, np.array([-1, 1]) * decisions[0] + 0.0  # which makes 0 of -0
+    def _asked(self, row: int, said: Belief) -> Any:
+        """The answer of who is asked, as a label; None for a skip."""
+        given = (one.row for one in reversed(self.log.answers.values()) if one.label is not None)
+        passed = row - 1 - next(given, 0)
+        why = reason(self.state.model, said, self.classes, passed)
+        usual = self.usual.means(), self.usual.deviations()
+        self._undoable()
+        question = Question(row, self._x, said.predicted, said.votes, said.chances, *usual, why)
+        label = self.ask(question, self.state)
+        return None if label is None else as_label(label, self.classes)
 
 
 class _OtherError(InputError):

@@ -6,19 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 
 from kernbrook.checks import is_whole, shown
 from kernbrook.engine.horizons.laps import FAR
 from kernbrook.errors import InputError
+from kernbrook.estimators.intervals import intervals_of
 from kernbrook.estimators.labelled import as_labels
 from kernbrook.estimators.late import LateLabels, so_many_wait
-from kernbrook.estimators.tasks import Learned, joined, stacked
+from kernbrook.estimators.tasks import Learned, joined, read
 
-COVERAGE = 0.9  # of the intervals that are recorded
 HORIZONS = (1, 16, FAR)  # the last place of each class of horizons but the farthest
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
@@ -60,61 +58,51 @@ class LatePass:
     estimator : learns in place
     learn : what it learns with, called with rows and labels
     classes : all labels of a classifier
+    coverage : of intervals, where the estimator gives some; None of classes
 
     Attributes
     ----------
     told : rows whose labels it was told
     """
 
-    def __init__(self, estimator: Any, learn: Any, classes: Any, lateness: Lateness):
+    def __init__(
+        self, estimator: Any, learn: Any, classes: Any, lateness: Lateness, coverage: float | None
+    ):
         self.estimator, self._learn, self.lateness = estimator, learn, lateness
-        self._late = LateLabels(estimator, classes=classes)
+        self.coverage, self._late = coverage, LateLabels(estimator, classes=classes)
         self._waiting: list[tuple[Any, NDArray[Any]]] = []
         self._seen = self.told = 0
 
-    def __call__(self, X: Any, y: NDArray[Any]) -> tuple[Learned, Ints, Floats | None]:
+    def __call__(self, X: Any, y: NDArray[Any]) -> tuple[Learned, Ints]:
         """Predict rows, and learn from the labels that come meanwhile.
 
-        Returns what was said of them; (n,) how far each was from the last label known, from 1;
-        and (n, 2) intervals that cover 90 % of the numbers, where the estimator gives some
+        Returns what was said of them, and (n,) how far each was from the last label known, from 1.
         """
-        said, places, intervals, at = [], [], list[Any](), 0
+        said, places, at = [], [], 0
         while at < len(y):
             end = min(at + self.lateness.every - self._seen % self.lateness.every, len(y))
             part = X[at:end]
             ahead = self._seen - self.told
-            with so_many_wait(ahead):
+            with so_many_wait(ahead), intervals_of(self.coverage):
                 said.append(self._said(part))
-                intervals.append(self._intervals(part))
             places.append(ahead + np.arange(1, end - at + 1))
             self._waiting.append((part, y[at:end]))
             self._seen += end - at
             self._learn_known()
             at = end
-        return joined(said), np.concatenate(places), stacked(intervals)
+        return joined(said), np.concatenate(places)
 
     def _said(self, X: Any) -> Learned:
-        if hasattr(self.estimator, "_read") and self.told:
-            read: Learned = self.estimator._read(X)
-            return read
+        if self.told:
+            return read(self.estimator, X)
         n = X.shape[0]
         try:
             return self._late._said(X, n)
         except InputError:  # a rule that says nothing before its first label
-            if self.told:
-                raise
+            first = 0.0 if self._late.classes is None else as_labels(self._late.classes)[0]
+        wide = np.full(n, np.inf) if hasattr(self.estimator, "predict_interval") else None
         none = np.zeros(n, dtype=bool)
-        first = 0.0 if self._late.classes is None else as_labels(self._late.classes)[0]
-        return Learned(np.full(n, first), none, None)
-
-    def _intervals(self, X: Any) -> Floats | None:
-        interval = getattr(self.estimator, "predict_interval", None)
-        if interval is None:
-            return None
-        try:
-            return np.asarray(interval(X, coverage=COVERAGE))
-        except NotFittedError:
-            return np.tile([-np.inf, np.inf], (X.shape[0], 1))
+        return Learned(np.full(n, first), none, half_widths=wide)
 
     def _learn_known(self) -> None:
         """Learn the rows whose labels are there by now, in their order."""

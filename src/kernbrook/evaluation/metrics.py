@@ -17,12 +17,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from kernbrook.checks import is_number, is_whole, shown
 from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.estimators.tasks import Learned
+from kernbrook.evaluation.changes import Changes
 from kernbrook.evaluation.late import HORIZONS
+from kernbrook.evaluation.measures import Measures
 
 if TYPE_CHECKING:
     from kernbrook.evaluation.records import Record
 
-SMALLEST_CHANCE = 1e-15  # that counts in a log loss
 FORGOTTEN = 60  # half-lives after which a row no longer counts: 2^-60 is lost in a sum
 
 
@@ -69,45 +71,35 @@ def by_horizon(record: Record) -> list[dict[str, Any]]:
     """What a record with places is worth; see `Record.by_horizon`."""
     assert record.places is not None
     labels, found, first = _labels(record), list[dict[str, Any]](), 1
+    half = None if record.intervals is None else np.diff(record.intervals)[:, 0] / 2
+    said = Learned(
+        record.predictions, record.places > 0, None, record.probabilities, half_widths=half
+    )
     for last in (*HORIZONS, int(record.places.max())):
         which = (record.places >= first) & (record.places <= last)
         if which.any():
-            found.append(_of_rows(record, labels, which, first, min(last, record.places.max())))
+            measures = Measures(record.classes, rules=())
+            measures.add(labels[which], said.of(which))
+            own = measures.model.values()
+            part = {"first": first, "last": min(last, int(record.places.max()))}
+            error = own["mse"] if record.classes is None else own["error"]
+            found.append({**part, "rows": int(which.sum()), "error": error, **own})
         first = last + 1
     return found
 
 
-def _of_rows(
-    record: Record, labels: NDArray[Any], which: NDArray[np.bool_], first: int, last: int
-) -> dict[str, Any]:
-    """Rows of a class of horizons; see `Record.by_horizon`."""
-    own = labels[which]
-    part: dict[str, Any] = {"first": first, "last": int(last), "rows": int(which.sum())}
-    if record.mistakes is not None:
-        part["error"] = float(record.mistakes[which].mean())
-    else:
-        part["error"] = float(np.mean((record.predictions[which] - own) ** 2))
-    if record.probabilities is not None and record.classes is not None:
-        at = np.searchsorted(record.classes, own)
-        chances = np.clip(record.probabilities[which, at], SMALLEST_CHANCE, 1.0)
-        part["log_loss"] = float(-np.log(chances).mean())
-    if record.intervals is not None:
-        low, high = record.intervals[which].T
-        part["coverage"] = float(((low <= own) & (own <= high)).mean())
-    return part
-
-
 def drift(record: Record, detector: Any = None) -> NDArray[np.int64]:
     """See `Record.drift`."""
-    if detector is None:
-        detector = river("drift", "drift").ADWIN()
-    if isinstance(detector, type) or not hasattr(detector, "drift_detected"):
-        raise InputError(f"detector: expected one of river.drift, got {shown(detector)}")
-    detector = detector.clone()
     lost: Any = record.mistakes
     if lost is None:
         lost = (record.predictions - _labels(record)) ** 2
-    signals = []
+    if detector is None:
+        changes = Changes(record.mistakes is None, None)
+        changes.add(lost, np.arange(len(lost)))
+        return np.array([one.noticed for one in changes.found], dtype=np.int64)
+    if isinstance(detector, type) or not hasattr(detector, "drift_detected"):
+        raise InputError(f"detector: expected one of river.drift, got {shown(detector)}")
+    detector, signals = detector.clone(), []
     for row, error in enumerate(lost.tolist()):
         detector.update(error)
         if detector.drift_detected:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +16,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import InputError, ModelFileError
+from kernbrook.estimators.classifier import OnlineMKClassifier
+from kernbrook.estimators.intervals import check_coverage, intervals_of
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.named import NamedColumns
+from kernbrook.estimators.tasks import Learned, Task, joined, read, task_of
+from kernbrook.estimators.thresholds import checked as check_threshold
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
 from kernbrook.evaluation.sources import Source, open_like
-from kernbrook.evaluation.tasks import added, losses
 from kernbrook.streams import open_stream
 from kernbrook.streams.base import Features
-from kernbrook.streams.booleans import spelled_as
 from kernbrook.streams.opening import is_frame
-from kernbrook.streams.table_levels import LevelCounts, together, warn_of
+from kernbrook.streams.table_levels import warn_of
 
 
 def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | None]:
@@ -46,6 +47,95 @@ def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | N
         raise ModelFileError(path, "a model that has not learned anything") from error
     source = Source.of_model(model) if checkpoint is None else checkpoint.source
     return model, source, checkpoint
+
+
+class Wanted(NamedTuple):
+    """What is wanted of predictions besides the labels.
+
+    scores : what `decision_function` gives: of one expert its own, else the combined vote
+    proba : probabilities, a column for each class
+    interval : the share of numbers that intervals are to cover; None: none are wanted
+    """
+
+    scores: bool = False
+    proba: bool = False
+    interval: float | None = None
+
+    def check(self, model: Any) -> None:
+        """InputError where a model has no such thing."""
+        name = type(model).__name__
+        for what, method in (("scores", "decision_function"), ("proba", "predict_proba")):
+            if getattr(self, what) and not hasattr(model, method):
+                raise InputError(f"{what}: {name} has none{_INSTEAD[what, task_of(model)]}")
+        if self.interval is not None:
+            check_coverage("interval", self.interval)
+            if not hasattr(model, "predict_interval"):
+                raise InputError(f"interval: {name} has none{_INSTEAD['interval', task_of(model)]}")
+
+    def more(self, said: Learned) -> NDArray[np.float64] | None:
+        """The one thing that is wanted besides the labels; None where nothing is."""
+        if self.scores and said.scores is not None:
+            return said.scores[:, 0] if said.scores.shape[1] == 1 else said.scores
+        if self.proba:
+            return said.probabilities
+        return None if self.interval is None else said.intervals
+
+    def columns(self, model: Any, said: Learned) -> dict[str, NDArray[Any]]:
+        """Predictions with all that is wanted, as columns by name.
+
+        "prediction"; "score of LABEL" for each class, of two the second; the name of each class for
+        its probability; "low" and "high".
+        """
+        found = {"prediction": said.predictions}
+        classes = [str(label) for label in getattr(model, "classes_", ())]
+        if self.scores and said.scores is not None:
+            names = classes if said.scores.shape[1] > 1 else classes[1:]
+            found |= {f"score of {k}": v for k, v in zip(names, said.scores.T, strict=True)}
+        if self.proba and said.probabilities is not None:
+            for name, own in zip(classes, said.probabilities.T, strict=True):
+                found[f"probability of {name}" if name in found else name] = own
+        if self.interval is not None and said.intervals is not None:
+            found |= dict(zip(("low", "high"), said.intervals.T, strict=True))
+        return found
+
+
+_INSTEAD: dict[tuple[str, Task], str] = {
+    ("scores", "classification"): "",
+    ("scores", "regression"): "; interval (--interval) says how sure it is",
+    ("proba", "classification"): "",
+    ("proba", "regression"): "; interval (--interval) says how sure it is",
+    ("interval", "classification"): "; proba (--proba) says how sure it is",
+    ("interval", "regression"): "",
+}
+
+
+def said_of(model: Any, X: Features, coverage: float | None = None) -> Learned:
+    """All that a model says of rows (n, d), which are taken to be far from its last label.
+
+    The model learns no more. Its own `delay`, if it is a number, says otherwise.
+
+    coverage : of intervals, where the model gives some
+    """
+    with warnings.catch_warnings(), so_many_wait(MOST_ROUNDS), intervals_of(coverage):
+        # `open_like` has compared the names.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return read(model, X)
+
+
+def with_threshold(model: Any, threshold: Any) -> Any:
+    """A classifier that predicts by another threshold; what it has learned is the same.
+
+    Raises
+    ------
+    InputError
+        The model takes none, or not this one: see `OnlineMKClassifier`.
+    """
+    if not isinstance(model, OnlineMKClassifier):
+        raise InputError(f"threshold: {type(model).__name__} takes none")
+    check_threshold(threshold, len(model.classes_))
+    other = object.__new__(type(model))
+    other.__dict__.update(vars(model), threshold=threshold)
+    return other
 
 
 def predict(
@@ -70,21 +160,20 @@ def predict(
     >>> predict(model, np.array([[-3.0], [2.0]]), scores=True)
     (array(['no', 'yes'], dtype='<U3'), array([-3.,  2.]))
     """
-    if scores:
-        check_scores(model)
-    with warnings.catch_warnings(), so_many_wait(MOST_ROUNDS):
-        # `open_like` has compared the names.
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        if not scores:
-            return model.predict(X), None
-        decisions = model.decision_function(X)
-    if decisions.ndim == 2:
-        return model.classes_[decisions.argmax(axis=1)], decisions
-    return model.classes_[(decisions >= 0).astype(np.intp)], decisions
+    wanted = Wanted(scores)
+    wanted.check(model)
+    said = said_of(model, X)
+    return said.predictions, wanted.more(said)
 
 
 def predict_stream(
-    model: Any, data: Any, scores: bool = False, written: Mapping[str, Any] | None = None
+    model: Any,
+    data: Any,
+    scores: bool = False,
+    written: Mapping[str, Any] | None = None,
+    proba: bool = False,
+    interval: float | None = None,
+    ignore_extra: bool = False,
 ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64] | None]]:
     """The predictions for a stream, chunk by chunk, in bounded memory.
 
@@ -95,15 +184,21 @@ def predict_stream(
     scores : whether scores are wanted, too
     written : how values of a table are written, where it is not as in the table that the model
         learned, a file: `decimal`, `thousands`, `units`, and by column the format of `dates`
+    proba : whether probabilities are wanted, too
+    interval : the share of the labels, in (0, 1), that intervals are to cover, of numbers; None:
+        none are wanted
+    ignore_extra : whether columns of a table that the model does not know are left out
 
     Yields
     ------
-    labels (n,) and scores (n,) or (n, c), or None, of the next n rows; see `predict`
+    labels (n,) of the next n rows, and what is wanted besides: scores (n,) or (n, c),
+    probabilities (n, c), intervals (n, 2), or None; see `predict`
 
     Raises
     ------
     InputError
-        Scores are asked of a model that has none, or the data have other features.
+        The model has not what is wanted, more than one thing is wanted besides the labels, or the
+        data have other features.
 
     Warns
     -----
@@ -118,18 +213,30 @@ def predict_stream(
     >>> [len(labels) for labels, _ in predict_stream(model, "checkerboard:2000")]
     [1024, 976]
     """
+    wanted = Wanted(scores, proba, interval)
+    if scores + proba + (interval is not None) > 1:
+        raise InputError("scores, proba, interval: expected one of them at most")
     if isinstance(model, str | PathLike):
         model, source, _ = load_learned(model)
         table = isinstance(data, str | PathLike) or is_frame(data)
-        stream = open_like(source, data, written=written) if table else open_stream(data)
+        alike: dict[str, Any] = {"written": written, "ignore_extra": ignore_extra}
+        stream = open_like(source, data, **alike) if table else open_stream(data)
     else:
         stream = open_stream(data)
+    wanted.check(model)
     warn_of(stream.level_counts, stream.name)
     for X, _ in stream.chunks():
-        yield predict(model, X, scores)
+        said = said_of(model, X, interval)
+        yield said.predictions, wanted.more(said)
 
 
-def predict_table(path: str | PathLike[str], table: Any, scores: bool = False) -> Any:
+def predict_table(
+    path: str | PathLike[str],
+    table: Any,
+    scores: bool = False,
+    proba: bool = False,
+    interval: float | None = None,
+) -> Any:
     """The predictions for an Arrow table, as one: what engines for many machines ask for.
 
     The model is read once in a process, as long as its file stays the same.
@@ -138,19 +245,19 @@ def predict_table(path: str | PathLike[str], table: Any, scores: bool = False) -
     ----------
     path : of a file that `train` or `kb.save` wrote
     table : pyarrow.Table, or another table in memory; its columns are encoded as the model's were
-    scores : whether scores are wanted, too
+    scores, proba, interval : what is wanted besides the labels, see `predict_stream`
 
     Returns
     -------
-    pyarrow.Table with a column "prediction", and of scores "score", or "score of LABEL" for each
-    of more than two classes
+    pyarrow.Table with a column "prediction"; of scores "score of LABEL" for each class, of two for
+    the second; of probabilities a column for each class, by its name; of intervals "low" and "high"
 
     Raises
     ------
     ModelFileError
         As `kb.load`, or the model has not learned anything.
     InputError
-        Scores are asked of a model that has none, or the table has other columns.
+        The model has not what is wanted, or the table has other columns.
 
     Warns
     -----
@@ -174,23 +281,16 @@ def predict_table(path: str | PathLike[str], table: Any, scores: bool = False) -
     import pyarrow as pa
 
     model, source = kept_learned(path)
-    if scores:
-        check_scores(model)
-    parts: list[tuple[Any, Any]] = [_nothing(model)]
+    wanted = Wanted(scores, proba, interval)
+    wanted.check(model)
+    width = getattr(model, "n_features_in_", 1)
+    parts = [] if len(table) else [said_of(model, np.zeros((1, width)), interval).of(slice(0))]
     if len(table):
         stream = open_like(source, table)
         warn_of(stream.level_counts, stream.name)
-        parts += [predict(model, X, scores) for X, _ in stream.chunks()]
-    labels = np.concatenate([own for own, _ in parts])
-    columns: dict[str, Any] = {"prediction": pa.array(labels)}
-    if scores:
-        decisions = np.concatenate([own for _, own in parts])
-        if decisions.ndim == 1:
-            columns["score"] = decisions
-        else:
-            names = (f"score of {label}" for label in model.classes_)
-            columns |= dict(zip(names, decisions.T, strict=True))
-    return pa.table(columns)
+        parts += [said_of(model, X, interval) for X, _ in stream.chunks()]
+    found = wanted.columns(model, joined(parts))
+    return pa.table({name: pa.array(values) for name, values in found.items()})
 
 
 def kept_learned(path: str | PathLike[str]) -> tuple[Any, Source]:
@@ -201,91 +301,3 @@ def kept_learned(path: str | PathLike[str]) -> tuple[Any, Source]:
 @lru_cache(maxsize=2)
 def _kept(path: str, changed: int) -> tuple[Any, Source]:
     return load_learned(path)[:2]
-
-
-def _nothing(model: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """What a model says of no rows."""
-    if not hasattr(model, "classes_"):
-        return np.empty(0), np.empty(0)
-    n_scores = len(model.classes_)
-    return model.classes_[:0], np.empty(0 if n_scores == 2 else (0, n_scores))
-
-
-def check_scores(model: Any) -> None:
-    """InputError where a model has no scores: one of numbers, or a trivial one."""
-    if not hasattr(model, "decision_function"):
-        raise InputError(f"scores: {type(model).__name__} has none")
-
-
-@dataclass
-class Tally:
-    """Predictions against labels; labels that the model does not know are not counted.
-
-    Attributes
-    ----------
-    classes : of the model; None where it predicts numbers
-    positive : the label that is +1, all others being -1; None to take labels as they are
-    known : rows with a label that the model knows
-    loss : of these: mistakes, or squared errors
-    level_counts : of each column of declared levels, how often each came
-    """
-
-    classes: NDArray[Any] | None
-    positive: str | None = None
-    known: int = 0
-    loss: float = 0
-    level_counts: Sequence[LevelCounts] = ()
-    _placeholders: bool = field(default=True, repr=False)
-    _first: Any = field(default=None, repr=False)
-
-    def add(self, predicted: NDArray[Any], y: NDArray[Any]) -> None:
-        """Count more rows: predictions (n,) and labels (n,)."""
-        names = self.classes is not None and self.classes.dtype.kind in "UO"
-        if self.positive is not None:
-            here = _is(y, self.positive)
-            self._placeholders = self._placeholders and not here.any()
-            y = np.where(here, 1, -1)
-        elif (y.dtype.kind == "U") != names:
-            return
-        elif self.classes is None:
-            self._first = y[0] if self._first is None else self._first
-            self._placeholders = self._placeholders and bool((y == self._first).all())
-        else:
-            self._placeholders = False
-        if self.classes is None:
-            self.known += len(y)
-            self.loss = added(self.loss, losses(predicted, y, "regression"))
-        else:
-            y = spelled_as(y, self.classes)
-            known = np.isin(y, self.classes)
-            self.known += int(known.sum())
-            self.loss = added(self.loss, known & losses(predicted, y, "classification"))
-
-    def join(self, other: Tally) -> None:
-        """Count the rows of another part of the data, too."""
-        self.known += other.known
-        self.level_counts = together(self.level_counts, other.level_counts)
-        self.loss = added(self.loss, np.array([other.loss]))
-        firsts = [one for one in (self._first, other._first) if one is not None]
-        same = len(set(firsts)) < 2
-        self._placeholders = self._placeholders and other._placeholders and same
-        self._first = firsts[0] if firsts else None
-
-    @property
-    def error(self) -> float | None:
-        """Mistakes per row with a label, or the mean squared error; None where there are no labels.
-
-        Data without a single positive label are taken to have placeholders, and so are numbers
-        that are all the same.
-        """
-        return None if self.known == 0 or self._placeholders else self.loss / self.known
-
-
-def _is(y: NDArray[Any], label: str) -> NDArray[np.bool_]:
-    """(n,) where the label is the given one, as a number where the labels are numbers."""
-    try:
-        if y.dtype.kind == "U":
-            return np.asarray(spelled_as(y, [label]) == label)
-        return np.asarray(y == float(label))
-    except ValueError:
-        return np.zeros(len(y), dtype=bool)

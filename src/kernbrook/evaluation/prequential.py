@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import check
 from kernbrook.errors import InputError
+from kernbrook.estimators.intervals import check_coverage, intervals_of
 from kernbrook.estimators.labelled import as_labels, check_present, distinct
 from kernbrook.estimators.outside import online
-from kernbrook.estimators.tasks import Task, stacked, task_of
+from kernbrook.estimators.tasks import Task, scored, stacked, task_of
 from kernbrook.evaluation.late import Lateness, LatePass
+from kernbrook.evaluation.measures import COVERAGE, Measures
 from kernbrook.evaluation.metrics import by_horizon
 from kernbrook.evaluation.records import History, Record
 from kernbrook.evaluation.tasks import added, classes_of, losses
@@ -39,6 +41,7 @@ def prequential(
     classes: Any = None,
     delay: int = 0,
     every: int = 1,
+    intervals: float | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Record:
     """Run a learner once over a stream: each label is predicted before it is learned from.
@@ -56,6 +59,8 @@ def prequential(
         stream
     delay : rows that come between a row and its label
     every : labels come in batches: after each so many rows, all that there are by then
+    intervals : of numbers, the share of the labels that intervals are to cover, in (0, 1): then
+        they are recorded. None: where labels come late those of 0.9, else none
     progress : called with the number of rounds done since its last call
 
     Returns
@@ -65,8 +70,8 @@ def prequential(
     Raises
     ------
     InputError
-        The estimator has no `learn`, shapes or labels do not fit, or an order is not a
-        permutation of row numbers.
+        The estimator has no `learn`, shapes or labels do not fit, an order is not a permutation
+        of row numbers, or intervals are asked for that there cannot be.
 
     Notes
     -----
@@ -87,8 +92,15 @@ def prequential(
     """
     lateness = Lateness(delay, every)
     lateness.check()
+    if intervals is not None:
+        check_coverage("intervals", intervals)
     estimator = online(estimator)
     task = task_of(estimator)
+    if task == "classification" and intervals is not None:
+        raise InputError(f"intervals: {type(estimator).__name__} predicts classes; give none")
+    if task == "regression" and intervals is None and not lateness.at_once:
+        intervals = COVERAGE
+    warm = partial(warm_up, estimator, late=not lateness.at_once, coverage=intervals)
     if task == "regression" and classes is not None:
         raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")
     if isinstance(X, Stream):
@@ -96,14 +108,14 @@ def prequential(
             raise InputError("prequential: a stream has its own labels and order; give neither")
         if task == "classification" and classes is None:
             classes = classes_of(X)
-        chunks = _of_stream(estimator, X, classes, not lateness.at_once)
+        chunks = _of_stream(X, warm, classes)
     else:
         X, y = _arrays(X, y)
         if task == "classification" and classes is None:
             classes = distinct(y)
         order = np.arange(len(y)) if order is None else _order(order, len(y))
-        chunks = _of_arrays(estimator, X, y, order, classes, not lateness.at_once)
-    one = _Pass(estimator, task, classes, lateness)
+        chunks = _of_arrays(estimator, X, y, order, classes, warm)
+    one = _Pass(estimator, task, classes, lateness, intervals)
     for X_chunk, y_chunk in chunks:
         one.take(X_chunk, y_chunk)
         if progress is not None:
@@ -114,30 +126,42 @@ def prequential(
 class _Pass:
     """One pass of an estimator: what it said, and a sample of its state after each chunk."""
 
-    def __init__(self, estimator: Any, task: Task, classes: Any, lateness: Lateness):
+    def __init__(
+        self,
+        estimator: Any,
+        task: Task,
+        classes: Any,
+        lateness: Lateness,
+        coverage: float | None,
+    ):
         self.estimator, self.task, self.classes = estimator, task, classes
-        self.learn = estimator.learn
+        self.coverage, self.learn, self.late = coverage, scored(estimator), None
         if task == "classification":
-            self.learn = partial(_learning(estimator), classes=classes)
-        self.late = None
+            self.learn = partial(self.learn, classes=classes)
         if not lateness.at_once:
-            self.late = LatePass(estimator, self.learn, classes, lateness)
+            self.late = LatePass(estimator, self.learn, classes, lateness, coverage)
+        known = None if task == "regression" else distinct(as_labels(classes))
+        self.measures = Measures(known, coverage, rules=())
         self.parts: list[tuple[Any, ...]] = []
         self.samples: list[tuple[Any, ...]] = []
+        self.measured: list[dict[str, float]] = []
         self.seconds, self.seen, self.loss = 0.0, 0, 0.0
 
     def take(self, X: Any, y: NDArray[Any]) -> None:
         """Predict a chunk, then learn it."""
-        start, places, intervals = _clocks(), None, None
+        start, places = _clocks(), None
         if self.late is None:
-            learned = self.learn(X, y)
+            with intervals_of(self.coverage):
+                learned = self.learn(X, y)
         else:
-            learned, places, intervals = self.late(X, y)
+            learned, places = self.late(X, y)
         self.seconds += min(now - then for now, then in zip(_clocks(), start, strict=True))
-        self.seconds -= sum(learned[4:])
-        lost = losses(learned[0], y, self.task)
-        scored = [*learned[2:4], None, None][:2]
-        self.parts.append((learned[0], lost, y, *scored, places, intervals))
+        self.seconds -= learned.aside
+        said, *_, scores, chances = learned[:4]
+        lost = losses(said, y, self.task)
+        scores = None if self.measures.classes is None else scores
+        self.parts.append((said, lost, y, scores, chances, places, learned.intervals))
+        self.measures.add(y, learned)
         self.seen += len(y)
         self.loss = added(self.loss, lost)
         names = ("n_support_stored_", "n_support_active_", "labels_asked_", "kernel_weights_")
@@ -145,6 +169,7 @@ class _Pass:
             return  # there is no state yet
         state = (getattr(self.estimator, name) for name in names)
         self.samples.append((self.seen, self.loss / self.seen, *state))
+        self.measured.append(self.measures.model.values())
 
     def record(self) -> Record:
         """What came of it."""
@@ -156,7 +181,12 @@ class _Pass:
         rounds, error, stored, active, asked, weights = map(
             np.array, zip(*self.samples, strict=True)
         )
-        history = History(rounds, error, stored, active, asked, weights, kernels)
+        measures = self.measures.model.values()
+        over_time = {
+            name: np.array([sample.get(name, math.nan) for sample in self.measured])
+            for name in measures
+        }
+        history = History(rounds, error, stored, active, asked, weights, kernels, over_time)
         columns: list[Any] = [stacked(column) for column in zip(*self.parts, strict=True)]
         predictions, mistakes, labels, scores, probabilities, places, intervals = columns
         of_classes = self.task == "classification"
@@ -176,17 +206,10 @@ class _Pass:
             probabilities=probabilities,
             places=places,
             intervals=intervals,
+            coverage=None if intervals is None else self.coverage,
+            measures=measures,
         )
         return record if places is None else replace(record, horizons=tuple(by_horizon(record)))
-
-
-def _learning(estimator: Any) -> Any:
-    """`learn`, with scores where the same class gives them; a subclass may have its own `learn`."""
-    names = ("learn", "_learn_scored")
-    for kind in type(estimator).__mro__:
-        if "learn" in vars(kind):
-            return getattr(estimator, names["_learn_scored" in vars(kind)])
-    return estimator.learn
 
 
 def _clocks() -> tuple[float, float]:
@@ -227,13 +250,13 @@ def _order(order: Any, rows: int) -> NDArray[np.int64]:
 
 
 def _of_stream(
-    estimator: Any, stream: Stream, classes: Any, late: bool
+    stream: Stream, warm: Callable[..., None], classes: Any
 ) -> Iterator[tuple[Any, NDArray[Any]]]:
     """Its chunks; the first compiles what the estimator runs on."""
     for place, (X, y) in enumerate(stream.chunks(_chunk(stream.n_rows))):
         if place == 0:
             few = few_rows(y)
-            warm_up(estimator, X[few], y[few], classes, late)
+            warm(X[few], y[few], classes)
         yield X, y
 
 
@@ -243,13 +266,13 @@ def _of_arrays(
     y: NDArray[Any],
     order: NDArray[np.int64],
     classes: Any,
-    late: bool,
+    warm: Callable[..., None],
 ) -> Iterator[tuple[Any, NDArray[Any]]]:
     """The rows in their order; before, what looks ahead does so, and code is compiled."""
     if classes is not None:
         _look_ahead(estimator, X, y, order, classes)
     few = few_rows(y)
-    warm_up(estimator, X[few], y[few], classes, late)
+    warm(X[few], y[few], classes)
     size = _chunk(len(y))
     for start in range(0, len(order), size):
         rows = order[start : start + size]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from kernbrook.errors import InputError
+from kernbrook.evaluation.measures import shortfall
 from kernbrook.evaluation.records import Comparison
 
 LEVEL = 0.05
@@ -18,7 +19,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Ranking:
-    """Ranks of recipes by their mean errors, 1 the least; equals share theirs.
+    """Ranks of recipes by their mean errors, or another measure, 1 the best; equals share theirs.
 
     Attributes
     ----------
@@ -53,12 +54,13 @@ class Ranking:
 
 
 def ranking(comparisons: Sequence[Comparison]) -> Ranking:
-    """The ranks of the recipes that all comparisons have.
+    """The ranks of the recipes that all comparisons have, by the measure of these.
 
     Raises
     ------
     InputError
-        There are fewer than two comparisons, or fewer than two such recipes.
+        There are fewer than two comparisons, or fewer than two such recipes; or the comparisons go
+        by different measures.
 
     Examples
     --------
@@ -72,14 +74,26 @@ def ranking(comparisons: Sequence[Comparison]) -> Ranking:
     """
     by_name = [{row.recipe: row for row in one.rows} for one in comparisons]
     first = comparisons[0].rows if comparisons else ()
-    common = [row for row in first if all(row.recipe in rows for rows in by_name)]
+    if len({one.by for one in comparisons}) > 1:
+        raise InputError("ranks: the data sets are compared by different measures")
+    measured = [
+        {k for k, row in rows.items() if not np.isnan(row.measured(one.by)).any()}
+        for one, rows in zip(comparisons, by_name, strict=True)
+    ]
+    common = [row for row in first if all(row.recipe in names for names in measured)]
     if len(comparisons) < 2 or len(common) < 2:
         raise InputError(
             "ranks: expected two data sets or more, and two recipes that end on each of them, "
             f"got {len(comparisons)} and {len(common)}"
         )
     recipes = tuple(row.recipe for row in common)
-    errors = np.array([[rows[name].errors.mean() for name in recipes] for rows in by_name])
+    measure = comparisons[0].by
+    errors = np.array(
+        [
+            [shortfall(measure, rows[name].measured(measure)).mean() for name in recipes]
+            for rows in by_name
+        ]
+    )
     n, k = errors.shape
     p_value = float(stats.friedmanchisquare(*errors.T).pvalue) if k > 2 else math.nan
     spread = float(stats.studentized_range.ppf(1 - LEVEL, k, np.inf)) / math.sqrt(2)

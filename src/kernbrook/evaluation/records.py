@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,11 +11,16 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import Task
+from kernbrook.evaluation.measures import DEFAULT
 from kernbrook.evaluation.metrics import confusion, drift, over_rounds
 from kernbrook.results import Cell, Estimate, Measure, Results
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+OTHERS: dict[Task, dict[str, str]] = {  # measures beside the error, with the headers of tables
+    "classification": {"log_loss": "log loss", "auc": "AUC"},
+    "regression": {"rmse": "RMSE", "mae": "MAE", "coverage": "coverage"},
+}
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,7 @@ class History:
     n_support_stored, n_support_active, labels_asked : (h,) counts at that moment
     kernel_weights : (h, m) weights of the kernels, `kernel_weights_`; m = 0 without kernels
     kernels : the m kernels' formulas
+    measures : by name (h,), of the rounds so far; NaN where one is not known
     """
 
     rounds: Ints
@@ -37,6 +44,7 @@ class History:
     labels_asked: Ints
     kernel_weights: Floats
     kernels: tuple[str, ...]
+    measures: Mapping[str, Floats] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,12 @@ class Record:
     probabilities : (T, c) before each label, where the learner gives some
     places : (T,) how far each row was from the last label known, from 1; None where each label came
         before the next row
-    intervals : (T, 2) that cover 90 % of the numbers, where labels came late
+    intervals : (T, 2) around the numbers predicted, where they were asked for or labels came late
+    coverage : the share of the labels that the intervals are to cover
+    measures : of all rounds, by name: "error", "log_loss" and of two classes "auc"; of numbers
+        "mse", "rmse", "mae", and of intervals "coverage" and "width", the mean of those that are
+        finite. Those that the learner gives enough for. "auc" goes by the probabilities, else by
+        the scores, in bins: within 0.0005 of `metric("roc_auc")` where this goes by the same
     horizons : see `by_horizon`
 
     Examples
@@ -87,6 +100,8 @@ class Record:
     probabilities: Floats | None = None
     places: Ints | None = None
     intervals: Floats | None = None
+    coverage: float | None = None
+    measures: Mapping[str, float] = field(default_factory=dict)
     horizons: tuple[dict[str, Any], ...] | None = None
 
     def by_horizon(self) -> list[dict[str, Any]]:
@@ -95,8 +110,7 @@ class Record:
         Returns
         -------
         a dict for each class of horizons that there is: `first` and `last` place; `rows`; `error`,
-        the share of mistakes or the mean squared error; `log_loss`, where there are probabilities;
-        `coverage`, where there are intervals, which are to cover .9
+        the share of mistakes or the mean squared error; and what else `measures` has
 
         Raises
         ------
@@ -172,8 +186,8 @@ class Record:
 
         Parameters
         ----------
-        detector : of River, told of each mistake, or squared error; `river.drift.ADWIN()` by
-            default. It is copied and not changed
+        detector : None for our own, see `kernbrook.evaluation.Changes`, which looks at every 32nd
+            row; or one of River, told of each mistake, or squared error. It is copied, not changed
 
         References
         ----------
@@ -208,13 +222,28 @@ class Row:
         scale = 100.0 if self.task == "classification" else 1.0
         return np.array([scale * run.error for run in self.runs])
 
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of the measures that each run has."""
+        others = self.runs[1:]
+        return tuple(k for k in self.runs[0].measures if all(k in run.measures for run in others))
+
+    def measured(self, measure: str) -> Floats:
+        """(r,) a measure of each run, such as "log_loss", as `Record.measures` has it.
+
+        NaN where a run has not that measure.
+        """
+        if measure in ("error", "mse"):
+            return self.values("error")
+        return np.array([float(run.measures.get(measure, np.nan)) for run in self.runs])
+
     def horizons(self) -> dict[str, Any]:
         """Where labels came late, what the runs were worth at each class of horizons: means."""
         runs = [run.horizons for run in self.runs if run.horizons is not None]
         if not runs:
             return {}
         means = [
-            {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
+            {name: float(np.mean([part.get(name, np.nan) for part in parts])) for name in parts[0]}
             for parts in zip(*runs, strict=True)
         ]
         return {"horizons": means}
@@ -234,10 +263,11 @@ class Comparison:
     n_rows, n_features : its shape
     permutations : number of orders, one run of every recipe each
     rows : one a recipe
-    best : recipes that a Student t-test (5 %, two-sided) does not tell from the least mean error,
-        see `best_rows`
+    best : recipes that a Student t-test (5 %, two-sided) does not tell from the best mean, see
+        `best_rows`
     manifest : versions, seed, data hash, command: what it takes to run it again
     left_out : recipes without a row, because a run of theirs overflowed, and what it said
+    measure : by which they are compared, such as "mae"; None: mistakes, or mean squared errors
     """
 
     data: str
@@ -248,11 +278,17 @@ class Comparison:
     best: tuple[str, ...]
     manifest: dict[str, Any] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    measure: str | None = None
 
     @property
     def task(self) -> Task:
         """What the recipes predict, all the same."""
         return self.rows[0].task
+
+    @property
+    def by(self) -> str:
+        """The measure by which they are compared."""
+        return self.measure or DEFAULT[self.task]
 
     def results(self) -> Results:
         """The same as tidy cells, one a recipe; `to_frame` of them gives a data frame.
@@ -270,17 +306,21 @@ class Comparison:
             "error": header, "n_support_stored": "#SV stored", "n_support_active": "#SV active",
             "labels_asked": "labels asked", "seconds": "seconds",
         }  # fmt: skip
+
+        def estimates(row: Row) -> dict[str, Estimate]:
+            found = {k: row.errors if k == "error" else row.values(k) for k in names}
+            more = {k: row.measured(k) for k in row.measures if k in OTHERS[self.task]}
+            return {name: Estimate.of(values) for name, values in {**found, **more}.items()}
+
         cells = tuple(
             Cell(
                 {"data": self.data, "recipe": row.recipe, "title": row.title},
-                {
-                    name: Estimate.of(row.errors if name == "error" else row.values(name))
-                    for name in names
-                },
+                estimates(row),
                 facts={"best": row.recipe in self.best, **row.horizons()},
             )
             for row in self.rows
         )
-        measures = tuple(Measure(name, text) for name, text in names.items())
+        shown = names | OTHERS[self.task]
+        measures = tuple(Measure(name, text) for name, text in shown.items())
         return Results("compare", f"online learning on {self.data}", measures, cells,
                        manifest=self.manifest)  # fmt: skip

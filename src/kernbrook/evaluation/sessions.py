@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, ClassVar
 
 from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError
-from kernbrook.evaluation.checkpoints import Checkpoint, RowDigest, save_checkpoint
+from kernbrook.evaluation.checkpoints import Checkpoint, save_checkpoint
+from kernbrook.evaluation.past import Past, shortened
+from kernbrook.evaluation.row_digests import Content, RowDigest
 from kernbrook.evaluation.sources import Source
 from kernbrook.evaluation.windows import Windows
 from kernbrook.persistence.encoding import Writer
@@ -40,8 +42,9 @@ class Stretch:
 
     Attributes
     ----------
-    rows : rows met
-    loss : on the labels that it predicted: mistakes, or squared errors
+    rows : rows met, of these data
+    loss : on the labels of these that it predicted: mistakes, or squared errors
+    judged : these labels
     resumed_at : rows that it had met when this call began
     rows_read : rows seen; below `resumed_at` while those met before are read again
     finished : whether no row is left
@@ -50,6 +53,7 @@ class Stretch:
 
     rows: int = 0
     loss: float = 0
+    judged: int = 0
     resumed_at: int = 0
     rows_read: int = 0
     finished: bool = False
@@ -66,6 +70,7 @@ class Session(ABC):
     state : what is told of it, a `Stretch`; `rows` are those that the model in the file has met
     path, source : the model's file, and what is written down about the data
     known : the checkpoint in the file; None where there is none
+    past : the data that the model learned from before these
     new : whether a file that is there at the first writing is somebody else's
     """
 
@@ -76,12 +81,13 @@ class Session(ABC):
     path: str | PathLike[str]
     source: Source
     known: Checkpoint | None
+    past: Sequence[Past]
     new: bool
 
     def __post_init__(self) -> None:
-        self.digest = RowDigest()  # of the rows read; `_met` that of the rows met
+        self.digest: RowDigest | Content = RowDigest()  # of the rows read; `_met` of those met
         self._stream: Stream | None = None
-        self._met = "" if self.known is None else self.known.digest
+        self._met = "" if self.known is None else self.known.last.digest
         self._whole = self.known is not None and self.known.finished  # what the file says
         self._written = self.state.resumed_at = self.state.rows
         self._replaces = _stamp(self.path) if self.known is not None else None
@@ -97,16 +103,19 @@ class Session(ABC):
 
     def reached(self) -> Checkpoint:
         """What is written beside the model."""
-        state, rows = self.state, self.model.n_rounds_
-        source = self.source if self._stream is None else self.source.reached(self._stream)
+        state, source, name = self.state, self.source, None
+        if self._stream is not None:
+            source, name = source.reached(self._stream), self._stream.name
+        data = Past(state.rows, state.judged, {"loss": state.loss}, name=name, digest=self._met)
         return Checkpoint(
-            source, rows, state.loss, self._met, state.finished,
-            data=self._data, windows=state.windows,
+            source, self.model.n_rounds_, shortened([*self.past, data]), state.finished,
+            windows=state.windows,
         )  # fmt: skip
 
     def other(self, problem: str) -> InputError:
         """The rows are not those of the file."""
-        return InputError(f"{self.path} comes from other data: {problem}")
+        helps = "go_on (--go-on) learns other data"
+        return InputError(f"{self.path} comes from other data: {problem}; {helps}")
 
     def run(
         self,
@@ -116,7 +125,7 @@ class Session(ABC):
         stop: Callable[[], bool] | None,
     ) -> None:
         """Meet the new rows, and write the model every so many seconds and at the end."""
-        state, self._stream, self._data = self.state, stream, self._data_with(stream.name)
+        state, self._stream = self.state, stream
         last = time.monotonic()
         for X, y in self._new_rows(stream, progress):
             try:
@@ -135,13 +144,6 @@ class Session(ABC):
         else:
             self.finish()
         self.save()
-
-    def _data_with(self, name: str) -> list[str | None]:
-        """The names of all data that the model has learned from, with these."""
-        before: list[str | None] = [None] if getattr(self.model, "n_rounds_", 0) else []
-        if self.known is not None and self.known.data is not None:
-            before = self.known.data
-        return before if before[-1:] == [name] else [*before, name]
 
     def finish(self) -> None:
         """Called where no row is left."""
@@ -212,6 +214,13 @@ def check_same_settings(
         }
         for model, source in (was, now)
     )
+    check_same(path, before, after)
+
+
+def check_same(
+    path: str | PathLike[str], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> None:
+    """InputError where one of the settings after, by name, is not as it was before in a file."""
     old, new = Writer().values(before), Writer().values(after)
     changed = [name for name in after if name not in old or old[name] != new[name]]
     if "estimator" in changed:  # whose other parameters say nothing

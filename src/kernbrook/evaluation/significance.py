@@ -8,23 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from kernbrook.evaluation.measures import DEFAULT, OF_SIZES, shortfall
 from kernbrook.evaluation.records import Row
 
 
-def best_rows(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Recipes that a Student t-test (5 %, two-sided) does not tell from the least mean error.
+def best_rows(rows: Sequence[Row], measure: str | None = None) -> tuple[str, ...]:
+    """Recipes that a Student t-test (5 %, two-sided) does not tell from the best mean.
 
-    The test is of the mistakes, or of the logarithms of mean squared errors: where a recipe
-    diverges, their spread hides every difference.
+    The test is of the measure, or of its logarithms where that is squared or absolute errors: where
+    a recipe diverges, their spread hides every difference. The best coverage is the one nearest to
+    what is wanted. A recipe without the measure is not among the best.
+
+    Parameters
+    ----------
+    rows : of recipes for one task
+    measure : None: mistakes, or mean squared errors
     """
-    finite = [row for row in rows if np.isfinite(row.errors).all()]
-    least = min(finite or rows, key=lambda row: row.errors.mean())
-    return tuple(row.recipe for row in rows if not _differs(_tested(row), _tested(least)))
-
-
-def _tested(row: Row) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore"):
-        return row.errors if row.task == "classification" else np.log(row.errors)
+    measure = DEFAULT[rows[0].task] if measure is None else measure
+    found = {row.recipe: shortfall(measure, row.measured(measure)) for row in rows}
+    finite = [values for values in found.values() if np.isfinite(values).all()]
+    least = min(finite or found.values(), key=lambda values: values.mean())
+    if measure in OF_SIZES:
+        with np.errstate(divide="ignore"):
+            least, found = np.log(least), {name: np.log(own) for name, own in found.items()}
+    return tuple(name for name, own in found.items() if not _differs(own, least))
 
 
 def _differs(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:

@@ -8,8 +8,11 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sklearn.base import clone
+
 from kernbrook.errors import (
     DataFileError,
+    DataFileWarning,
     InputError,
     KernbrookError,
     KernbrookWarning,
@@ -19,6 +22,7 @@ from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.csv_files import CsvStream
 from kernbrook.streams.csv_header import checked_separator, find_separator, read_header
 from kernbrook.streams.data_files import DataFile
+from kernbrook.streams.matching import match_columns
 from kernbrook.streams.opening import find_file, open_folder, open_records
 from kernbrook.streams.table_labels import MISSING_LABEL
 from kernbrook.streams.text_files import file_format
@@ -60,7 +64,24 @@ class Source:
     def reached(self, stream: Stream) -> Source:
         """The same with what the stream's encoder has learned so far."""
         encoder = stream.encoder
-        return self if encoder is None else replace(self, encoder=encoder.described())
+        if encoder is None:
+            return self
+        described = encoder.described()
+        # How values are written in these data alone is not what the model knows of all.
+        return replace(self, encoder={**(self.encoder or described), "state": described["state"]})
+
+    def knowing(self, state: dict[str, Any] | None) -> Source:
+        """The same with another state of its encoder; None for that before any row."""
+        encoder = self.made_encoder()
+        if state is None:
+            state = clone(encoder).begin(encoder.feature_names_in_).described()["state"]
+        return replace(self, encoder={**encoder.described(), "state": state})
+
+    def made_encoder(self) -> TableEncoder:
+        """The encoder as it is described, where there is one."""
+        from kernbrook.streams.table_encoder import TableEncoder
+
+        return TableEncoder.from_description(self.encoder)
 
     def settings(self) -> dict[str, Any]:
         """All but what was learned, by name."""
@@ -97,6 +118,8 @@ def open_like(
     sep: str | None = None,
     encoder: TableEncoder | None = None,
     written: Mapping[str, Any] | None = None,
+    learns: bool = False,
+    ignore_extra: bool = False,
 ) -> Stream:
     """New data in the form of those that a model learned; a table needs no label.
 
@@ -114,6 +137,9 @@ def open_like(
     encoder : of a new model's table; what it fills gaps with comes from the whole table
     written : how values are written where it is not as they were for the model, see
         `TableEncoder.rewritten`
+    learns : whether the model is to learn the rows: then they need labels, and what fills gaps goes
+        on learning, too
+    ignore_extra : whether a table's columns that the model does not know are left out
 
     Returns
     -------
@@ -128,13 +154,13 @@ def open_like(
     InputError
         The data have other features.
     """
-    from kernbrook.streams.table_encoder import TableEncoder
-
     known, sep = source or Source(n_features), checked_separator(sep)
     if not isinstance(data, (str, PathLike)):
         from kernbrook.streams.arrow_records import FrameRecords
 
-        return _open_table(source, known, FrameRecords(data), label, encoder, written)
+        return _open_table(
+            source, known, FrameRecords(data), label, encoder, written, learns, ignore_extra
+        )
     file = find_file(str(data), max_bytes)
     least = _least(known)
     kind = None if file is None else file_format(file, least)
@@ -142,13 +168,13 @@ def open_like(
         assert file is not None
         sep = find_separator(file) if sep is None else sep
         if sep == ",":
-            return _open_csv(source, known, file, label, aside)
+            return _open_csv(source, known, file, label, aside, learns, ignore_extra)
     if aside:
         raise InputError(
             f"column {aside[0]!r}: {data} is no CSV file of numbers with commas between"
         )
     if file is None and (records := open_folder(data, max_bytes)) is not None:
-        return _open_table(source, known, records, label, encoder, written)
+        return _open_table(source, known, records, label, encoder, written, learns, ignore_extra)
     if kind in (None, "svmlight"):
         return open_stream(
             file or data, n_features=known.n_features, label=label, seed=seed,
@@ -156,13 +182,13 @@ def open_like(
         )  # fmt: skip
     assert file is not None
     if known.encoder is not None:
-        encoder = TableEncoder.from_description(known.encoder)
+        encoder = known.made_encoder()
     names = list(known.features or ()) if encoder is None else encoder.named_columns()
     filled = names if known.encoder is not None and known.encoder["missing"] != "error" else ()
     named = names if label is None else [*names, label]
     table = open_records(file, sep, named, least, optional=filled)
     assert table is not None
-    return _open_table(source, known, table, label, encoder, written)
+    return _open_table(source, known, table, label, encoder, written, learns, ignore_extra)
 
 
 def _open_csv(
@@ -171,6 +197,8 @@ def _open_csv(
     file: DataFile,
     label: str | None,
     aside: Sequence[str],
+    learns: bool,
+    ignore_extra: bool,
 ) -> Stream:
     """A CSV file of numbers."""
     width, trained = known.n_features, source is not None
@@ -187,24 +215,33 @@ def _open_csv(
             return UnlabelledCsv(file, width, aside, trained=trained)
         own = label or ("label" if "label" in columns else columns[-1])
         return _with_labels_or_without(
-            trained,
+            trained and not learns,
             lambda: CsvStream(file, width, label, aside, trained=trained),
             lambda: UnlabelledCsv(file, width, [*aside, own], trained=trained),
         )
     label = known.label if label is None else label
-    if problem := _difference(
-        known.features, [name for name in columns if name != label and name not in aside]
-    ):
-        raise DataFileError(
-            file.path, f"the model's features are not the columns here: {problem}", 1
-        )
+    left = [name for name in columns if name != label and name not in aside]
+    matched = match_columns(known.features, left, ignore_extra=ignore_extra)
+    if matched.problem:
+        raise DataFileError(file.path, matched.problem, 1)
+    stream: CsvStream
     if label not in columns:
-        return UnlabelledCsv(file, None, aside, known.features, trained)
-    return _with_labels_or_without(
-        trained,
-        lambda: CsvStream(file, None, label, aside, known.features, trained),
-        lambda: UnlabelledCsv(file, None, [*aside, f"{label}"], known.features, trained),
-    )
+        stream = UnlabelledCsv(file, None, aside, known.features, trained)
+    else:
+        stream = _with_labels_or_without(
+            trained and not learns,
+            lambda: CsvStream(file, None, label, aside, known.features, trained),
+            lambda: UnlabelledCsv(file, None, [*aside, f"{label}"], known.features, trained),
+        )
+    stream.matched = matched
+    return stream if learns else _told(stream)
+
+
+def _told(stream: Stream) -> Stream:
+    """The same, once it is said which columns are not those of the model."""
+    for told in () if stream.matched is None else stream.matched.told(stream.n_rows or 0):
+        warnings.warn(DataFileWarning(stream.name, told), stacklevel=1)
+    return stream
 
 
 def _least(known: Source) -> int:
@@ -235,6 +272,8 @@ def _open_table(
     label: str | None,
     encoder: TableEncoder | None,
     written: Mapping[str, Any] | None,
+    learns: bool,
+    ignore_extra: bool,
 ) -> Stream:
     """A table of any format, encoded as the model's rows were."""
     from kernbrook.streams.table_encoder import TableEncoder
@@ -244,7 +283,7 @@ def _open_table(
     if label is not None and label not in columns:
         raise UnknownNameError("column", label, columns)
     if known.encoder is not None:
-        encoder = TableEncoder.from_description(known.encoder)
+        encoder = known.made_encoder()
     elif known.features is not None:
         encoder = TableEncoder().begin(known.features)
     wanted = known.label if trained else "label"
@@ -254,27 +293,15 @@ def _open_table(
         encoder = (TableEncoder() if encoder is None else encoder).rewritten(**written)
 
     def opened(label: str | None, labelled: bool) -> TableStream:
-        return TableStream(records, encoder, label, labelled, width, trained)
+        return TableStream(records, encoder, label, labelled, width, trained, learns, ignore_extra)
 
     if label is None and not by_number:
         stream = opened(None, False)
     else:
         own = label or ("label" if "label" in columns else columns[-1])
         stream = _with_labels_or_without(
-            trained, lambda: opened(label, True), lambda: opened(own, False)
+            trained and not learns, lambda: opened(label, True), lambda: opened(own, False)
         )
     if source is None and stream.encoder.missing != "error":
         return TableStream(records, stream.encoder, label, stream.labelled, width)
-    return stream
-
-
-def _difference(expected: list[str], found: list[str]) -> str:
-    """How two lists of names differ but for their order, in words; empty where they do not."""
-    wanted_names, found_names = set(expected), set(found)  # a wide file has very many
-    for what, names in (
-        ("missing", [name for name in expected if name not in found_names]),
-        ("unknown", [name for name in found if name not in wanted_names]),
-    ):
-        if names:
-            return f"{what} {', '.join(map(repr, names[:5]))}{', ...' if len(names) > 5 else ''}"
-    return ""
+    return stream if learns else _told(stream)

@@ -21,10 +21,12 @@ from sklearn.base import clone
 from kernbrook.compiler.compiling import first_use
 from kernbrook.errors import KernbrookError
 from kernbrook.estimators.defaults import MANY
+from kernbrook.estimators.intervals import intervals_of
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.making import pool_of
 from kernbrook.estimators.outside import OutsideMachine
-from kernbrook.estimators.tasks import task_of
+from kernbrook.estimators.tasks import read, task_of
+from kernbrook.evaluation.measures import COVERAGE
 
 ROWS = 8  # that a trial learns at most
 
@@ -70,27 +72,33 @@ def few_rows(y: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def warm_up(
-    estimator: Any, X: Any, y: NDArray[Any], classes: Any = None, late: bool = False
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    classes: Any = None,
+    late: bool = False,
+    coverage: float | None = None,
 ) -> None:
     """A copy of one of our learners learns some rows: all that it runs on is compiled, and loaded.
 
     Where labels come late it predicts them, too. So does a copy of a model of another library. What
     else has `learn` passes as it is: it compiles nothing that we know of.
+
+    coverage : of its intervals, where they are wanted
     """
     if not isinstance(estimator, (OnlineMachine, OutsideMachine)):
         return
     trial, labels = _trial(estimator, classes)
     outside = isinstance(estimator, OutsideMachine)  # which may raise or warn of anything
     # The run itself will say it again.
-    with warnings.catch_warnings(), suppress(Exception if outside else KernbrookError):
+    refused = suppress(Exception if outside else KernbrookError)
+    with warnings.catch_warnings(), intervals_of(coverage), refused:
         if outside:
             warnings.simplefilter("ignore")
         for _ in range(2):  # the second time with support vectors
             trial.learn(X, y, **labels)
         if late:
-            trial.predict(X)
-            if hasattr(trial, "predict_interval"):
-                trial.predict_interval(X)
+            read(trial, X)
 
 
 def try_out(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> None:
@@ -103,9 +111,8 @@ def try_out(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> Non
         for i in range(X.shape[0]):
             trial.learn(X[i : i + 1], lambda x, i=i: y[i], **labels)
         trial.should_ask(X)
-        trial.predict(X)
-        if labels:
-            trial.decision_function(X)
+        with intervals_of(COVERAGE):
+            read(trial, X)
         if not sp.issparse(X):
             trial.learn_one(X[0], y[0])
             trial.predict_one(X[0])

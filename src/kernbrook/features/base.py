@@ -68,7 +68,7 @@ class Features(BaseEstimator):
         """The arrays of a map."""
         raise NotImplementedError
 
-    def widened(
+    def with_features(
         self, kernel: Kernel, arrays: Arrays, width: int, generator: np.random.Generator
     ) -> Arrays | None:
         """The arrays of a map of more inputs with the same features of rows that are 0 there.

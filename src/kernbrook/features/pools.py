@@ -50,7 +50,7 @@ def widen(held: Map, width: int, seed: int, index: int = 0) -> Map | None:
     """
     kernel, features = held.kernel, held.features
     generator = np.random.default_rng([seed, index, width])
-    arrays = features.widened(kernel, held.arrays(), width, generator)
+    arrays = features.with_features(kernel, held.arrays(), width, generator)
     return None if arrays is None else features.map(kernel, features, width, arrays)
 
 

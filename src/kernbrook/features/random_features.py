@@ -212,7 +212,7 @@ class RandomFeatures(Features):
         way = self.frequencies
         return {"frequencies": over_subsets(kernel, inputs, n, width, way, generator)}
 
-    def widened(
+    def with_features(
         self, kernel: Kernel, arrays: Arrays, width: int, generator: np.random.Generator
     ) -> Arrays | None:
         """Of all inputs, and kernels that are products over them."""

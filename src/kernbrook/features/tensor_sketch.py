@@ -107,7 +107,7 @@ class TensorSketch(Features):
         buckets = generator.integers(int(self.n_components), size=shape)
         return {"buckets": buckets, "signs": generator.choice([-1.0, 1.0], size=shape)}
 
-    def widened(
+    def with_features(
         self, kernel: Kernel, arrays: Arrays, width: int, generator: np.random.Generator
     ) -> Arrays | None:
         drawn, kernel = self.draw(kernel, width, generator), without_constant(kernel)[0]

@@ -99,13 +99,14 @@ class Step:
     Attributes
     ----------
     kind : class of an empty NamedTuple, for which `kernbrook.numerics.values.fill` is implemented
-    channel : INNER, SQUARED or MANHATTAN of `kernbrook.numerics.plan`
+    channel : INNER, SQUARED or MANHATTAN of `kernbrook.numerics.plan`; or a kernel that is called,
+        once for all steps that read its values
     parameter, offset, power : numbers that `fill` is given
     reach : squared distance from which on the kernel is exactly 0; of the channel SQUARED only
     """
 
     kind: type[Any]
-    channel: int
+    channel: Any
     parameter: float = 0.0
     offset: float = 0.0
     power: int = 1

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from kernbrook.checks import Number, Whole, check
-from kernbrook.kernels.base import Kernel, Matrix, Values, dense, number
-from kernbrook.kernels.polynomial import LARGEST_DEGREE
+from kernbrook.compiler.compiling import njit
+from kernbrook.kernels.base import Kernel, Matrix, Step, Values, dense, number
+from kernbrook.kernels.planning import Layout
+from kernbrook.kernels.polynomial import LARGEST_DEGREE, Linear
+from kernbrook.numerics.values import fill, raise_to
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,35 @@ class NormalizedPolynomial(Kernel):
         check(self)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
-        X, Z = dense(X), dense(Z)
-        own, other = (self.shortening(np.einsum("ij,ij->i", A, A)) for A in (X, Z))
-        return np.power((X @ Z.T + self.offset) * (own[:, None] * other), float(self.degree))
+        return np.power(Cosine(self.offset)(X, Z), float(self.degree))
 
-    def shortening(self, norms: Values) -> Values:
+    def step(self) -> Step:
+        return Step(PowerStep, Cosine(self.offset), power=self.degree)
+
+    def __str__(self) -> str:
+        cosine = str(Cosine(self.offset))
+        return cosine if self.degree == 1 else f"({cosine})^{self.degree}"
+
+
+@dataclass(frozen=True)
+class Cosine(Kernel):
+    """The cosine of the angle between x and z, to each of which sqrt(offset) was added."""
+
+    by_threads = True
+
+    offset: float
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Values:
+        X, Z = dense(X), dense(Z)
+        own, other = (self._shortening(np.einsum("ij,ij->i", A, A)) for A in (X, Z))
+        return (X @ Z.T + self.offset) * (own[:, None] * other)
+
+    def between(self, points: Any, rows: Any, out: Values) -> None:
+        products = rows.pairs(_inner_products(), points)[0]
+        own, others = self._shortening(points.norms), self._shortening(rows.norms)
+        cosines(products, self.offset, own, others, out)
+
+    def _shortening(self, norms: Values) -> Values:
         """(n,) factors that give examples with squared norms, (n,), and the offset length 1."""
         lengths = np.sqrt(norms + self.offset)
         return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
@@ -66,5 +94,30 @@ class NormalizedPolynomial(Kernel):
     def __str__(self) -> str:
         bare, more = ("x.z", "x.x", "z.z"), number(self.offset)
         xz, xx, zz = bare if self.offset == 0 else (f"({one} + {more})" for one in bare)
-        cosine = f"{xz} / sqrt({xx} {zz})"
-        return cosine if self.degree == 1 else f"({cosine})^{self.degree}"
+        return f"{xz} / sqrt({xx} {zz})"
+
+
+@njit(cache=True, nogil=True)
+def cosines(products, offset, own, others, out):
+    """out = (products + offset) times both factors of a pair, (n,) and (b,); (n, b) in and out."""
+    for s in range(np.uintp(out.shape[0])):
+        for j in range(np.uintp(out.shape[1])):
+            out[s, j] = (products[s, j] + offset) * (own[s] * others[j])
+
+
+class PowerStep(NamedTuple):
+    """source^power."""
+
+
+@fill.of(PowerStep)
+def _fill(kind, source, values, lo, hi, parameter, offset, power):
+    for j in range(lo, hi):
+        values[0, j] = source[j]
+    raise_to(values, lo, hi, power)
+    return True
+
+
+@cache
+def _inner_products() -> Layout:
+    """x . z alone, of 64 bits."""
+    return Layout([Linear()])

@@ -142,14 +142,20 @@ class Layout:
         }
 
     def _step(self, kernel: Kernel) -> Step:
-        """The kernel's step; a kernel that has none joins those given."""
+        """The kernel's step; a kernel that has none joins those given, as one that a step reads."""
         step = kernel.step()
-        if step is not None:
-            _check_step(kernel, step, self._maker.family)
-            return step
+        if step is None:
+            return Step(GivenStep, self._called(kernel))
+        _check_step(kernel, step, self._maker.family)
+        if isinstance(step.channel, Kernel):
+            return replace(step, channel=self._called(step.channel))
+        return step
+
+    def _called(self, kernel: Kernel) -> int:
+        """The channel of a kernel that is called."""
         what = what_of(kernel)
         self._given.setdefault(what, kernel)
-        return Step(GivenStep, FIRST_GIVEN + list(self._given).index(what))
+        return FIRST_GIVEN + list(self._given).index(what)
 
 
 def what_of(kernel: Kernel) -> Any:

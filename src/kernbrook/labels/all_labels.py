@@ -1,15 +1,15 @@
-"""Every label."""
+"""AllLabelsRule label."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from kernbrook.engine.verbs import wants
-from kernbrook.labels.base import Policy
+from kernbrook.labels.base import Policy, Wanted
 
 
 class AllLabels(Policy):
-    """Every label is asked for.
+    """AllLabelsRule label is asked for.
 
     Examples
     --------
@@ -19,19 +19,19 @@ class AllLabels(Policy):
 
     asks = False
 
-    def why(self) -> str:
-        """Why it asks, in words."""
+    def why(self, row: Wanted) -> str:
+        """Why it wants the label of a row, in words."""
         return "it asks about every row"
 
-    def rule(self) -> Every:
+    def rule(self) -> AllLabelsRule:
         """The parameters as compiled code reads them."""
-        return Every()
+        return AllLabelsRule()
 
 
-class Every(NamedTuple):
+class AllLabelsRule(NamedTuple):
     """Nothing to know."""
 
 
-@wants.of(Every)
+@wants.of(AllLabelsRule)
 def _wants_every(policy, progress, opinions):
     return True, 0.0

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from kernbrook.checks import NON_NEGATIVE, OneOf, Whole
 from kernbrook.engine.progress import ASKED, SKIPPED
 from kernbrook.engine.verbs import wants
-from kernbrook.labels.base import Policy
+from kernbrook.labels.base import Policy, Wanted, waited
 from kernbrook.labels.opinions import spread, views, weights_in_use
 
 
@@ -60,20 +60,17 @@ class Disagreement(Policy):
         self.weights = weights
         self.compared = compared
 
-    def why(self) -> str:
-        """Why it asks, in words."""
-        return (
-            f"its experts differ by more than {self.threshold:.3g}, or it did not ask about the "
-            f"last {self.window}"
-        )
+    def why(self, row: Wanted) -> str:
+        """Why it wants the label of a row, in words."""
+        return waited(row.passed) if row.passed >= self.window else "its experts differ about it"
 
-    def rule(self) -> Spread:
+    def rule(self) -> DisagreementRule:
         """The parameters as compiled code reads them."""
         weigh_all, compare_all = self.weights == "all", self.compared == "all"
-        return Spread(self.threshold, self.window, weigh_all, compare_all)
+        return DisagreementRule(self.threshold, self.window, weigh_all, compare_all)
 
 
-class Spread(NamedTuple):
+class DisagreementRule(NamedTuple):
     """threshold, window : as for `Disagreement`; weigh_all, compare_all : not only those in use."""
 
     threshold: float
@@ -82,7 +79,7 @@ class Spread(NamedTuple):
     compare_all: bool
 
 
-@wants.of(Spread)
+@wants.of(DisagreementRule)
 def _wants_where_spread(policy, progress, opinions):
     weights, total = weights_in_use(progress, opinions)
     compared = progress.used.copy()

@@ -9,7 +9,7 @@ from kernbrook.checks import NON_NEGATIVE, Number, Whole
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import ASKED, ROUND, SKIPPED
 from kernbrook.engine.verbs import note_error, note_round, wants
-from kernbrook.labels.base import Policy
+from kernbrook.labels.base import Policy, Wanted, waited
 from kernbrook.labels.opinions import spread, views, weights_in_use
 
 
@@ -58,19 +58,18 @@ class LabelBudget(Policy):
         self.memory = memory
         self.gain = gain
 
-    def why(self) -> str:
-        """Why it asks, in words."""
-        return (
-            "its recent mistakes or the differences of its experts are large, or it did not ask "
-            f"about the last {self.window}; of all labels it asks for {100 * self.rate:.3g} %"
-        )
+    def why(self, row: Wanted) -> str:
+        """Why it wants the label of a row, in words."""
+        if row.passed >= self.window:
+            return waited(row.passed)
+        return "its experts differ about it, or it was wrong of late"
 
-    def rule(self) -> Within:
+    def rule(self) -> LabelBudgetRule:
         """The parameters as compiled code reads them."""
-        return Within(self.rate, self.window, self.memory, self.gain)
+        return LabelBudgetRule(self.rate, self.window, self.memory, self.gain)
 
 
-class Within(NamedTuple):
+class LabelBudgetRule(NamedTuple):
     """rate, window, memory, gain : as for `LabelBudget`.
 
     `progress.asking` holds a running mean of squared errors; sums so far of it, and of the variance
@@ -94,7 +93,7 @@ def worth(state, variance, rounds):
     return 0.5 * rounds * value
 
 
-@wants.of(Within)
+@wants.of(LabelBudgetRule)
 def _wants_within(policy, progress, opinions):
     weights, total = weights_in_use(progress, opinions)
     variance, _ = spread(weights, total, progress.used, views(opinions))
@@ -109,13 +108,13 @@ def _wants_within(policy, progress, opinions):
     return due or worth(progress.asking, variance, rounds) > threshold, variance
 
 
-@note_round.of(Within)
+@note_round.of(LabelBudgetRule)
 def _note_round(policy, progress, variance):
     progress.asking[1] += progress.asking[0]
     progress.asking[2] += variance
 
 
-@note_error.of(Within)
+@note_error.of(LabelBudgetRule)
 def _note_error(policy, progress, error):
     if progress.counters[ASKED] > 0:
         asking = progress.asking

@@ -7,9 +7,11 @@ from typing import ClassVar, NamedTuple
 from kernbrook.checks import POSITIVE
 from kernbrook.engine.progress import ASKED, ROUND, SEED
 from kernbrook.engine.verbs import wants
-from kernbrook.labels.base import Policy
+from kernbrook.labels.base import Policy, Wanted
 from kernbrook.labels.opinions import lead, views, weights_in_use
 from kernbrook.numerics.draws import DRAW_LABEL, PURPOSE, uniform
+
+CLOSE = 1.5  # how many times as probable the first of two classes is that are called close
 
 
 class MarginSampling(Policy):
@@ -39,25 +41,25 @@ class MarginSampling(Policy):
     def __init__(self, smoothing: float = 0.2):
         self.smoothing = smoothing
 
-    def why(self) -> str:
-        """Why it asks, in words."""
-        return (
-            "by chance: always where the classes are equal, every second time where they are "
-            f"{self.smoothing:.3g} apart, seldom where they are far apart"
-        )
+    def why(self, row: Wanted) -> str:
+        """Why it wants the label of a row, in words."""
+        (first, chance), (second, less) = row.chances[:2]
+        if chance <= CLOSE * less:
+            return f"{first} and {second} are close"
+        return "by chance: the surer it is, the seldomer it asks"
 
-    def rule(self) -> Close:
+    def rule(self) -> MarginRule:
         """The parameters as compiled code reads them."""
-        return Close(self.smoothing)
+        return MarginRule(self.smoothing)
 
 
-class Close(NamedTuple):
+class MarginRule(NamedTuple):
     """smoothing : the margin at which every second label is asked."""
 
     smoothing: float
 
 
-@wants.of(Close)
+@wants.of(MarginRule)
 def _wants_where_close(policy, progress, opinions):
     """Cesa-Bianchi, Gentile, Zaniboni (2006), figure 1."""
     weights, total = weights_in_use(progress, opinions)

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from kernbrook.compiler.compiling import njit
-from kernbrook.engine.losses import HINGE, MISTAKES
-from kernbrook.numerics.classes import winner
+from kernbrook.engine.loss_codes import HINGE, MISTAKES
+from kernbrook.numerics.scores_of_classes import winner
 
 
 @njit(cache=True, nogil=True)

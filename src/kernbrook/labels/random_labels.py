@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 from kernbrook.checks import Number
 from kernbrook.engine.progress import ASKED, ROUND, SEED
 from kernbrook.engine.verbs import wants
-from kernbrook.labels.base import Policy
+from kernbrook.labels.base import Policy, Wanted
 from kernbrook.numerics.draws import DRAW_LABEL, PURPOSE, uniform
 
 
@@ -29,22 +29,22 @@ class RandomLabels(Policy):
     def __init__(self, rate: float = 0.5):
         self.rate = rate
 
-    def why(self) -> str:
-        """Why it asks, in words."""
+    def why(self, row: Wanted) -> str:
+        """Why it wants the label of a row, in words."""
         return f"by chance: of all rows it asks about {100 * self.rate:.3g} %"
 
-    def rule(self) -> AtRandom:
+    def rule(self) -> RandomLabelsRule:
         """The parameters as compiled code reads them."""
-        return AtRandom(self.rate)
+        return RandomLabelsRule(self.rate)
 
 
-class AtRandom(NamedTuple):
+class RandomLabelsRule(NamedTuple):
     """rate : share of the labels."""
 
     rate: float
 
 
-@wants.of(AtRandom)
+@wants.of(RandomLabelsRule)
 def _wants_at_random(policy, progress, opinions):
     counters = progress.counters
     draw = uniform(counters[SEED], counters[ROUND], DRAW_LABEL * PURPOSE)

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from kernbrook.checks import NON_NEGATIVE, Whole
 from kernbrook.engine.progress import ASKED, SKIPPED
 from kernbrook.engine.verbs import wants
-from kernbrook.labels.base import Policy
+from kernbrook.labels.base import Policy, Wanted, waited
 from kernbrook.labels.opinions import weights_in_use
 
 
@@ -38,26 +38,23 @@ class VarianceSampling(Policy):
         self.threshold = threshold
         self.window = window
 
-    def why(self) -> str:
-        """Why it asks, in words."""
-        return (
-            f"it has seen little like this, a variance above {self.threshold:.3g}, or it did not "
-            f"ask about the last {self.window}"
-        )
+    def why(self, row: Wanted) -> str:
+        """Why it wants the label of a row, in words."""
+        return waited(row.passed) if row.passed >= self.window else "it has seen little like it"
 
-    def rule(self) -> Uncertain:
+    def rule(self) -> VarianceRule:
         """The parameters as compiled code reads them."""
-        return Uncertain(self.threshold, self.window)
+        return VarianceRule(self.threshold, self.window)
 
 
-class Uncertain(NamedTuple):
+class VarianceRule(NamedTuple):
     """threshold, window : as for `VarianceSampling`."""
 
     threshold: float
     window: int
 
 
-@wants.of(Uncertain)
+@wants.of(VarianceRule)
 def _wants_where_uncertain(policy, progress, opinions):
     weights, total = weights_in_use(progress, opinions)
     variance = math.inf

@@ -15,8 +15,8 @@ from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.gram.points import Floats
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL
-from kernbrook.numerics.classes import add_step, copies
 from kernbrook.numerics.projection import gather, project, reduce
+from kernbrook.numerics.scores_of_classes import add_step, copies
 from kernbrook.numerics.upkeep import keep, scale, square_of
 
 

@@ -11,7 +11,7 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
-from kernbrook.numerics.classes import copies
+from kernbrook.numerics.scores_of_classes import copies
 from kernbrook.numerics.upkeep import cheapest
 
 

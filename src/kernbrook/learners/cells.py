@@ -267,7 +267,7 @@ class Growing:
             raise InputError("table: expected no sum of squares below 0")
         check_levels(held.levels)
 
-    def grown(self, before: Held, spread: Spread) -> Held:
+    def with_classes(self, before: Held, spread: Spread) -> Held:
         """What was learned of fewer classes: weights go over; leaves begin to collect anew."""
         matrix = spread.coefficients.astype(np.float32)
         table = folded(before.table, self._cells)

@@ -11,7 +11,7 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import errs
-from kernbrook.numerics.classes import add_step, copies
+from kernbrook.numerics.scores_of_classes import add_step, copies
 from kernbrook.numerics.upkeep import oldest, scale, square_of
 
 

@@ -12,11 +12,12 @@ from sklearn.base import BaseEstimator
 from kernbrook.checks import NON_NEGATIVE, POSITIVE, Number, OneOf, Or, Whole, or_none
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, descend_together
-from kernbrook.engine.verbs import after_label, descend, expand, predict
+from kernbrook.engine.verbs import Change, after_label, descend, expand, fit_in, predict
 from kernbrook.errors import InputError
 from kernbrook.features.base import MAP, Floats
 from kernbrook.learners.steps import product, sign_of
-from kernbrook.numerics.classes import log_loss
+from kernbrook.numerics.scores_of_classes import log_loss
+from kernbrook.numerics.upkeep import oldest, scale, score_slots
 from kernbrook.numerics.zero import ZERO
 
 LOSSES = ("squared", "logistic", "hinge", "epsilon-insensitive")
@@ -50,7 +51,8 @@ class GradientDescent(BaseEstimator):
         The space in which it learns, of fixed size. "auto": 50 random frequencies for kernels of
         x - z, all products of features for polynomials. None: f is a sum over all examples.
     budget : int or None, where features is None
-        f is a sum over the last so many examples with labels: those before have shrunk most.
+        f is a sum over the last so many examples that were learned from: those before have shrunk
+        most.
     restart : int or None, on features only
         After every so many labels all that was learned is forgotten, and t begins at 1 again.
 
@@ -107,7 +109,18 @@ class GradientDescent(BaseEstimator):
         """What it learns in."""
         if self.features is not None:
             return "features"
-        return "expansion" if self.budget is None else "window"
+        return "expansion" if self.budget is None else "slots"
+
+    spare = 0
+    remembers = False
+
+    def slots(self) -> int | None:
+        """The budget."""
+        return None if self.budget is None else int(self.budget)
+
+    def keeps(self, rule: Any) -> set[str]:
+        """What slots hold beside coefficients and points: nothing."""
+        return set()
 
     @property
     def of_classes(self) -> bool:
@@ -216,9 +229,12 @@ def root_step(rule, square, number):
 # -- on kernel expansions --------------------------------------------------------------------------
 
 
-@expand.of(GradientRule)
-def _expand(rule, seen, scores, sizes, change):
-    """Kivinen, Smola, Williamson (2004)."""
+@njit(cache=True, nogil=True)
+def gradient_change(rule, seen, scores, sizes, change):
+    """Coefficients of an example, (c,) out, and the factor for all others.
+
+    Kivinen, Smola, Williamson (2004).
+    """
     step = rule.step
     if rule.schedule == BY_ROOT:
         step = root_step(rule, seen.diagonal, seen.clock.number)
@@ -227,6 +243,26 @@ def _expand(rule, seen, scores, sizes, change):
         if change[c] != 0.0:
             change[c] = -step * seen.weight * change[c]
     return 1.0 - 2.0 * step * rule.regularization
+
+
+@expand.of(GradientRule)
+def _expand(rule, seen, scores, sizes, change):
+    return gradient_change(rule, seen, scores, sizes, change)
+
+
+@fit_in.of(GradientRule)
+def _fit_in(rule, slots, seen, rows):
+    """The example takes the place of the oldest one, even where its loss is 0."""
+    classes, budget = slots.alpha.shape
+    scores, sizes, change = np.empty(classes), np.empty(classes), np.zeros(classes)
+    score_slots(slots, rows[0], scores, sizes)
+    shrink, filled = gradient_change(rule, seen, scores, sizes, change), slots.filled[0]
+    if shrink != 1.0:
+        scale(slots.alpha, filled, shrink)
+    slot = filled if filled < budget else oldest(slots.born, filled)
+    for c in range(classes):
+        slots.alpha[c, slot] = change[c]
+    return Change(slot, 1.0, 0.0)
 
 
 # -- on features -----------------------------------------------------------------------------------

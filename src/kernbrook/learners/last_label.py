@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
+from kernbrook.engine.store_verbs import learn, score
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, read
 from kernbrook.engine.uniting import Apart
-from kernbrook.engine.verbs import learn, score
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array
 from kernbrook.learners.without_kernel import WithoutKernel
@@ -76,28 +76,27 @@ class LastLabels(Store):
     """Of one expert; it stands alone."""
 
     def __init__(self, first: int, setting: Setting):
-        self.setting, self.experts, self.together = setting, np.array([first]), 4096
+        self.setting, self.experts, self.block_rows = setting, np.array([first]), 4096
 
     def begin(self) -> Last:
         return Last(np.full(1, np.nan), self.experts)
 
-    def prepare(self, state: Last, rows: Rows, progress: Progress, raw: Any) -> Pass:
+    def prepare(self, state: Last, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         after = Last(state.label.copy(), state.expert)
 
         def finish(board: Board, asked: Flags) -> Last:
             return after
 
-        return Pass((after,), 1, finish)
+        return Prepared((after,), 1, finish)
 
-    def reading(self, state: Last, rows: Rows, raw: Any) -> Pass:
+    def reading(self, state: Last, rows: Rows, raw: Any) -> Prepared:
         return self.prepare(state, rows, None, raw)  # type: ignore[arg-type]
 
     def arrays(self, state: Last) -> dict[str, NDArray[Any]]:
         return {"label": state.label}
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Last:
-        check_array("label", arrays.get("label"), (1,), np.float64)
-        return Last(arrays["label"], self.experts)
+        return Last(check_array("label", arrays.get("label"), (1,), np.float64), self.experts)
 
     def check(self, state: Last, progress: Progress) -> None:
         label, classes = state.label[0], max(self.setting.scores, 2)
@@ -105,7 +104,9 @@ class LastLabels(Store):
         if not (np.isnan(label) or known):
             raise InputError(f"label: expected one that there is, got {label:g}")
 
-    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+    def with_classes(
+        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
+    ) -> dict[str, NDArray[Any]]:
         label = arrays["label"][0]
         if np.isnan(label):
             return dict(arrays)
@@ -115,7 +116,7 @@ class LastLabels(Store):
             place = int(np.argmax(spread.origin == label))
         return {"label": np.array([float(place)])}
 
-    def united(self, apart: Apart) -> Last:
+    def merged(self, apart: Apart) -> Last:
         known = [one.label for one in apart.each if not np.isnan(one.label[0])]
         return Last((known or [apart.before.label])[-1].copy(), self.experts)
 

@@ -84,7 +84,7 @@ class LinearContent:
             raise InputError("table: expected no sum of squares below 0")
         check_levels(held.levels)
 
-    def grown(self, before: Held, spread: Spread) -> Held:
+    def with_classes(self, before: Held, spread: Spread) -> Held:
         """What was learned of fewer classes."""
         matrix = spread.coefficients.astype(np.float32)
         weights = before.table[:, :-1] @ matrix

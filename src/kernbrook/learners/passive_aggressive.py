@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from kernbrook.checks import POSITIVE, Flag, OneOf
 from kernbrook.engine.verbs import expand
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
-from kernbrook.numerics.classes import add_step, copies
+from kernbrook.numerics.scores_of_classes import add_step, copies
 
 VARIANTS = ("PA", "PA-I", "PA-II")
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from kernbrook.checks import OneOf
 from kernbrook.engine.verbs import expand
 from kernbrook.learners.steps import errs
-from kernbrook.numerics.classes import add_step
+from kernbrook.numerics.scores_of_classes import add_step
 
 TIES = ("margin", "label")
 

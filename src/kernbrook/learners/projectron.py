@@ -12,8 +12,8 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, errs, hinge_loss
-from kernbrook.numerics.classes import add_step, copies
 from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce
+from kernbrook.numerics.scores_of_classes import add_step, copies
 from kernbrook.numerics.zero import zero_or
 
 

@@ -11,8 +11,8 @@ from kernbrook.errors import InputError
 from kernbrook.learners.bpas import replace_cheapest
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss
-from kernbrook.numerics.classes import add_step, copies
 from kernbrook.numerics.draws import DRAW_ADMISSION, PURPOSE, uniform
+from kernbrook.numerics.scores_of_classes import add_step, copies
 
 
 class SparsePA(Budgeted):

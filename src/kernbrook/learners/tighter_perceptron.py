@@ -10,7 +10,7 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import errs
-from kernbrook.numerics.classes import add_step
+from kernbrook.numerics.scores_of_classes import add_step
 from kernbrook.numerics.zero import ZERO
 
 

@@ -253,38 +253,3 @@ def lay_across(source, first, n, target, column):
                 target[j, column + one] = source[first + one, j]
             j += _ONE
         i += step
-
-
-@intrinsic
-def add_powers_of_four(typing_context, bases, rows, weights, first, sums):
-    """sums[e - 1, j] += the sum over four rows of weights[a] bases[rows[a], j]^e, e = 1, 2, ...
-
-    j = first .. first + WIDTH - 1, for which there must be room
-
-    bases, sums : (m, b) and (top, b)
-    rows, weights : four unsigned ints, four floats
-    """
-    _check_order(bases, sums)
-    signature = types.void(
-        bases, types.UniTuple(types.uintp, 4), types.UniTuple(types.float64, 4), types.uintp, sums
-    )
-
-    def generate(context, builder, signature, arguments):
-        bases, sums = _arrays(context, builder, signature, arguments, 0, 4)
-        rows, weights = (cgutils.unpack_tuple(builder, arguments[i], 4) for i in (1, 2))
-        first = arguments[3]
-        base = [builder.load(_place(builder, bases, row, first), align=WIDTH) for row in rows]
-        terms = [cgutils.alloca_once_value(builder, _spread(builder, one)) for one in weights]
-        with cgutils.for_range(builder, builder.extract_value(sums.shape, 0), intp=_INT) as loop:
-            new = [
-                builder.fmul(builder.load(term), one) for term, one in zip(terms, base, strict=True)
-            ]
-            for value, term in zip(new, terms, strict=True):
-                builder.store(value, term)
-            pairs = builder.fadd(new[0], new[1]), builder.fadd(new[2], new[3])
-            where = _place(builder, sums, loop.index, first)
-            total = builder.fadd(builder.load(where, align=WIDTH), builder.fadd(*pairs))
-            builder.store(total, where, align=WIDTH)
-        return context.get_dummy_value()
-
-    return signature, generate

@@ -1,4 +1,4 @@
-"""Upkeep of slots: which one makes room, shrinking, keeping some. Shared by the learners."""
+"""Slots: their scores, which one makes room, shrinking, keeping some. Shared by the learners."""
 
 import numpy as np
 
@@ -6,8 +6,32 @@ from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.arithmetic import bits_float, float_bits
 from kernbrook.numerics.draws import DRAW_REMOVAL, PURPOSE, uniform
+from kernbrook.numerics.zero import zero_or
 
 GREATEST = np.iinfo(np.int64).max
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+def dot(alpha, filled, row):
+    """(sum, size) of alpha[s] * row[s] over the slots in use, in an order fixed by their number."""
+    total, size = 0.0, 0.0
+    for s in range(filled):
+        term = alpha[s] * row[s]
+        total += term
+        size += abs(term)
+    return total, size
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def score_slots(slots, row, scores, sizes):
+    """Scores and the sizes of their terms, (c,) each out, of an expert on an example.
+
+    row : (B,) kernel values of the slots with the example
+    """
+    scale, filled = slots.scale[0], slots.filled[0]
+    for c in range(slots.alpha.shape[0]):
+        total, size = dot(slots.alpha[c], filled, row)
+        scores[c], sizes[c] = scale * zero_or(total, size), scale * size
 
 
 @njit(cache=True, nogil=True)

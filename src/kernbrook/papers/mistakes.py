@@ -13,7 +13,7 @@ from kernbrook.evaluation.records import Row
 from kernbrook.evaluation.significance import best_rows
 from kernbrook.papers.orders import Runs
 from kernbrook.papers.published import ERROR, SECONDS, SUPPORT, Job, PrintedRow, names_of
-from kernbrook.reports.comparison import STAR_NOTE, STAR_NOTE_ALONE
+from kernbrook.reports.forms import STAR_NOTE, STAR_NOTE_ALONE
 from kernbrook.reports.table import Table, of_cells
 from kernbrook.results import Cell, Estimate, Results
 

@@ -139,12 +139,17 @@ def check_trivial(
     if not is_count(asked):
         raise InputError(f"labels_asked_: expected an integer from 0, got {shown(asked)}")
     if isinstance(estimator, TrivialRegressor):
-        total = learned["total_"]
+        total, first, squares = (learned[name] for name in ("total_", "first_", "squares_"))
         numbers = type(total) is type(last) is float and abs(last) < LARGEST
         if not (numbers and abs(total) <= asked * LARGEST):
             raise InputError(
                 f"total_, last_: expected a sum of {asked} labels and the last of them, got "
                 f"{shown(total)} and {shown(last)}"
+            )
+        if not (type(first) is type(squares) is float and abs(first) < LARGEST and squares >= 0):
+            raise InputError(
+                "first_, squares_: expected the first label and a sum of squares, got "
+                f"{shown(first)} and {shown(squares)}"
             )
         return
     classes, counts = learned["classes_"], learned["counts_"]

@@ -31,7 +31,6 @@ from safetensors.numpy import save as as_bytes
 
 from kernbrook.atomic import write_bytes
 from kernbrook.checks import shown
-from kernbrook.engine.horizons import state as horizons
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError
 from kernbrook.estimators.classifier import OnlineMKClassifier
@@ -294,7 +293,7 @@ def _write_run(estimator: OnlineMachine, run: Model, writer: Writer) -> dict[str
         raise InputError("save: scaling was changed after learning had begun; set it back")
     arrays = estimator.state()
     with within("save: "):
-        _hold(twin, arrays)
+        twin.restore(arrays)
     for name, array in arrays.items():
         writer.tensor(array, name)
     return {"width": int(run.setting.width), "sparse": bool(run.sparse)}
@@ -313,26 +312,9 @@ def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
     check_fitted(vars(estimator), width)
     check_sizes(estimator, width, sparse, reader)
     made = estimator._new_run(width, sparse, 0)
-    _hold(made, reader.tensors)
+    made.restore(reader.tensors)
     estimator._run, estimator.kernels_ = made, made.kernels
     reader.used.update(estimator.state())
-
-
-def _hold(run: Model, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Go on from `state()` of an estimator; InputError where learning cannot have led to it."""
-    run.restore(arrays)
-    run.scaler.restore(arrays)
-    own = {name: arrays.get(f"calibration.{name}") for name in run.calibration.arrays()}
-    with within("calibration."):
-        run.calibration.restore(own)
-    run.calibration.rounds = run.rounds
-    if run.horizons is not None:
-        far = {
-            k.removeprefix("horizons."): v for k, v in arrays.items() if k.startswith("horizons.")
-        }
-        with within("horizons."):
-            horizons.restore(run.horizons, run, far)
-    run.verify()
 
 
 def _kind(name: str) -> type[Any]:

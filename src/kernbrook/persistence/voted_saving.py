@@ -11,13 +11,13 @@ from kernbrook.checks import is_number, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.voted import VotedClassifier, VotedKernelClassifier
 from kernbrook.estimators.voted_grid import VotedKernelClassifierCV
-from kernbrook.gram.points import SupportVectors, check_array, check_range, within
+from kernbrook.gram.points import SupportVectors, check_array, within
 from kernbrook.kernels import Kernel, Linear
 from kernbrook.persistence.encoding import Reader, Writer, expect
 from kernbrook.persistence.file_checks import check_classes, is_count
 from kernbrook.voted import Examples
-from kernbrook.voted.examples import LARGEST
 from kernbrook.voted.expansion import Expansion
+from kernbrook.voted.pool import LARGEST
 
 ROUNDING = 1e-9  # of what a solver finds
 
@@ -31,8 +31,8 @@ def write_expansion(model: VotedClassifier, writer: Writer) -> dict[str, Any]:
         "numbers": found.support.astype(np.int64),
         "coefficients": found.coefficients.reshape(q, p * c),
     }
-    if not found.points.are_objects:
-        arrays["norms"] = found.points.norms
+    if found.points.rows is not None:
+        arrays["norms"] = found.points.rows.norms
     if sp.issparse(items):
         indices, indptr = items.indices.astype(np.int64), items.indptr.astype(np.int64)
         arrays.update(data=items.data, indices=indices, indptr=indptr)
@@ -72,8 +72,6 @@ def read_expansion(model: VotedClassifier, body: dict[str, Any], reader: Reader)
     else:
         items = objects
     points = Examples(items)
-    if not points.are_objects:
-        check_range(points.norms)
     coefficients = reader.array("support.coefficients")
     check_array("support.coefficients", coefficients, (len(points), columns), np.float64)
     if not (np.abs(coefficients) < LARGEST).all():  # or sums of them are no numbers

@@ -12,6 +12,7 @@ from kernbrook.reports.as_json import (
     ranking_json,
     results_json,
 )
+from kernbrook.reports.bars import Bars
 from kernbrook.reports.comparison import (
     comparison_page,
     comparison_table,
@@ -24,8 +25,16 @@ from kernbrook.reports.page import Page, Section, write_page
 from kernbrook.reports.plot import Line, Panel, Plot, draw
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.terminal import below_each_other, rendered
+from kernbrook.reports.why import (
+    explanation_json,
+    explanation_table,
+    importance_json,
+    importance_table,
+    why_page,
+)
 
 __all__ = [
+    "Bars",
     "Column",
     "Line",
     "Page",
@@ -40,11 +49,16 @@ __all__ = [
     "comparisons_json",
     "comparisons_page",
     "draw",
+    "explanation_json",
+    "explanation_table",
+    "importance_json",
+    "importance_table",
     "ranking_json",
     "ranking_table",
     "rendered",
     "results_json",
     "verdict",
+    "why_page",
     "write_page",
     "write_report",
 ]

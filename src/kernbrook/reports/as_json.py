@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kernbrook.evaluation.ranking import Ranking
-    from kernbrook.evaluation.records import Comparison, History, Record, Row
+    from kernbrook.evaluation.records import Comparison, Record, Row
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
     """A comparison as plain values that `json.dumps(..., allow_nan=False)` takes.
 
     Errors are mistakes in per cent, or mean squared errors as they are where `task` is
-    "regression". Standard deviations have ddof = 1 and are None with one run. A number that is not
-    finite becomes None.
+    "regression"; coverage is a share. `best` goes by `measure`. Standard deviations have ddof = 1
+    and are None with one run. A number that is not finite becomes None.
 
     Parameters
     ----------
@@ -31,11 +31,12 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
     Returns
     -------
-    dict with the keys data, task, n_rows, n_features, permutations, best,
+    dict with the keys data, task, n_rows, n_features, permutations, measure, best,
     left_out, manifest and rows
     """
     names = ("data", "task", "n_rows", "n_features", "permutations", "best", "left_out", "manifest")
     result = {name: plain(getattr(comparison, name)) for name in names}
+    result["measure"] = comparison.by
     result["rows"] = [plain(_row(row)) for row in comparison.rows]
     return result
 
@@ -138,19 +139,29 @@ def _row(row: Row) -> dict[str, Any]:
     for name in ("labels_asked", "seconds"):
         result[f"{name}_mean"] = Estimate.of(row.values(name)).mean
     scale = 100.0 if row.task == "classification" else 1.0
-    result["history"] = _mean_history([run.history for run in row.runs], scale)
+    result["measures"] = {}
+    for name in row.measures:
+        one = Estimate.of(row.errors if name == "error" else row.measured(name))
+        result["measures"][name] = {"mean": one.mean, "std": one.std}
+    result["history"] = _mean_history(row, scale)
     result["runs"] = [_run(run, scale) for run in row.runs]
     return result | row.horizons()
 
 
-def _mean_history(histories: Sequence[History], scale: float) -> dict[str, Any]:
+def _mean_history(row: Row, scale: float) -> dict[str, Any]:
     """The means over the runs, at the rounds that all of them share."""
+    histories = [run.history for run in row.runs]
     first = histories[0]
     result: dict[str, Any] = {"rounds": first.rounds, "kernels": first.kernels}
     names = ("error", "n_support_stored", "n_support_active", "labels_asked", "kernel_weights")
     for name in names:
         means = np.mean([getattr(history, name) for history in histories], axis=0)
         result[name] = scale * means if name == "error" else means
+    result["measures"] = {
+        name: np.mean([history.measures[name] for history in histories], axis=0)
+        * (scale if name == "error" else 1.0)
+        for name in row.measures
+    }
     return result
 
 
@@ -158,6 +169,7 @@ def _run(run: Record, scale: float) -> dict[str, Any]:
     names = ("n_support_stored", "n_support_active", "labels_asked", "seconds")
     return {
         "error": scale * run.error,
+        "measures": {k: scale * v if k == "error" else v for k, v in run.measures.items()},
         **{name: getattr(run, name) for name in names},
         "kernel_weights": run.history.kernel_weights[-1],
     }

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import math
 from os import PathLike
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kernbrook.errors import InputError
+from kernbrook.evaluation.measures import DEFAULT, OF_SIZES, shortfall
+from kernbrook.reports.forms import (
+    BEST,
+    MEANING,
+    NAMES,
+    OVER_TIME,
+    MeasureForm,
+    form_of,
+    star_note,
+)
 from kernbrook.reports.over_time import (
-    by_error,
+    by_measure,
     differs,
     kernel_weights,
     learning_curves,
@@ -18,7 +28,7 @@ from kernbrook.reports.over_time import (
     support_vectors,
 )
 from kernbrook.reports.page import Page, Section, again, write_page
-from kernbrook.reports.table import Column, Table, fixed, seconds
+from kernbrook.reports.table import Column, Table, seconds
 from kernbrook.reports.words import TRIVIAL, counted, listed
 from kernbrook.results import Estimate
 
@@ -27,62 +37,6 @@ if TYPE_CHECKING:
 
     from kernbrook.evaluation.ranking import Ranking
     from kernbrook.evaluation.records import Comparison, Row
-
-STAR_NOTE = "* not told from the least mean by a Student t-test at 5 %"
-STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
-STAR_NOTES = {
-    "classification": (STAR_NOTE, STAR_NOTE_ALONE),
-    "regression": (
-        "* not told from the least mean by a Student t-test of the logarithms at 5 %",
-        "* least error; one permutation allows no test",
-    ),
-}
-OVER_TIME = {
-    "classification": (
-        "Mistakes over time",
-        "The share of wrong predictions among the rounds so far, each made before its label was "
-        "seen: lower is better, and falling means still learning.",
-    ),
-    "regression": (
-        "Error over time",
-        "The mean squared error of the rounds so far, each predicted before its label was seen: "
-        "lower is better, and falling means still learning.",
-    ),
-}
-
-
-class ErrorForm(NamedTuple):
-    """How the errors of a comparison are shown.
-
-    header : of their column
-    axis : of their figure, for the errors so far
-    scale : what the error of a `Record` is multiplied by
-    digits : behind the point
-    unit : behind a number in a text
-    """
-
-    header: str
-    axis: str
-    scale: float
-    digits: int
-    unit: str
-
-    def text(self, error: float) -> str:
-        """The error of a `Record`, or a mean of them, in a text."""
-        return f"{fixed(self.scale * error, self.digits)}{self.unit}"
-
-
-def error_form(comparison: Comparison) -> ErrorForm:
-    """Mistakes in per cent; or squared errors in a power of ten, four digits of the least mean."""
-    if comparison.task == "classification":
-        return ErrorForm("mistakes %", "mistakes so far (% of the rounds)", 100.0, 2, " %")
-    means = [float(np.mean(row.values("error"))) for row in comparison.rows]
-    least = min((mean for mean in means if 0 < mean < math.inf), default=1.0)
-    power = 0 if 0.1 <= least < 1000 else 3 * math.floor(math.log10(least) / 3)
-    digits = 3 - math.floor(math.log10(least) - power)
-    times, unit = (f" x 1e{power}", f"e{power}") if power else ("", "")
-    axis = f"mean squared error so far{times and f' ({times.strip()})'}"
-    return ErrorForm(f"MSE{times}", axis, 10.0**-power, digits, unit)
 
 
 def checked(comparison: Comparison) -> Comparison:
@@ -98,7 +52,7 @@ def checked(comparison: Comparison) -> Comparison:
 def comparison_table(comparison: Comparison) -> Table:
     """One row a recipe; means over the permutations ± one standard deviation (ddof = 1).
 
-    Mistakes are in per cent, squared errors in a power of ten. Recipes in `comparison.best` are
+    Shares are in per cent, errors of numbers in a power of ten. Recipes in `comparison.best` are
     strong and starred. Active support vectors have a column where they differ from the stored ones
     in any row, labels asked where any run asked for fewer than all. Counts of single runs have no
     decimals.
@@ -108,15 +62,19 @@ def comparison_table(comparison: Comparison) -> Table:
     InputError
         if there are no rows, or no runs in one of them.
     """
-    rows, how = checked(comparison).rows, error_form(comparison)
+    rows, how = checked(comparison).rows, form_of(comparison)
     digits = 0 if all(len(row.runs) == 1 for row in rows) else 1
     best = [row.recipe in comparison.best for row in rows]
-    errors = tuple(Estimate.of(how.scale * row.values("error")) for row in rows)
+    measured, marks = tuple(map(how.estimate, rows)), tuple("*" if b else " " for b in best)
     columns = [
         Column("algorithm", tuple(row.title for row in rows), kind="text", spare=2),
         Column("recipe", tuple(row.recipe for row in rows), kind="code"),
-        Column(how.header, errors, digits=how.digits, marks=tuple("*" if b else " " for b in best)),
+        Column(how.header, measured, digits=how.digits, marks=marks),
     ]
+    if comparison.by == "coverage":
+        found = (float(np.mean(row.measured("width"))) for row in rows)
+        widths = tuple(None if math.isnan(width) else width for width in found)
+        columns.append(Column("mean width", widths, "{:.4g}".format, spare=1))
     sizes = ["n_support_stored"] if shows_support(comparison) else []
     sizes += ["n_support_active"] if any(differs(row) for row in rows) else []
     for name in sizes:
@@ -152,8 +110,7 @@ def notes(comparison: Comparison) -> list[str]:
     """Lines under the table: what the star means, and which recipes are left out for what."""
     lines = []
     if comparison.best:
-        tested, alone = STAR_NOTES[comparison.task]
-        lines.append(tested if comparison.permutations > 1 else alone)
+        lines.append(star_note(comparison.by, comparison.permutations))
     for why in dict.fromkeys(comparison.left_out.values()):
         names = [name for name, own in comparison.left_out.items() if own == why]
         lines.append(f"left out: {', '.join(names)}: {why}")
@@ -180,37 +137,43 @@ def verdict(comparison: Comparison) -> str:
     -------
     text ending with a full stop
     """
-    rows, how = checked(comparison).rows, error_form(comparison)
-    of_numbers = comparison.task == "regression"
-    means = {row.recipe: float(np.mean(row.values("error"))) for row in rows}
+    rows, how = checked(comparison).rows, form_of(comparison)
+    means = {row.recipe: float(np.mean(row.measured(how.measure))) for row in rows}
     real = [row for row in rows if row.recipe not in TRIVIAL] or list(rows)
     names = {row.recipe for row in real}
-    best = next(row for row in by_error(comparison) if row.recipe in names)
-    least = means[best.recipe]
-    over = f"over {counted(comparison.permutations, 'permutation')} of {comparison.data}"
-    if of_numbers:
-        has = "has a" if len(real) == 1 else "has the least"
-        text = f"{best.title} {has} mean squared error {over}: {how.text(least)}"
-    elif len(real) == 1:
-        text = f"{best.title} errs on {how.text(least)} of the rounds {over}"
-    else:
-        text = f"{best.title} makes the fewest mistakes {over}: {how.text(least)} of the rounds"
+    best = next(row for row in by_measure(comparison) if row.recipe in names)
+    text = _praised(comparison, how, best.title, means[best.recipe], len(real) == 1)
     alike = [row.title for row in real if row is not best and row.recipe in comparison.best]
     if alike and best.recipe in comparison.best and comparison.permutations > 1:
-        test = "t-test of the logarithms" if of_numbers else "t-test"
+        test = "t-test of the logarithms" if how.measure in OF_SIZES else "t-test"
         text += f"; a Student {test} at 5 % does not tell it from {listed(alike, 'or')}"
     text += "."
     share = float(np.mean(best.values("labels_asked"))) / comparison.n_rows
     if share < 1:
         text += f" It asked for {100 * share:.1f} % of the labels."
-    trivial = [row for row in rows if row.recipe in TRIVIAL and row is not best]
-    if trivial:
-        does = "makes" if of_numbers else "errs on"
-        said = [f"{TRIVIAL[row.recipe]} {does} {how.text(means[row.recipe])}" for row in trivial]
-        beaten = least < min(means[row.recipe] for row in trivial)
-        end = "" if beaten else ", so nothing here beats the trivial rules"
+    trivial = [row.recipe for row in rows if row.recipe in TRIVIAL and row is not best]
+    if trivial := [name for name in trivial if not math.isnan(means[name])]:
+        does = {"error": "errs on", "auc": "has", "coverage": "covers"}.get(how.measure, "makes")
+        said = [f"{TRIVIAL[name]} {does} {how.text(means[name])}" for name in trivial]
+        own, *others = (shortfall(how.measure, means[name]) for name in (best.recipe, *trivial))
+        end = "" if own < min(others) else ", so nothing here beats the trivial rules"
         text += f" For scale: {listed(said)}{end}."
     return text
+
+
+def _praised(
+    comparison: Comparison, how: MeasureForm, title: str, value: float, alone: bool
+) -> str:
+    """Who is best, and by what, without a full stop; alone : whether there is no other."""
+    over = f"over {counted(comparison.permutations, 'permutation')} of {comparison.data}"
+    if math.isnan(value):
+        return f"No recipe has a {NAMES[how.measure]} {over}"
+    if how.measure != "error":
+        has = "has a" if alone else f"has the {BEST.get(how.measure, 'least')}"
+        return f"{title} {has} {NAMES[how.measure]} {over}: {how.text(value)}"
+    if alone:
+        return f"{title} errs on {how.text(value)} of the rounds {over}"
+    return f"{title} makes the fewest mistakes {over}: {how.text(value)} of the rounds"
 
 
 def write_report(comparison: Comparison, path: str | PathLike[str]) -> None:
@@ -233,11 +196,10 @@ def write_report(comparison: Comparison, path: str | PathLike[str]) -> None:
 
 def comparison_page(comparison: Comparison) -> Page:
     """A summary, the table, figures, how to run it again."""
-    how = error_form(checked(comparison))
-    heading, text = OVER_TIME[comparison.task]
+    table = comparison_table(comparison)
     sections = [
-        Section("Results", _explained(comparison), table=comparison_table(comparison)),
-        Section(heading, text, learning_curves(comparison, how.scale, how.axis)),
+        Section("Results", _explained(comparison), table=table),
+        *_over_time(comparison),
     ]
     if shows_support(comparison):
         sections.append(
@@ -272,11 +234,20 @@ def comparison_page(comparison: Comparison) -> Page:
     )
 
 
+def _over_time(comparison: Comparison) -> list[Section]:
+    """The measure over the rounds, where any recipe has it."""
+    how = form_of(checked(comparison))
+    if all(how.estimate(row) is None for row in comparison.rows):
+        return []
+    heading, text = OVER_TIME[how.measure]
+    return [Section(heading, text, learning_curves(comparison, how.scale, how.axis))]
+
+
 def _explained(comparison: Comparison) -> str:
     """What the columns of a comparison mean."""
     text = "Means over the permutations ± one standard deviation."
-    if comparison.task == "regression":
-        text += " MSE is the mean squared error of all rounds, labels asked for or not."
+    if comparison.by in MEANING:
+        text += f" {MEANING[comparison.by]} of all rounds, labels asked for or not."
     if shows_support(comparison):
         text += " #SV counts support vectors over all kernels, at the end of the stream."
     return text
@@ -324,11 +295,12 @@ def ranking_table(ranking: Ranking) -> Table:
 
 def comparisons_page(comparisons: Sequence[Comparison], ranking: Ranking | None) -> Page:
     """The ranks, where there are any; then each comparison's verdict, figure and table."""
-    text = "The recipes in the order of their mean errors on each data set, 1 the least."
+    by = {one.by for one in comparisons} - {*DEFAULT.values()}
+    what = NAMES[by.pop()] if len(by) == 1 else "mean errors"
+    text = f"The recipes in the order of their {what} on each data set, 1 the best."
     sections = [Section("Ranks", text, table=ranking_table(ranking))] if ranking else []
     for one in comparisons:
-        how = error_form(checked(one))
-        plot = learning_curves(one, how.scale, how.axis)
+        plot = next((section.plot for section in _over_time(one)), None)
         sections.append(Section(one.data, verdict(one), plot, comparison_table(one)))
     title = f"Online learning on {len(comparisons)} data sets"
     return Page(title, (*sections, again(*(one.manifest for one in comparisons))))

@@ -18,20 +18,24 @@ from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.sources import Source
 from kernbrook.reports.as_json import plain
 from kernbrook.reports.code import as_python, in_lines
+from kernbrook.reports.measured import measures_json
+from kernbrook.reports.since import moved_table, past_table, since_json, since_lines
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.terminal import facts, rendered
-from kernbrook.reports.words import ERROR_NAMES, counted, error_value, few, sized, spark
+from kernbrook.reports.words import ERROR_NAMES, counted, few, sized
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from rich.console import Group
 
+    from kernbrook.estimators.tasks import Task
     from kernbrook.evaluation.checkpoints import Checkpoint
 
 KERNELS, LEARNERS = 10, 5  # shown, by weight
 SHOWN = 0.0005  # weights that are 0.001 or more as they are written
 LINES = 8  # of the machine
+NAMED = 3  # of the data
 LABELS = 14  # columns of a terminal that the names of the facts take
 NOT_RECORDED = "not recorded"
 
@@ -63,9 +67,9 @@ def model_json(estimator: Any, checkpoint: Checkpoint | None) -> dict[str, Any]:
 
     Returns
     -------
-    dict with the keys estimator, machine, task, learned, data, source, finished, seconds, error,
-    error_rows, window_rows, window_errors; of what has learned n_rows, labels_asked, kernels,
-    experts and others
+    dict with the keys estimator, machine, task, learned, source, finished, seconds, measures of the
+    last data, and those of `since_json`; of what has learned n_rows, labels_asked, kernels, experts
+    and others
     """
     model = _inner(estimator)
     source = Source.of_model(model) if checkpoint is None else checkpoint.source
@@ -74,11 +78,10 @@ def model_json(estimator: Any, checkpoint: Checkpoint | None) -> dict[str, Any]:
         "machine": as_python(estimator, few=math.inf),
         "task": task_of(model),
         "learned": _has_learned(model),
-        "data": None if checkpoint is None else checkpoint.data,
         "source": vars(source),
         "finished": None if checkpoint is None else checkpoint.finished,
         "seconds": (checkpoint.seconds or None) if checkpoint is not None else None,
-        **_errors(checkpoint, task_of(model)),
+        **_since(checkpoint, task_of(model)),
         **_around(estimator),
     }
     if found["learned"]:
@@ -98,7 +101,8 @@ def model_page(found: dict[str, Any], estimator: Any, width: int = 80) -> Group:
     from rich.console import Group
 
     shown: list[Any] = [facts(list(_lines(found, estimator, width)), found["file"])]
-    for table in (_kernels(found), _learners(found)):
+    tables = (past_table(found), moved_table(found), _kernels(found), _learners(found))
+    for table in tables:
         if table is not None:
             shown += ["", rendered(table, width)]
     return Group(*shown)
@@ -122,16 +126,13 @@ def _has_learned(model: Any) -> bool:
     return True
 
 
-def _errors(checkpoint: Checkpoint | None, task: str) -> dict[str, Any]:
-    """The error so far, and in windows."""
-    names = ("error", "error_rows", "window_rows", "window_errors")
-    windows = None if checkpoint is None else checkpoint.windows
-    if checkpoint is None or windows is None or windows.rows == 0:
-        return dict.fromkeys(names)
-    scale = 100.0 if task == "classification" else 1.0
-    errors = [scale * mean for mean in windows.means()]
-    error = scale * checkpoint.loss / windows.rows
-    return dict(zip(names, (error, windows.rows, windows.length, errors), strict=True))
+def _since(checkpoint: Checkpoint | None, task: Task) -> dict[str, Any]:
+    """What is known of the model's past."""
+    if checkpoint is None:
+        return since_json([], None, None, task) | {"data": None}
+    found = since_json(checkpoint.past, checkpoint.windows, checkpoint.judge, task)
+    judge = checkpoint.judge
+    return found | {"measures": None if judge is None else measures_json(judge.measures)}
 
 
 def _around(estimator: Any) -> dict[str, Any]:
@@ -224,8 +225,9 @@ def _machine(estimator: Any, width: int) -> str:
 
 def _data(found: dict[str, Any]) -> str:
     names = [NOT_RECORDED if name is None else name for name in found["data"] or [None]]
-    source = found["source"]
-    parts = [", then ".join(names)]
+    source, last = found["source"], names[-NAMED:]
+    more = f"{len(names) - NAMED:,} data, then " if len(names) > NAMED else ""
+    parts = [more + ", then ".join(last)]
     if source["n_features"] is not None:
         parts.append(counted(source["n_features"], "feature"))
     if source["label"] is not None:
@@ -247,22 +249,11 @@ def _rows(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "labels", "all" if asked == rows else f"{asked:,} ({100 * asked / max(rows, 1):.1f} %)"
     if "n_terms" in found:  # from all data at once
         return
-    task = found["task"]
-    name = "online error" if task == "classification" else ERROR_NAMES[task]
     if found["error"] is None:
-        yield name, NOT_RECORDED
+        task = found["task"]
+        yield "online error" if task == "classification" else ERROR_NAMES[task], NOT_RECORDED
         return
-    scale = 0.01 if task == "classification" else 1.0
-    what = "row" if found["error_rows"] == rows else "label"
-    yield (
-        name,
-        f"{error_value(scale * found['error'], task)} of {counted(found['error_rows'], what)}",
-    )
-    errors, length = found["window_errors"], found["window_rows"]
-    if len(errors) > 1:
-        first, last = (error_value(scale * errors[i], task) for i in (0, -1))
-        rest = found["error_rows"] - length * (len(errors) - 1)
-        yield "", f"{spark(errors)}  {first} of the first {length:,}, {last} of the last {rest:,}"
+    yield from since_lines(found)
 
 
 def _kernels(found: dict[str, Any]) -> Table | None:

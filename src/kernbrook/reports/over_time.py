@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernbrook.errors import InputError
+from kernbrook.evaluation.measures import DEFAULT, OF_SIZES, shortfall
 from kernbrook.reports import drawing
 from kernbrook.reports.drawing import HUES, Pen
 from kernbrook.reports.plot import Line, Panel, Plot, limits
 from kernbrook.reports.words import TRIVIAL
 
 if TYPE_CHECKING:
-    from kernbrook.evaluation.records import Comparison, Floats, Ints, Row
+    from kernbrook.evaluation.records import Comparison, Floats, History, Ints, Row
 
 FEW = 4  # lines that can carry a band each
 MANY = 10  # rows; of more only the best have colours and names
@@ -28,7 +29,7 @@ REST = Pen(drawing.GREY, "-", 0.6)
 
 
 def learning_curves(comparison: Comparison, scale: float, axis: str) -> Plot:
-    """The errors so far over the rounds; means over the permutations.
+    """The errors so far, or another measure, over the rounds; means over the permutations.
 
     Up to four recipes have a band of one standard deviation (ddof = 1) either side. The axis
     fits the curves after the first twentieth of the rounds, and need not start at zero. Where
@@ -41,13 +42,16 @@ def learning_curves(comparison: Comparison, scale: float, axis: str) -> Plot:
     scale : what the errors are multiplied by
     axis : its label
     """
-    rows = comparison.rows
-    over = {row.recipe: over_time(row, "error") for row in rows}
+    by = comparison.by
+    rows = tuple(row for row in comparison.rows if not np.isnan(row.measured(by)).any())
+    over = {row.recipe: over_time(row, by) for row in rows}
     means = {name: scale * errors.mean(axis=0) for name, (_, errors) in over.items()}
     ends = [float(mean[-1]) for mean in means.values() if 0 < mean[-1] < math.inf]
-    log = comparison.task == "regression" and bool(ends) and max(ends) > WIDE * min(ends)
+    log = by in OF_SIZES and bool(ends) and max(ends) > WIDE * min(ends)
     lines, seen = [], []
     for row in drawn_last(comparison):
+        if row.recipe not in over:  # it has no such measure
+            continue
         (rounds, errors), mean = over[row.recipe], means[row.recipe]
         settled, std = rounds >= SETTLED * rounds[-1], None
         seen.append(mean[settled])
@@ -180,7 +184,8 @@ def pens_of(comparison: Comparison) -> tuple[dict[str, Pen], dict[str, Pen]]:
     """
     rows = comparison.rows
     if len(rows) > MANY:
-        ours = [row.recipe for row in by_error(comparison) if row.recipe not in TRIVIAL][:COLOURED]
+        others = [row.recipe for row in by_measure(comparison) if row.recipe not in TRIVIAL]
+        ours = others[:COLOURED]
         rows = tuple(row for row in rows if row.recipe in (*ours, *TRIVIAL))
     every = drawing.pens([row.recipe in TRIVIAL for row in rows])
     named = {
@@ -190,9 +195,10 @@ def pens_of(comparison: Comparison) -> tuple[dict[str, Pen], dict[str, Pen]]:
     return named, {row.recipe: REST for row in comparison.rows if row.recipe not in named}
 
 
-def by_error(comparison: Comparison) -> list[Row]:
-    """The rows, the least mean error first, and those without one last."""
-    means = {row.recipe: float(np.mean(row.errors)) for row in comparison.rows}
+def by_measure(comparison: Comparison) -> list[Row]:
+    """The rows, the best mean first, and those without one last."""
+    by = comparison.by
+    means = {row.recipe: float(np.mean(shortfall(by, row.measured(by)))) for row in comparison.rows}
     return sorted(
         comparison.rows, key=lambda row: (math.isnan(means[row.recipe]), means[row.recipe])
     )
@@ -206,7 +212,7 @@ def drawn_last(comparison: Comparison) -> list[Row]:
 
 def many_kernels(comparison: Comparison) -> list[Row]:
     """The rows whose recipes weigh more than one kernel, the least mean error first."""
-    return [row for row in by_error(comparison) if len(row.runs[0].history.kernels) > 1]
+    return [row for row in by_measure(comparison) if len(row.runs[0].history.kernels) > 1]
 
 
 def differs(row: Row) -> bool:
@@ -224,7 +230,7 @@ def over_time(row: Row, name: str) -> tuple[Ints, Floats]:
     Parameters
     ----------
     row : a recipe's runs
-    name : attribute of `History`, such as "error"
+    name : attribute of `History`, or a measure such as "log_loss"
 
     Returns
     -------
@@ -234,13 +240,20 @@ def over_time(row: Row, name: str) -> tuple[Ints, Floats]:
     rounds = np.asarray(row.runs[0].history.rounds)
     values = []
     for run in row.runs:
-        own, value = run.history.rounds, np.asarray(getattr(run.history, name), dtype=float)
+        own, value = run.history.rounds, _along(run.history, name)
         if not np.array_equal(own, rounds):
             columns = value.reshape(len(own), -1).T
             value = np.array([np.interp(rounds, own, column) for column in columns]).T
-            value = value.reshape(len(rounds), *getattr(run.history, name).shape[1:])
+            value = value.reshape(len(rounds), *_along(run.history, name).shape[1:])
         values.append(value)
     return rounds, np.array(values)
+
+
+def _along(history: History, name: str) -> Floats:
+    """A quantity at the rounds of a history."""
+    if name in history.measures and name not in DEFAULT.values():
+        return history.measures[name]
+    return np.asarray(getattr(history, "error" if name == "mse" else name), dtype=float)
 
 
 def _top_kernels(rows: list[Row], means: list[Any]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from kernbrook.atomic import write_text
 from kernbrook.reports import drawing
 from kernbrook.reports.as_json import plain
+from kernbrook.reports.bars import Bars
 from kernbrook.reports.plot import Plot, draw
 from kernbrook.reports.table import Column, Table
 
@@ -31,7 +32,7 @@ class Section:
 
     heading: str
     text: str = ""
-    plot: Plot | None = None
+    plot: Plot | Bars | None = None
     table: Table | None = None
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from kernbrook.checks import shown
 from kernbrook.errors import InputError
 from kernbrook.reports import drawing
 from kernbrook.reports.drawing import Label, Pen, in_house_style
@@ -103,15 +105,21 @@ class Plot:
     height: float = 0.0
 
 
-@in_house_style
-def draw(plot: Plot) -> Figure:
-    """The figure, 6.4 inches wide.
+@singledispatch
+def draw(plot: Any) -> Figure:
+    """The figure, 6.4 inches wide, of a `Plot`, or of another kind that is registered.
 
     Raises
     ------
     InputError
-        There is no panel, or a panel without lines.
+        There is no panel, or a panel without lines, or nothing else to draw.
     """
+    raise InputError(f"expected a Plot, got {shown(plot)}")
+
+
+@draw.register(Plot)
+@in_house_style
+def _draw(plot: Plot) -> Figure:
     if not plot.panels or not all(panel.lines for panel in plot.panels):
         raise InputError("expected panels with at least one line each, found none")
     named = {plot.names.get(name, name): pen for name, pen in plot.pens.items()}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 ERROR_NAMES = {"classification": "error", "regression": "mean squared error"}
 TRIVIAL = {
-    "majority": "always answering the label seen most often so far",
+    "majority": "always saying the label seen most often so far",
     "last-label": "repeating the last label",
-    "mean": "always answering the mean of the labels so far",
+    "mean": "always saying the mean of the labels so far",
     "last-value": "repeating the last value",
 }
 
@@ -76,13 +76,13 @@ def few(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:most])} and {more:,} more"
 
 
-def spark(values: Sequence[float]) -> str:
-    """Numbers from 0 on as bars, the greatest as the highest.
+def spark(values: Sequence[float], most: float = 0.0) -> str:
+    """Numbers from 0 on as bars; the greatest, or `most` if that is more, is the highest.
 
     Examples
     --------
-    >>> spark([4.0, 2.0, 0.0])
-    '█▅▁'
+    >>> spark([4.0, 2.0, 0.0]), spark([1.0], 4.0)
+    ('█▅▁', '▃')
     """
-    most = max(values, default=0.0) or 1.0
+    most = max([most, *values]) or 1.0
     return "".join("▁▂▃▄▅▆▇█"[min(7, int(8 * value / most))] for value in values)

@@ -43,32 +43,32 @@ class AdaptiveSelection(BaseEstimator):
     def __init__(self, ratio: float = 0.8):
         self.ratio = ratio
 
-    def rule(self) -> Adaptive:
+    def rule(self) -> AdaptiveRule:
         """The parameters as compiled code reads them."""
-        return Adaptive(self.ratio)
+        return AdaptiveRule(self.ratio)
 
 
-class Adaptive(NamedTuple):
+class AdaptiveRule(NamedTuple):
     """ratio : to the greatest weight."""
 
     ratio: float
 
 
-@select.of(Adaptive)
+@select.of(AdaptiveRule)
 def _select_drawn_before(selection, progress, weights, votes, updates):
     for e in range(votes.shape[0]):
         votes[e] = weights[e]
         updates[e] = True
 
 
-@expect.of(Adaptive)
+@expect.of(AdaptiveRule)
 def _expect_drawn_before(selection, progress, weights, votes):
     for e in range(votes.shape[0]):
         votes[e] = weights[e] if progress.used[e] else 0.0
     return votes.shape[0] == 1
 
 
-@choose_next.of(Adaptive)
+@choose_next.of(AdaptiveRule)
 def _draw_next(selection, progress):
     seed, round_ = progress.counters[SEED], progress.counters[ROUND]
     draw_subset(progress.log_weights, selection.ratio, seed, round_, progress.used)

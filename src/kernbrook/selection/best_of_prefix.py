@@ -48,12 +48,12 @@ class BestOfPrefix(BaseEstimator):
         self.rounds = rounds
         self.fraction = fraction
 
-    def rule(self) -> Prefix:
+    def rule(self) -> BestOfPrefixRule:
         """The parameters as compiled code reads them."""
-        return Prefix(self.rounds)
+        return BestOfPrefixRule(self.rounds)
 
 
-class Prefix(NamedTuple):
+class BestOfPrefixRule(NamedTuple):
     """rounds : of the prefix."""
 
     rounds: int
@@ -71,14 +71,14 @@ def leader(progress):
     return best
 
 
-@lead_on.of(Prefix)
+@lead_on.of(BestOfPrefixRule)
 def _lead_on(selection, progress, weights):
     best = leader(progress)
     for e in range(weights.shape[0]):
         weights[e] = 1.0 if e == best else 0.0
 
 
-@select.of(Prefix)
+@select.of(BestOfPrefixRule)
 def _select_best(selection, progress, weights, votes, updates):
     chosen = progress.counters[CHOSEN]
     for e in range(votes.shape[0]):
@@ -87,14 +87,14 @@ def _select_best(selection, progress, weights, votes, updates):
         updates[e] = chosen < 0 or e == chosen
 
 
-@expect.of(Prefix)
+@expect.of(BestOfPrefixRule)
 def _expect_best(selection, progress, weights, votes):
     for e in range(votes.shape[0]):
         votes[e] = weights[e]
     return True
 
 
-@choose_next.of(Prefix)
+@choose_next.of(BestOfPrefixRule)
 def _choose_best(selection, progress):
     counters = progress.counters
     if counters[CHOSEN] < 0 and counters[WEIGHED] >= selection.rounds:

@@ -91,13 +91,13 @@ class Selection(BaseEstimator):
         """Whether which experts learn depends on the others."""
         return bool(self.update == "drawn")
 
-    def rule(self) -> Drawn:
+    def rule(self) -> SelectionRule:
         """The parameters as compiled code reads them."""
         update, vote = self.update == "drawn", self.vote == "drawn"
-        return Drawn(update, vote, self.smoothing, self.weighted, self.spread)
+        return SelectionRule(update, vote, self.smoothing, self.weighted, self.spread)
 
 
-class Drawn(NamedTuple):
+class SelectionRule(NamedTuple):
     """update, vote : whether they are drawn; smoothing, weighted, spread : as for `Selection`."""
 
     update: bool
@@ -117,7 +117,7 @@ def draw_probability(selection, weight, experts):
     return (1.0 - selection.smoothing) * weight + selection.smoothing / parts
 
 
-@select.of(Drawn)
+@select.of(SelectionRule)
 def _select(selection, progress, weights, votes, updates):
     used, m = progress.used, votes.shape[0]
     seed, round_ = progress.counters[SEED], progress.counters[ROUND]
@@ -134,7 +134,7 @@ def _select(selection, progress, weights, votes, updates):
                 used[e] = uniform(seed, round_, DRAW_VOTE * PURPOSE + e) < p
 
 
-@expect.of(Drawn)
+@expect.of(SelectionRule)
 def _expect(selection, progress, weights, votes):
     m = votes.shape[0]
     for e in range(m):

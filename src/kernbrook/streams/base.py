@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,11 +17,14 @@ from kernbrook.streams.booleans import spelled_as
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from kernbrook.streams.matching import Match
+    from kernbrook.streams.records import Records
     from kernbrook.streams.table_levels import LevelCounts
 
 Features: TypeAlias = "NDArray[np.float64] | csr_array"
 Labels: TypeAlias = NDArray[Any]
 Piece: TypeAlias = "tuple[Features, Labels]"
+Watch: TypeAlias = "Callable[[NDArray[np.float64], Labels, NDArray[np.int64] | None], None]"
 
 
 class Stream(ABC):
@@ -40,6 +43,10 @@ class Stream(ABC):
     encoder : of a table, what has encoded its rows so far; None for other data
     aside : the names of columns that are neither features nor the label
     level_counts : of a table, how often each declared level came, by column
+    matched : of a table for a model, the columns that only one of the two has
+    tells : whether `watch` is called with all rows that are read, in their order
+    watch : what is told of rows as they are before gaps are filled: (n, d) with NaN for gaps, (n,)
+        labels, and (n,) microseconds since 1970 by the first column of dates, or None
 
     Notes
     -----
@@ -56,9 +63,23 @@ class Stream(ABC):
     encoder: Any = None
     aside: Sequence[str] = ()
     level_counts: Sequence[LevelCounts] = ()
+    matched: Match | None = None
+    tells: bool = False
+    watch: Watch | None = None
 
     def classes(self) -> Labels | None:
         """The labels, each once and sorted; None where that takes a reading."""
+        return None
+
+    def written(self, row: int) -> dict[str, Any] | None:
+        """What a row, numbered from 0, has in each column as it is written; None of other data.
+
+        That is of a table whose columns are encoded.
+        """
+        return None
+
+    def records(self) -> Records | None:
+        """The rows as the table has them, with all its columns; None where it is no table."""
         return None
 
     @abstractmethod
@@ -116,6 +137,7 @@ class PositiveView(Stream):
     ----------
     stream : the rows
     positive : the label that becomes +1; text is read as a number where the labels are numbers
+    needed : whether a row must have it
 
     Notes
     -----
@@ -123,43 +145,55 @@ class PositiveView(Stream):
     `InputError` listing the labels found.
     """
 
-    def __init__(self, stream: Stream, positive: object):
+    def __init__(self, stream: Stream, positive: object, needed: bool = True):
         self.name = stream.name
         self.n_features = stream.n_features
         self.n_rows = stream.n_rows
         self.feature_names, self.label_name = stream.feature_names, stream.label_name
         self.labelled, self.level_counts = stream.labelled, stream.level_counts
+        self.matched, self.tells = stream.matched, stream.tells
         self._stream = stream
-        self._positive = positive
+        self._positive, self._needed = positive, needed
 
     @property
     def encoder(self) -> Any:
         return self._stream.encoder
 
+    def written(self, row: int) -> dict[str, Any] | None:
+        return self._stream.written(row)
+
+    @property
+    def watch(self) -> Watch | None:
+        return self._stream.watch
+
+    @watch.setter
+    def watch(self, watch: Watch | None) -> None:
+        self._stream.watch = watch
+
     def classes(self) -> Labels | None:
         known = self._stream.classes()
         if known is None:
             return None
-        here = self._is_positive(known)
+        here = self.is_positive(known)
         return np.unique(np.where(here, 1, -1)) if here.any() else None
 
     def _pieces(self) -> Iterator[Piece]:
         found = False
         others: dict[object, None] = {}
         for X, y in self._stream._pieces():
-            here = self._is_positive(y)
+            here = self.is_positive(y)
             found = found or bool(here.any())
             if not found and len(others) < 20:
                 others.update(dict.fromkeys(np.unique(y).tolist()))
             yield X, np.where(here, 1, -1)
-        if not found:
+        if not found and self._needed:
             listed = ", ".join(map(repr, islice(others, 20)))
             more = ", ..." if len(others) >= 20 else ""
             raise InputError(
                 f"positive={self._positive!r} is not a label of {self.name}: found {listed}{more}"
             )
 
-    def _is_positive(self, y: Labels) -> NDArray[np.bool_]:
+    def is_positive(self, y: Labels) -> NDArray[np.bool_]:
         """(n,) where a label is the positive one."""
         if y.dtype.kind not in "biuf":
             positive = str(self._positive)
@@ -195,6 +229,9 @@ class FirstRows(Stream):
     @property
     def encoder(self) -> Any:
         return self._stream.encoder
+
+    def written(self, row: int) -> dict[str, Any] | None:
+        return self._stream.written(row)
 
     def _pieces(self) -> Iterator[Piece]:
         left = self._rows

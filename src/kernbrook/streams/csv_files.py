@@ -13,7 +13,7 @@ import warnings
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,9 @@ from kernbrook.streams.table_labels import (
 )
 from kernbrook.streams.text_files import NOT_UTF8, stem
 from kernbrook.streams.written_numbers import Written
+
+if TYPE_CHECKING:
+    from kernbrook.streams.records import Records
 
 _KEPT_BYTES = 1 << 24  # of rows: a file of no more is read once
 _SLAB_BYTES = 1 << 24  # of labels as NumPy has them: each as long as the longest
@@ -195,6 +198,11 @@ class CsvStream(Stream):
 
     def classes(self) -> Labels | None:
         return self._classes
+
+    def records(self) -> Records:
+        from kernbrook.streams.text_records import CsvRecords
+
+        return CsvRecords(self._file, ",", self._columns, 2 if self.labelled else 1)
 
     def _label_place(self, label: str | None) -> int | None:
         """Where the label's column is; None where there is none."""

@@ -50,7 +50,7 @@ class Dates(NamedTuple):
         ]
 
     def encode(self, array: Any) -> Floats:
-        moments, missing = self._moments(array)
+        moments, missing = self.moments(array)
         days, rest = np.divmod(moments, _DAY)
         of_day = rest / _DAY
         dates = days.astype("datetime64[D]")
@@ -74,7 +74,7 @@ class Dates(NamedTuple):
         values[missing] = np.nan
         return values
 
-    def _moments(self, array: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def moments(self, array: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Microseconds since 1970, and where they are missing."""
         import pyarrow as pa
 

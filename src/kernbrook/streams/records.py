@@ -39,6 +39,7 @@ class Records(ABC):
     levels : those of columns for which the format declares all values
     decimal : the mark before the fraction of numbers, where values of several kinds become text
     kept : levels that are declared otherwise, and are no gaps whatever they look like
+    ignores : whether names that come later, after those of `columns`, are left out
     """
 
     name: str
@@ -47,6 +48,7 @@ class Records(ABC):
     levels: dict[str, list[str]]
     decimal: str = "."
     kept: Collection[str] = ()
+    ignores: bool = False
 
     @abstractmethod
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:

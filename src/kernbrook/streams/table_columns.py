@@ -34,18 +34,22 @@ OTHER = "other"  # the level of values that were not declared
 
 @dataclass
 class Seen:
-    """What is remembered of the text in columns of numbers.
+    """What is remembered of the text in columns of numbers, and of the last rows.
 
     Attributes
     ----------
     odd : by column how a value was read whose minus is written as accountants do
     truth : by column whether the values are true and false; a column has one of the kinds
     learns : whether `truth` learns from the rows that are read
+    keeps : whether `values` is kept
+    values : (n, d) the last rows that were read, before gaps were filled
     """
 
     odd: dict[str, str] = field(default_factory=dict)
     truth: dict[str, bool] = field(default_factory=dict)
     learns: bool = True
+    keeps: bool = False
+    values: Floats | None = None
 
 
 class Numbers(NamedTuple):

@@ -6,7 +6,7 @@ import copy
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,31 @@ HASHED = 16  # columns where nothing else is said
 MOST_HASHED = 1 << 14
 
 _Column: TypeAlias = Numbers | Levels | Hashed | Dates
+_KINDS = {Numbers: "numbers", Levels: "levels", Hashed: "hashed", Dates: "dates"}
+
+
+class Part(NamedTuple):
+    """A column of a table, and the encoded columns that it becomes.
+
+    Attributes
+    ----------
+    column : its name
+    kind : "numbers", "levels", of which the last encoded column is that of all others, "hashed" or
+        "dates"
+    start, width : where its encoded columns begin, and how many there are
+    """
+
+    column: str
+    kind: str
+    start: int
+    width: int
+
+    def is_sound(self) -> bool:
+        """Whether it can be one."""
+        texts = isinstance(self.column, str) and self.kind in _KINDS.values()
+        return (
+            texts and type(self.start) is type(self.width) is int and self.width > 0 <= self.start
+        )
 
 
 class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
@@ -185,6 +210,12 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         if self.missing == "indicator":
             names += [f"{name} missing" for name in self.columns_]
         return np.array(names, dtype=object)
+
+    def sources(self) -> list[str]:
+        """(d,) of each encoded column the column of the table that it is made of."""
+        check_is_fitted(self)
+        names = [column.column for column in self._encoders for _ in column.names]
+        return [*names, *self.columns_] if self.missing == "indicator" else names
 
     # -- what a stream of a table calls ------------------------------------------------------------
 
@@ -337,6 +368,24 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
                 return start if isinstance(encoder, Numbers) else None
         return None
 
+    def parts(self) -> list[Part]:
+        """What each of `columns_` becomes."""
+        return [
+            Part(of.column, _KINDS[type(of)], start, len(of.names))
+            for of, start in zip(self._encoders, self._starts.tolist(), strict=True)
+        ]
+
+    def moments(self, table: Any) -> NDArray[np.int64] | None:
+        """(n,) microseconds since 1970 by the first column of dates; None where there is none.
+
+        A row without a date has the least number that there is.
+        """
+        for encoder in self._encoders:
+            if isinstance(encoder, Dates) and encoder.parts != ("hour",):
+                moments, missing = encoder.moments(table.column(encoder.column))
+                return np.where(missing, np.iinfo(np.int64).min, moments)
+        return None
+
     def copy(self) -> TableEncoder:
         """Another that goes on from here by itself."""
         return copy.deepcopy(self)
@@ -386,6 +435,8 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
             except ValueProblem as problem:
                 raise ColumnProblem(encoder.column, problem) from None
             values[:, start : start + found.shape[1]] = found
+        if self.seen.keeps:
+            self.seen.values = values
         return values
 
     def _holes(self, values: Floats) -> NDArray[np.bool_]:

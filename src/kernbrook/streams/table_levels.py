@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +118,13 @@ class LevelCounts:
     def join(self, more: LevelCounts) -> None:
         """Count the rows of another part of the data, too."""
         self.add(np.arange(len(self.counts)), more.counts, more.others)
+
+    def described(self) -> dict[str, Any]:
+        """The same as values with names, for a file."""
+        return {
+            "column": self.column, "levels": self.levels, "counts": self.counts[:-1],
+            "others": self.counts[-1], "first_others": self.others,
+        }  # fmt: skip
 
     def told(self) -> str:
         """What is odd, in a sentence: many others, and levels that never came; else empty.

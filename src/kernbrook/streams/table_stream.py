@@ -19,6 +19,7 @@ from kernbrook.streams.booleans import all_boolean, as_booleans
 from kernbrook.streams.column_problems import ValueProblem, date_option, option
 from kernbrook.streams.csv_header import is_number, quoted, without_gaps
 from kernbrook.streams.date_columns import DateProblem
+from kernbrook.streams.matching import Match, match_columns
 from kernbrook.streams.records import Batch, Records
 from kernbrook.streams.table_columns import as_text, is_text
 from kernbrook.streams.table_encoder import ColumnProblem, TableEncoder
@@ -57,11 +58,15 @@ class TableStream(Stream):
         as the label is no feature
     n_features : width, for a check
     trained : whether the rows are for a model that has learned; what its columns become is fixed
+    learns : whether an encoder that has learned goes on learning: a copy of it, afresh in each pass
+    ignore_extra : whether columns that an encoder which has learned does not know are left out
 
     Attributes
     ----------
     encoder : what it has learned so far in the pass that was begun last; one that was given and
-        had learned nothing stays as it is
+        learns stays as it is
+    matched : where the encoder has learned before, columns that it knows and the table lacks, and
+        the reverse
     level_counts : of each column of declared levels, how often each came in the whole table
 
     Raises
@@ -78,6 +83,9 @@ class TableStream(Stream):
         As `CsvStream`.
     """
 
+    matched: Match
+    tells = True
+
     def __init__(
         self,
         records: Records,
@@ -86,19 +94,22 @@ class TableStream(Stream):
         labelled: bool = True,
         n_features: int | None = None,
         trained: bool = False,
+        learns: bool = False,
+        ignore_extra: bool = False,
     ):
         self.name = records.name
         self._records = records
         if (told := getattr(records, "told", None)) is not None:
             warnings.warn(told, stacklevel=1)
-        self._learns = encoder is None or not hasattr(encoder, "columns_")
+        self._new = encoder is None or not hasattr(encoder, "columns_")
+        self._learns = self._new or learns
         self._trained = trained
         self.labelled = labelled
         self._aside = None if labelled else label
         self._label_is_known = label is not None or not labelled or "label" in records.columns
         self.label_name = _label(records, encoder, label) if labelled else None
-        self.encoder = self._start = self._begun(encoder)
-        records.decimal = self._start.decimal
+        self.encoder = self._start = self._begun(encoder, ignore_extra)
+        records.decimal, records.ignores = self._start.decimal, ignore_extra
         self.feature_names = self.encoder.get_feature_names_out().tolist()
         self.n_features = len(self.feature_names)
         if n_features is not None and n_features != self.n_features:
@@ -116,22 +127,29 @@ class TableStream(Stream):
     def classes(self) -> Labels | None:
         return self._classes
 
-    def _begun(self, encoder: TableEncoder | None) -> TableEncoder:
+    def written(self, row: int) -> dict[str, Any] | None:
+        for batch in self._records.batches(self._start.columns_):
+            if row < batch.table.num_rows:
+                return batch.table.slice(row, 1).to_pylist()[0]
+            row -= batch.table.num_rows
+        return None
+
+    def records(self) -> Records:
+        return self._records
+
+    def _begun(self, encoder: TableEncoder | None, ignore_extra: bool) -> TableEncoder:
         self._declared: set[str] = set()  # not by the file itself
         left_out = {self.label_name, self._aside}
         columns = [name for name in self._records.columns if name not in left_out]
-        if encoder is not None and not self._learns:
-            known = set(encoder.feature_names_in_)
-            for name in encoder.columns_:
-                if name not in columns:
-                    raise self._records.refusal(
-                        f"the model's features are not the columns here: missing {quoted(name)}"
-                    )
-            if unknown := [name for name in columns if name not in known]:
-                raise self._records.refusal(
-                    f"the model's features are not the columns here: unknown {quoted(unknown[0])}"
-                )
+        if encoder is not None and not self._new:
+            self.matched = match_columns(
+                encoder.columns_, columns, encoder.feature_names_in_, encoder.missing != "error",
+                ignore_extra,
+            )  # fmt: skip
+            if self.matched.problem:
+                raise self._records.refusal(self.matched.problem)
             return encoder
+        self.matched = Match()
         begun = TableEncoder() if encoder is None else clone(encoder)
         self._declared = begun.declared()
         levels = {k: v for k, v in self._records.levels.items() if k in columns}
@@ -173,7 +191,7 @@ class TableStream(Stream):
         numeric = integral = boolean = True
         met = self._start.no_levels()
         for column, counts in met.items():
-            counts.expected = self._learns and column in self._declared
+            counts.expected = self._new and column in self._declared
         found: tuple[set[str], set[float]] | None = (set(), set())
         some: set[str] = set()  # of the labels, where there are many
         index = self._records.columns[0] if self._records.columns[0] in _INDEX else None
@@ -226,7 +244,7 @@ class TableStream(Stream):
         for X, text, numbers in self._encoded():
             rows += len(X)
             if text is None:
-                yield X, np.zeros(len(X))
+                yield self._told(X, np.zeros(len(X)))
                 continue
             kind = self._label_type
             if kind.kind == "U":
@@ -240,9 +258,15 @@ class TableStream(Stream):
             else:
                 y = numbers
             labels = y.astype(kind)
-            yield X, as_booleans(labels).astype(kind) if self._boolean else labels
+            yield self._told(X, as_booleans(labels).astype(kind) if self._boolean else labels)
         if rows != self.n_rows:
             raise self._changed()
+
+    def _told(self, X: Any, y: Labels) -> Piece:
+        """A piece, once who watches has been told of it."""
+        if self.watch is not None and (values := self.encoder.seen.values) is not None:
+            self.watch(values, y, self._moments)
+        return X, y
 
     def _changed(self) -> KernbrookError:
         return self._records.refusal("the table was changed after it was opened")
@@ -255,23 +279,25 @@ class TableStream(Stream):
         met : to count the rows of each level
         """
         encoder = self.encoder = self._start.copy() if self._learns else self._start
+        encoder.seen.keeps = self.watch is not None
         encode = encoder.learn_arrow if self._learns else encoder.transform_arrow
         self._records.kept = encoder.levels()
-        wanted = list(encoder.columns_)
+        wanted = [name for name in encoder.columns_ if name not in self.matched.missing]
         if self.label_name is not None:
             wanted.append(self.label_name)
         rows = 0
         for batch in self._records.batches(wanted):
-            start = 0
-            while start < batch.table.num_rows:
-                piece = batch.table.slice(start, PIECE - rows % PIECE)
+            table, start = _with_gaps(batch.table, self.matched.missing), 0
+            while start < table.num_rows:
+                piece = table.slice(start, PIECE - rows % PIECE)
                 try:
                     X = encode(piece, met)
+                    self._moments = None if self.watch is None else encoder.moments(piece)
                     text, numbers = self._labels(piece)
                 except ColumnProblem as error:
                     refusal = self._refused(batch, start, error)
                     cause = error.cause
-                    if self._learns and isinstance(cause, DateProblem) and cause.may_be_found:
+                    if self._new and isinstance(cause, DateProblem) and cause.may_be_found:
                         raise _UnreadDatesError(error.column, cause, refusal) from None
                     raise refusal from None
                 except InputError as error:
@@ -309,6 +335,15 @@ class _UnreadDatesError(Exception):
         self.cause = cause
         self.refusal = refusal
         super().__init__()
+
+
+def _with_gaps(table: Any, names: Collection[str]) -> Any:
+    """A pyarrow table with these columns more, which have no value."""
+    import pyarrow as pa
+
+    for name in names:
+        table = table.append_column(name, pa.nulls(table.num_rows))
+    return table
 
 
 def _texts(array: Any, declared: Collection[str]) -> list[str]:

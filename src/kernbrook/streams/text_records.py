@@ -127,7 +127,7 @@ class CsvRecords(TextRecords):
 class JsonRecords(TextRecords):
     """JSON lines: an object each. The columns are the names in the first of them.
 
-    What an object lacks, and null, is missing. A name that comes later is refused.
+    What an object lacks, and null, is missing. A name that comes later is refused, or left out.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class JsonRecords(TextRecords):
         for first, block in line_blocks(self._file):
             batch = self.batch(None, first, block)
             rows = self._objects(first, block)
-            for i, row in enumerate(rows):
+            for i, row in enumerate(() if self.ignores else rows):
                 if not row.keys() <= known:
                     name = next(name for name in row if name not in known)
                     problem = f"{quoted(name)} is in none of the first objects; take it out"

@@ -29,8 +29,7 @@ def check_learner(learner: Any) -> None:
 
     - Chunks of 1, 7 and all rows give the same predictions, labels asked for, support vectors and
       weights, to the last bit; so do dense and CSR rows, but for models of other libraries.
-    - Predictions and rows without labels change nothing; nor do rows of weight 0, but for learners
-      that sum over a window of the last labels.
+    - Predictions, rows without labels and rows of weight 0 change nothing.
     - After an exception in the middle of a block a model goes on as if nothing had happened.
     - A model goes on from a file as it would have without, where a file can hold the learner.
     - Predictions are finite on features of size 1e3.
@@ -92,8 +91,6 @@ def _refusal(task: Task, learner: Any) -> str:
 
 
 def _check_weightless(subject: Subject) -> None:
-    if getattr(subject.owner, "store", None) == "window":  # a row of weight 0 is one of the last
-        return
     X = subject.task.X
     model, _, _ = subject.learned(X)
     before = what_is_learned(model, X)

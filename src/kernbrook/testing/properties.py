@@ -228,14 +228,14 @@ def _check_interruptions(subject: Subject) -> None:
     for one in (usual, model):
         subject.learn(one, X, slice(0, 60))
 
-    def fail(board: Any) -> None:
+    def fail(*_: Any) -> None:
         raise _Interruption
 
-    model._run.check = fail  # called when a block is learned, but not yet part of the model
+    model._run.take = fail  # called when a block is learned, but not yet part of the model
     try:
         subject.learn(model, X, slice(60, 100))
     except _Interruption:
-        del model._run.check
+        del model._run.take
     after = what_is_learned(model, X)
     unlike = _unlike(after, what_is_learned(usual, X))
     subject.expect(not unlike, f"an exception in the middle of a block has changed the {unlike}")

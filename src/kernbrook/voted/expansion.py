@@ -9,7 +9,8 @@ import numpy as np
 
 from kernbrook.kernels import Kernel
 from kernbrook.voted.columns import TILE, Columns
-from kernbrook.voted.examples import Examples, Floats, Indices, values
+from kernbrook.voted.examples import Examples, Floats, Indices
+from kernbrook.voted.pool import values
 from kernbrook.voted.program import Solution
 
 
@@ -51,6 +52,8 @@ class Expansion:
         """(n, c) values of the sums."""
         result = np.zeros((len(examples), self.coefficients.shape[2]))
         used = np.flatnonzero(self.coefficients.any(axis=(0, 2)))
+        if len(used) == 0:
+            return result
         pool = [self.kernels[k] for k in used]
         step = max(1, TILE // max(len(self.support), 1))
         for lo in range(0, len(examples), step):

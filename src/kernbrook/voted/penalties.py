@@ -14,9 +14,13 @@ from scipy.linalg import eigvalsh
 
 from kernbrook.checks import is_number
 from kernbrook.errors import InputError
+from kernbrook.gram.sums import one_thread
+from kernbrook.kernels import NormalizedPolynomial, Polynomial
 from kernbrook.voted.columns import Columns
-from kernbrook.voted.examples import Examples, Floats, is_power, values
+from kernbrook.voted.examples import Examples, Floats
+from kernbrook.voted.pool import values
 
+POWERS = Polynomial, NormalizedPolynomial  # bounded by their degree
 SAMPLE = 200  # examples on which a kernel is tested for being positive definite
 
 
@@ -93,7 +97,7 @@ def _pdim(columns: Columns, s: float) -> Floats:
 
 
 def _dimension(kernel: Any, features: int) -> float:
-    if not is_power(kernel):
+    if not isinstance(kernel, POWERS):
         raise InputError(
             f"complexity='pdim' is for polynomials, got the kernel {kernel}; "
             "take 'trace', 'local' or your own numbers"
@@ -129,7 +133,7 @@ COMPLEXITIES: dict[str, Function[[Columns, float], Floats]] = {
 def _check_definite(columns: Columns, complexity: str) -> None:
     """The bounds are for symmetric positive definite kernels, as powers are: test each other one on
     some examples."""
-    kernels = [one for one in columns.kernels if not (is_power(one) and one.offset >= 0)]
+    kernels = [one for one in columns.kernels if not (isinstance(one, POWERS) and one.offset >= 0)]
     if not kernels:
         return
     chosen = np.unique(np.linspace(0, columns.n - 1, min(columns.n, SAMPLE)).astype(np.intp))
@@ -150,7 +154,8 @@ def _check_definite(columns: Columns, complexity: str) -> None:
 
 def _has_cholesky(matrix: Floats) -> bool:
     try:
-        np.linalg.cholesky(matrix)
+        with one_thread():
+            np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
         return False
     return True

@@ -5,38 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from kernbrook.compiler.compiling import njit
-from kernbrook.numerics.lanes import WIDTH, add_powers_of_four
-
-LANES = np.uintp(WIDTH)
 
 
 @njit(cache=True, nogil=True)
-def add_powers(bases, rows, weights, sums):  # type: ignore[no-untyped-def]
-    """sums[e - 1, j] += sum over i of weights[i] bases[rows[i], j]^e, for e = 1 ... top.
+def add_powers(source, added, rows, weights, first, sums):  # type: ignore[no-untyped-def]
+    """sums[e - 1, j] += sum over i of weights[i] (source[rows[i], first + j] + added)^e, e = 1, ...
 
-    bases : (m, b)
+    Two rows and two powers at a time: what lies in memory is read and written half as often.
+
+    source : (m, n)
     rows : (r,) rows in use
     weights : (r,)
-    sums : (top, b)
+    sums : (top, b), top even, b at most n - first
     """
-    top, width, last = np.uintp(sums.shape[0]), np.uintp(sums.shape[1]), len(rows) - 1
-    for i in range(0, len(rows), 4):
-        b, c, d = min(i + 1, last), min(i + 2, last), min(i + 3, last)
-        four = np.uintp(rows[i]), np.uintp(rows[b]), np.uintp(rows[c]), np.uintp(rows[d])
-        factors = (
-            weights[i], weights[b] if b > i else 0.0, weights[c] if c > b else 0.0,
-            weights[d] if d > c else 0.0,
-        )  # fmt: skip
-        j = np.uintp(0)
-        while j + LANES <= width:
-            add_powers_of_four(bases, four, factors, j, sums)
-            j += LANES
-        while j < width:
-            terms = factors
-            for e in range(top):
-                terms = (
-                    terms[0] * bases[four[0], j], terms[1] * bases[four[1], j],
-                    terms[2] * bases[four[2], j], terms[3] * bases[four[3], j],
-                )  # fmt: skip
-                sums[e, j] += (terms[0] + terms[1]) + (terms[2] + terms[3])
-            j += np.uintp(1)
+    top, width, first = np.uintp(sums.shape[0]), np.uintp(sums.shape[1]), np.uintp(first)
+    one, two, last = np.uintp(1), np.uintp(2), len(rows) - 1
+    bases, terms = np.empty((2, width)), np.empty((2, width))
+    for i in range(0, len(rows), 2):
+        for a in range(2):
+            row = np.uintp(rows[min(i + a, last)])
+            weight = weights[i + a] if i + a <= last else 0.0
+            for j in range(width):
+                bases[a, j] = source[row, first + j] + added
+                terms[a, j] = weight
+        for e in range(np.uintp(0), top, two):
+            for j in range(width):
+                b, c = bases[0, j], bases[1, j]
+                t, u = terms[0, j] * b, terms[1, j] * c
+                sums[e, j] += t + u
+                t, u = t * b, u * c
+                sums[e + one, j] += t + u
+                terms[0, j], terms[1, j] = t, u

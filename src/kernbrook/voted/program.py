@@ -29,7 +29,8 @@ from kernbrook.errors import InputError
 from kernbrook.gram.sums import one_thread
 from kernbrook.voted.columns import Columns
 from kernbrook.voted.drafts import draft, sizes_of
-from kernbrook.voted.examples import SCALING, Floats, Indices
+from kernbrook.voted.examples import Floats, Indices
+from kernbrook.voted.pool import SCALING
 from kernbrook.voted.steps import exact_step
 
 FEW = 200  # examples at which the simplex method needs no draft

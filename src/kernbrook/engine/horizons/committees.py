@@ -25,13 +25,14 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.links import ROOM
 from kernbrook.engine.blocks import slices
+from kernbrook.engine.deciding import read, rows_of, views_of
 from kernbrook.engine.horizons import lines
 from kernbrook.engine.horizons.laps import (
     FAR,
@@ -53,7 +54,8 @@ from kernbrook.engine.progress import (
 )
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.rules import typed
-from kernbrook.engine.stores.base import copied, most_of
+from kernbrook.engine.state import copied
+from kernbrook.engine.stores.base import most_of
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import Floats, Labels
 from kernbrook.gram.sums import one_thread
@@ -113,7 +115,7 @@ class Scored(NamedTuple):
     sizes: Floats
 
 
-class Horizons:
+class Committees:
     """What a model knows of predictions far from the last label; see the module.
 
     Parameters
@@ -124,7 +126,7 @@ class Horizons:
     ----------
     shortest : rows of a lap at first
     start : rows that the model had met when this lap began
-    lap : rows since then
+    lap, end : rows since then; rows that the model has met when the lap ends
     lines : regressions on all rows of the laps before
     soon, late : the committees
     now, old : the model at the start of this lap, and of this or one of the last three; or None
@@ -141,19 +143,14 @@ class Horizons:
         self.choices = model.choices._replace(
             combiner=typed(self.combiner.rule()), terms=terms._replace(strict=strict, given=True)
         )
-        self.shortest, self.start = max(SHORTEST, model.together // 2), 0
-        self.lap = self.new_lap(model)
+        self.shortest, self.start = max(SHORTEST, model.block_rows // 2), 0
+        self.begin_lap(model)
         self.lines = lines.begun(setting.width, setting.scores)
         self.soon, self.late = self.first(model), self.first(model)
 
     def length(self, start: int) -> int:
         """Rows of the lap that begins there."""
         return self.shortest * (1 if start < SHORT_LAPS * self.shortest else LAPS_LATE)
-
-    @property
-    def end(self) -> int:
-        """Rows that the model has met when this lap ends."""
-        return self.start + len(self.lap)
 
     def first(self, model: Model) -> Distant:
         """A committee before it has judged a row: it follows the model's own."""
@@ -163,13 +160,13 @@ class Horizons:
         progress.log_weights[model.n_experts] = 0.0
         return Distant(progress, None, np.zeros(1, dtype=np.int64), np.zeros(2))
 
-    def new_lap(self, model: Model) -> Lap:
-        """The lap that begins at `start`, of which `now` and `old` judge rows."""
+    def begin_lap(self, model: Model) -> None:
+        """Begin the lap at `start`, of which `now` and `old` judge rows."""
         n = self.length(self.start)
         wanted = np.zeros(n, dtype=bool)
         for kept, places in ((self.now, SOON_PLACES), (self.old, late_places(n))):
             wanted[self._rows_at(kept, places, n)] = True
-        return Lap(wanted, model.setting.width, model.sparse)
+        self.lap, self.end = Lap(wanted, model.setting.width, model.sparse), self.start + n
 
     def _rows_at(self, kept: Kept | None, places: Labels, n: int) -> Labels:
         """The rows of this lap of n, from 0, at such places after a model was kept."""
@@ -183,7 +180,7 @@ class Horizons:
         rounds = model.rounds
         self.start = rounds - rounds % self.length(rounds)
         self.now = self.old = None
-        self.lap = self.new_lap(model)
+        self.begin_lap(model)
 
     def note(self, rounds: int, X: Any, labels: Any, weights: Any, given: Any) -> None:
         """Rows that are learned next, after so many. They count once they have been learned."""
@@ -191,9 +188,9 @@ class Horizons:
 
     # -- the end of a lap -------------------------------------------------------------------
 
-    def closed(self, model: Model) -> Horizons:
+    def closed(self, model: Model) -> Self:
         """After this lap, whose last row is the last one that the model has learned."""
-        other = Horizons.__new__(Horizons)
+        other = type(self).__new__(type(self))
         other.__dict__.update(vars(self))
         setting, lap = model.setting, self.lap
         soon = self._scored(model, SOON, self.now, self._places(self.now, SOON_PLACES))
@@ -209,7 +206,7 @@ class Horizons:
         other.now = self._kept(model, other)
         if other.start % (LAPS_LATE * self.length(other.start)) == 0:
             other.old = other.now
-        other.lap = other.new_lap(model)
+        other.begin_lap(model)
         return other
 
     def _places(self, kept: Kept | None, places: Labels) -> Labels:
@@ -253,7 +250,7 @@ class Horizons:
         losses = np.minimum(losses, MOST_LOSS)
         return Distant(progress, calibration, one.rows + own.sum(), losses)
 
-    def _kept(self, model: Model, after: Horizons) -> Kept:
+    def _kept(self, model: Model, after: Committees) -> Kept:
         """The model as it is; copied where single rows change its arrays in place, or may do so."""
         pairs = zip(model.stores, model.states, strict=True)
         states = tuple(store.snapshot(state) for store, state in pairs)
@@ -268,9 +265,9 @@ class Horizons:
             return None
         X, found = self.lap.rows(which), []
         try:
-            views = model.views_of(kept.scaler.transform(X), model.rows_of(X))
-            for where in slices(len(which), model.together):
-                board = model.read(views, X, where, kept.states)
+            views = views_of(model, kept.scaler.transform(X), rows_of(model, X))
+            for where in slices(len(which), model.block_rows):
+                board = read(model, views, X, where, kept.states)
                 found.append(extended(model, board, kept.progress, kept.lines, X[where]))
         except NonFiniteError:  # `predict` would have refused these rows
             return None

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.engine.state import Field, Table
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Floats, check_array
+from kernbrook.gram.points import Floats
 
 MOST_FEATURES = 128  # of a row; of more, the regressions see a constant alone
 KEPT = (1.0, 0.998)  # of what each regression knows, a label's factor
@@ -42,14 +43,23 @@ class Lines(NamedTuple):
     solution: Floats
 
 
+LINES = Table(
+    Lines,
+    scale=Field((2, "feature")),
+    squares=Field((len(KEPT), "input", "input")),
+    products=Field((len(KEPT), "input", "score")),
+    reach=Field((2,)),
+    solution=Field((len(KEPT), "input", "score")),
+)
+FOLLOWS = ("solution",)  # from the rest
+
+
 def begun(width: int, scores: int) -> Lines:
     """Before the first label."""
     d = width if width <= MOST_FEATURES else 0
-    n, k = len(KEPT), d + 1
-    return Lines(
-        np.zeros((2, d)), np.zeros((n, k, k)), np.zeros((n, k, scores)),
-        np.array([np.inf, -np.inf]), np.zeros((n, k, scores)),
-    )  # fmt: skip
+    lines: Lines = LINES.begun(feature=d, input=d + 1, score=scores)
+    lines.reach[:] = np.inf, -np.inf
+    return lines
 
 
 def learned(lines: Lines, X: Floats, labels: Floats, weights: Floats, numbers: bool) -> Lines:
@@ -108,7 +118,7 @@ def solved(squares: Floats, products: Floats) -> Floats:
     return solution
 
 
-def united(apart: Apart) -> Lines:
+def merged(apart: Apart) -> Lines:
     """What those of several models know: exactly where they began together."""
     first = apart.each[0]
     if not all(np.array_equal(one.scale, first.scale) for one in apart.each):
@@ -152,19 +162,13 @@ def _features(lines: Lines, X: Any) -> Floats:
 
 def arrays(lines: Lines) -> dict[str, NDArray[Any]]:
     """What a file holds."""
-    return {name: array for name, array in lines._asdict().items() if name != "solution"}
+    return {name: array for name, array in lines._asdict().items() if name not in FOLLOWS}
 
 
 def restored(fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Lines:
     """With these arrays; InputError where labels cannot have led to them."""
-    own = {
-        name: check_array(name, arrays.get(name), array.shape, array.dtype)
-        for name, array in fresh._asdict().items()
-        if name != "solution"
-    }
-    lines = fresh._replace(**own)
-    if not all(np.isfinite(own[name]).all() for name in ("scale", "squares", "products")):
-        raise InputError("scale, squares, products: NaN or infinity")
+    lines = LINES.restored(fresh, arrays, FOLLOWS)
+    LINES.check(lines, ("reach", *FOLLOWS))  # before the first label the reach is infinite
     if np.isnan(lines.reach).any() or (lines.scale[1] < 0).any():
         raise InputError("reach, scale: expected labels that there are, and deviations from 0")
     diagonal = np.diagonal(lines.squares, axis1=1, axis2=2)

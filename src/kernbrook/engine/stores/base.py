@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.ahead import Helper
+from kernbrook.engine.store_verbs import score
+from kernbrook.engine.stores.helper import Helper
 from kernbrook.engine.uniting import Apart
-from kernbrook.engine.verbs import Seen, score
+from kernbrook.engine.verbs import Seen
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, wider
-from kernbrook.numerics.classes import margin_of
 from kernbrook.numerics.keys import met_before
+from kernbrook.numerics.scores_of_classes import margin_of
 from kernbrook.numerics.zero import zero_or
-
-Arrays = TypeVar("Arrays", bound=NamedTuple)
 
 
 class Setting(NamedTuple):
@@ -42,7 +41,7 @@ class Setting(NamedTuple):
     dtype: str = "float64"
 
 
-class Pass(NamedTuple):
+class Prepared(NamedTuple):
     """A store before a block: compiled forms on copies, of which it makes its state after it.
 
     members : compiled forms; each has parts, see `parts_of`
@@ -93,7 +92,7 @@ class Store:
     Attributes
     ----------
     experts : (m,) numbers of its experts in the pool
-    together : examples of a block
+    block_rows : of a block
     view : number of the view of rows that it sees
     compiled : whether all verbs of the model are; else they run as Python
     grows : whether nothing bounds what it holds
@@ -104,7 +103,7 @@ class Store:
 
     setting: Setting
     experts: Labels
-    together: int
+    block_rows: int
     view = 0
     compiled = True
     grows = False
@@ -116,7 +115,7 @@ class Store:
         """The state before the first example. Called for a new model, and to begin experts anew."""
         raise NotImplementedError
 
-    def prepare(self, state: Any, rows: Rows, progress: Progress, raw: Any) -> Pass:
+    def prepare(self, state: Any, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         """What a block of rows is learned with. Called before each block.
 
         The pass works on copies of the state's arrays, and its `finish` gives the next state: the
@@ -128,7 +127,7 @@ class Store:
         """
         raise NotImplementedError
 
-    def reading(self, state: Any, rows: Rows, raw: Any) -> Pass:
+    def reading(self, state: Any, rows: Rows, raw: Any) -> Prepared:
         """What rows are scored with. Called before rows are predicted; nothing is learned.
 
         The pass may share all arrays with the state.
@@ -155,7 +154,9 @@ class Store:
         Called by `save`, `load` and merging: compiled code trusts what passes, and looks no more.
         """
 
-    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+    def with_classes(
+        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
+    ) -> dict[str, NDArray[Any]]:
         """`arrays` of the same store with fewer scores, as this one's. Called for a new class.
 
         InputError where the experts cannot learn of a class that appears later.
@@ -163,16 +164,16 @@ class Store:
         raise InputError("not every part of this model can learn of a class that appears later")
 
     def goes_on(self, before: Store, state: Any, spread: Spread) -> dict[str, NDArray[Any]]:
-        """As `grown`, of the store before and its state."""
-        return self.grown(before.arrays(state), spread)
+        """As `with_classes`, of the store before and its state."""
+        return self.with_classes(before.arrays(state), spread)
 
-    def widened(self, before: Any, state: Any) -> Any:
+    def with_features(self, before: Any, state: Any) -> Any:
         """The state of the same store on rows of fewer features, as this one's: all had 0 there."""
         arrays, width = before.arrays(state), self.setting.width
         own = {name: wider(arrays[name], width) for name in ("X", "points") if name in arrays}
         return self.restored({**arrays, **own})
 
-    def united(self, apart: Apart) -> Any:
+    def merged(self, apart: Apart) -> Any:
         """The state that stands for those of several models; InputError where none can."""
         raise InputError("merge: not all parts of this model can be merged")
 
@@ -226,15 +227,10 @@ def _score(part, t, board):
             board.sizes[t, part.experts[e], c] = size
 
 
-def summed(experts: Labels, totals: Floats, sizes: Floats, state: Any) -> Pass:
+def summed(experts: Labels, totals: Floats, sizes: Floats, state: Any) -> Prepared:
     """Before rows are scored only, whose sums are known."""
     member = Summed(experts, totals, sizes)
-    return Pass((member,), 1, lambda *_: state)
-
-
-def copied(arrays: Arrays) -> Arrays:
-    """A named tuple of arrays, each a copy that can be written to."""
-    return type(arrays)(*(array.copy() for array in arrays))
+    return Prepared((member,), 1, lambda *_: state)
 
 
 def met(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels, Flags]:

@@ -1,4 +1,4 @@
-"""Kernel expansions: experts that sum over support vectors of their own, or over the last few."""
+"""Kernel expansions: experts that sum over all support vectors that they add."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.compiler.compiling import Verb, njit
+from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import linked, through
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.rule_links import link_expander
 from kernbrook.engine.rules import typed
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look, met, summed
+from kernbrook.engine.state import Field
+from kernbrook.engine.store_verbs import learn, score
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look, met, summed
 from kernbrook.engine.uniting import Apart, union
-from kernbrook.engine.verbs import expand, learn, link_expander, score
-from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.engine.verbs import expand
+from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
 from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels.planning import Layout
@@ -24,11 +27,13 @@ from kernbrook.numerics.plan import Plan
 from kernbrook.numerics.values import add_points
 from kernbrook.numerics.zero import zero_or
 
-WINDOW_BLOCK = 128  # examples processed together by experts that sum over the last few
 SMALL = 2.0**-64  # a smaller scale moves into the coefficients: a power of 2, so exactly
 
 
-class Held(NamedTuple):
+SCALE = Field(("expert",), start=1.0, above=0.0, most=1.0)
+
+
+class ExpansionState(NamedTuple):
     """The state: support vectors with (n, m c) coefficients, and (m,) common factors of these."""
 
     support: SupportVectors
@@ -41,13 +46,12 @@ class Sums(NamedTuple):
 
     firsts : (r + 1,) int, the first expert of each of r rules
     experts : (m,) int, their numbers in the pool
-    plan, pairs : the kernels, and (channels, n + b, b) pair values of n points and the block, with
-        the block; n = 0 where the points have been summed over
+    plan, pairs : the kernels, and (channels, b, b) pair values of the block with itself
     totals, sizes : (m c, b) kernel sums, the c scores of an expert one after the other
-    keys, known : (n + b,) int, equal for equal rows; (b,) bool, whether a row is equal to one that
-        the experts sum over
+    keys, known : (b,) int, equal for equal rows; (b,) bool, whether a row is equal to one that the
+        experts sum over
     diagonal : (m, b) k(x, x), where a rule looks at it
-    coefficients : (n + b, m c), of the block zeros on entry: what each example was added with
+    coefficients : (b, m c), zeros on entry: what each example was added with
     scale : (m,) the common factor of each expert's coefficients
     shifts : (m,) how often that factor was multiplied by 1 / SMALL during the block. The
         coefficients of points stored before have still to be multiplied by SMALL as often
@@ -80,29 +84,9 @@ class Growing(NamedTuple):
     sums: Sums
 
 
-class Window(NamedTuple):
-    """Of experts that sum over the last examples with labels.
-
-    rules, sums : as for `Growing`; scores are summed up afresh for every example
-    budget : of examples; labelled, seen : (n + b,) int, those with labels; (1,) int, their number
-    """
-
-    rules: Any
-    sums: Sums
-    budget: int
-    labelled: Labels
-    seen: Labels
-
-
 @score.of(Growing)
 def _score(part, t, board):
-    score_sums(part.sums, t, board)
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def score_sums(sums, t, board):
-    """See `score`."""
-    classes = board.scores.shape[2]
+    sums, classes = part.sums, board.scores.shape[2]
     for e in range(sums.experts.shape[0]):
         expert, scale = sums.experts[e], sums.scale[e]
         for c in range(classes):
@@ -112,38 +96,11 @@ def score_sums(sums, t, board):
         board.known[t, expert] = sums.known[t]
 
 
-@score.of(Window)
-def _score_window(part, t, board):
-    sum_window(part.sums, part.labelled, part.seen[0], part.budget, t)
-    score_sums(part.sums, t, board)
-
-
-@njit(cache=True, nogil=True)
-def sum_window(sums, labelled, count, budget, t):
-    """The sums for example t, over the last `budget` of the examples with labels."""
-    n, oldest = sums.coefficients.shape[0] - sums.known.shape[0], max(count - budget, 0)
-    first = labelled[oldest] if count > 0 else n + t
-    for k in range(sums.totals.shape[0]):
-        sums.totals[k, t] = sums.sizes[k, t] = 0.0
-    add_points(
-        sums.plan, sums.pairs, first, n + t, t, t + 1, sums.coefficients, sums.totals, sums.sizes,
-        sums.values,
-    )  # fmt: skip
-    if sums.known[t]:
-        held = False
-        for j in range(oldest, count):
-            s = labelled[j]
-            held |= sums.keys[s] == sums.keys[n + t] and sums.coefficients[s].any()
-        sums.known[t] = held
-
-
-@Verb
-def expand_all(rules, sums, row, t, updates, clock, board):
-    """The experts of each rule learn from example t; whether one of them has added it.
-
-    rules : links to them; row : of the example in `sums.coefficients`
-    """
-    added, change = False, sums.change
+@learn.of(Growing)
+def _learn(part, t, updates, clock, board):
+    if board.importance[t] <= 0.0:
+        return
+    rules, sums, added, change = part.rules, part.sums, False, part.sums.change
     classes = board.scores.shape[2]
     for r in range(len(rules)):
         for e in range(sums.firsts[r], sums.firsts[r + 1]):
@@ -156,17 +113,18 @@ def expand_all(rules, sums, row, t, updates, clock, board):
             scores, sizes = board.scores[t, expert], board.sizes[t, expert]
             shrink = through(expand, rules[r], seen, scores, sizes, change)
             if shrink != 1.0:
-                shrink_expert(sums, e, classes, shrink, row, t)
+                shrink_expert(sums, e, classes, shrink, t)
             for c in range(classes):
                 if change[c] != 0.0:
-                    sums.coefficients[row, e * classes + c] = change[c] / sums.scale[e]
+                    sums.coefficients[t, e * classes + c] = change[c] / sums.scale[e]
                     added = True
-    return added
+    if added:
+        add_example(sums, t)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def shrink_expert(sums, e, classes, factor, row, t):
-    """All coefficients of an expert times a factor; `row` and t as for `expand_all`."""
+def shrink_expert(sums, e, classes, factor, t):
+    """All coefficients of an expert times a factor, before it learns from example t."""
     scale = sums.scale
     scale[e] *= factor
     if scale[e] < SMALL:
@@ -176,16 +134,8 @@ def shrink_expert(sums, e, classes, factor, row, t):
             for later in range(t + 1, sums.totals.shape[1]):
                 sums.totals[k, later] *= SMALL
                 sums.sizes[k, later] *= SMALL
-            for s in range(row):
+            for s in range(t):
                 sums.coefficients[s, k] *= SMALL
-
-
-@learn.of(Growing)
-def _learn(part, t, updates, clock, board):
-    if board.importance[t] <= 0.0:
-        return
-    if expand_all(part.rules, part.sums, t, t, updates, clock, board):
-        add_example(part.sums, t)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -200,31 +150,19 @@ def add_example(sums, t):
     )  # fmt: skip
 
 
-@learn.of(Window)
-def _learn_window(part, t, updates, clock, board):
-    if board.importance[t] <= 0.0:
-        return
-    sums = part.sums
-    row = sums.coefficients.shape[0] - sums.known.shape[0] + t
-    part.labelled[part.seen[0]] = row
-    part.seen[0] += 1
-    expand_all(part.rules, sums, row, t, updates, clock, board)
-
-
 @njit(cache=True, nogil=True)
 def diagonals(plan, pairs, classes, out):
-    """out[e, t] = k_e(x_t, x_t), (e, b); pairs (channels, n + b, b) of others and the block."""
+    """out[e, t] = k_e(x_t, x_t), (e, b); pairs (channels, b, b) of the block."""
     n_experts, b = out.shape
-    n = pairs.shape[1] - b
-    ones = np.zeros((n + b, n_experts * classes))
-    for s in range(n + b):
+    ones = np.zeros((b, n_experts * classes))
+    for s in range(b):
         for e in range(n_experts):
             ones[s, e * classes] = 1.0
     sums = np.zeros((n_experts * classes, b))
     spare = np.zeros_like(sums)
     values = np.empty((2, b), pairs.dtype)
     for t in range(b):
-        add_points(plan, pairs, n + t, n + t + 1, t, t + 1, ones, sums, spare, values)
+        add_points(plan, pairs, t, t + 1, t, t + 1, ones, sums, spare, values)
     for e in range(n_experts):
         for t in range(b):
             out[e, t] = sums[e * classes, t]
@@ -237,17 +175,13 @@ class Expansion(Store):
     ----------
     parts : of the pool, with the same kernels; each learner has a `rule`, and `needs_diagonal`:
         whether it looks at k(x, x)
-    budget : None: an expert holds every example that it adds; a number: the last so many with
-        labels
     """
 
-    def __init__(self, parts: Sequence[Part], setting: Setting, budget: int | None = None):
-        self.setting = setting
-        self.budget = budget
-        self.grows = budget is None
-        bounded = "a window of support vectors"
-        self.by_block = "support vectors without a bound" if self.grows else bounded
-        self.together = BLOCK if budget is None else WINDOW_BLOCK
+    grows = True
+    by_block = "support vectors without a bound"
+
+    def __init__(self, parts: Sequence[Part], setting: Setting):
+        self.setting, self.block_rows = setting, BLOCK
         self.rules = tuple(typed(part.learner.rule()) for part in parts)
         kernels = parts[0].kernels * len(parts)
         self.firsts = np.arange(0, len(kernels) + 1, len(parts[0].kernels))
@@ -255,13 +189,13 @@ class Expansion(Store):
         self.needs_diagonal = any(part.learner.needs_diagonal for part in parts)
         self.sums = KernelSums(kernels, Layout(kernels, setting.scores, dtype=setting.dtype))
 
-    def begin(self) -> Held:
+    def begin(self) -> ExpansionState:
         m, columns = len(self.experts), len(self.experts) * self.setting.scores
-        return Held(SupportVectors(columns, self.setting.width, self.setting.sparse), np.ones(m))
+        return ExpansionState(
+            SupportVectors(columns, self.setting.width, self.setting.sparse), np.ones(m)
+        )
 
-    def prepare(self, state: Held, rows: Rows, progress: Progress, raw: Any) -> Pass:
-        if self.budget is not None:
-            return self._prepare_window(state, rows)
+    def prepare(self, state: ExpansionState, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         support, layout = state.support, self.sums.layout
         totals, sizes = self.sums.sums(support, rows)
         pairs = Block(rows, layout).own_pairs()
@@ -271,7 +205,7 @@ class Expansion(Store):
         sums = self._block(state, pairs, totals, sizes, keys, known, own)
         member = Growing(self._links(), sums)
 
-        def finish(board: Board, asked: Flags) -> Held:
+        def finish(board: Board, asked: Flags) -> ExpansionState:
             self._check(sums)
             held = support
             if sums.shifts.any():
@@ -280,42 +214,13 @@ class Expansion(Store):
             added = np.flatnonzero(own.any(axis=1))
             if len(added):
                 held = held.appended(rows, added, own[added])
-            return Held(held, sums.scale)
+            return ExpansionState(held, sums.scale)
 
-        return Pass((member,), 1, finish)
-
-    def _prepare_window(self, state: Held, rows: Rows) -> Pass:
-        """Under a budget: the sums are over the last labelled examples, afresh."""
-        held, layout = state.support, self.sums.layout
-        n, b, columns = held.n, len(rows), held.coefficients.shape[1]
-        block = Block(rows, layout)
-        pairs = np.empty((len(layout.channels), n + b, b), layout.dtype)
-        if n:
-            pairs[:, :n] = block.pairs_with(held.rows)
-        pairs[:, n:] = block.own_pairs()
-        keys, known = met(self.setting.judges_stored, rows, held.rows.keys, inside=True)
-        coefficients = np.zeros((n + b, columns))
-        coefficients[:n] = held.coefficients
-        keys = np.concatenate([held.rows.keys, keys])
-        nothing = np.zeros((columns, b))
-        sums = self._block(state, pairs, nothing, nothing.copy(), keys, known, coefficients)
-        labelled, count = np.arange(n + b), np.array([n])
-        assert self.budget is not None
-        budget = self.budget
-        member = Window(self._links(), sums, budget, labelled, count)
-
-        def finish(board: Board, asked: Flags) -> Held:
-            self._check(sums)
-            last = labelled[: count[0]][-budget:]
-            kept, new = last[last < n], last[last >= n]
-            after = held.kept(kept).with_coefficients(coefficients[kept])
-            return Held(after.appended(rows, new - n, coefficients[new]), sums.scale)
-
-        return Pass((member,), 1, finish)
+        return Prepared((member,), 1, finish)
 
     def _block(
         self,
-        state: Held,
+        state: ExpansionState,
         pairs: Floats,
         totals: Floats,
         sizes: Floats,
@@ -349,56 +254,53 @@ class Expansion(Store):
             "lower its degree"
         )
 
-    def reading(self, state: Held, rows: Rows, raw: Any) -> Pass:
+    def reading(self, state: ExpansionState, rows: Rows, raw: Any) -> Prepared:
         totals, sizes = self.sums.sums(state.support, rows)
         scale = np.repeat(state.scale, self.setting.scores)[:, None]
         return summed(self.experts, scale * totals, scale * sizes, state)
 
-    def arrays(self, state: Held) -> dict[str, NDArray[Any]]:
+    def arrays(self, state: ExpansionState) -> dict[str, NDArray[Any]]:
         return {**state.support.arrays(), "scale": state.scale}
 
-    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Held:
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> ExpansionState:
         support, scale = self.begin()
         support.restore(arrays)
         check_array("scale", arrays.get("scale"), scale.shape, scale.dtype)
-        return Held(support, arrays["scale"])
+        return ExpansionState(support, arrays["scale"])
 
-    def check(self, state: Held, progress: Progress) -> None:
-        if not ((state.scale > 0) & (state.scale <= 1)).all():
-            raise InputError("scale: expected numbers above 0, at most 1")
-        if self.budget is not None and state.support.n > self.budget:
-            raise InputError(f"coefficients: expected {self.budget} rows at most")
+    def check(self, state: ExpansionState, progress: Progress) -> None:
+        SCALE.check("scale", state.scale)
 
-    def expansion(self, state: Held) -> tuple[Rows, Floats]:
+    def expansion(self, state: ExpansionState) -> tuple[Rows, Floats]:
         stored = state.support.coefficients
         coefficients = stored.reshape(len(stored), len(self.experts), self.setting.scores)
         return state.support.rows, coefficients * state.scale[:, None]
 
-    def held(self, state: Held) -> int:
+    def held(self, state: ExpansionState) -> int:
         return state.support.n
 
-    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+    def with_classes(
+        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
+    ) -> dict[str, NDArray[Any]]:
         stored = arrays["coefficients"]
         n, m, (c, k) = len(stored), len(self.experts), spread.coefficients.shape
         each = stored.reshape(n, m, c) @ spread.coefficients
         return {**arrays, "coefficients": each.reshape(n, m * k)}
 
-    def united(self, apart: Apart) -> Held:
-        if self.budget is not None:
-            raise InputError("merge: a window holds the last rows of one stream")
+    def merged(self, apart: Apart) -> ExpansionState:
         points, _, averaged = union(
             self.setting.width, self.setting.sparse, apart.over(self.expansion)
         )
         support = points.with_coefficients(averaged.reshape(len(averaged), -1))
         used = np.flatnonzero(support.coefficients.any(axis=1))
-        return Held(support.kept(used), np.ones(len(self.experts)))
+        return ExpansionState(support.kept(used), np.ones(len(self.experts)))
 
-    def counts(self, state: Held) -> Labels:
+    def counts(self, state: ExpansionState) -> Labels:
         return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)
 
-    def nbytes(self, state: Held) -> int:
+    def nbytes(self, state: ExpansionState) -> int:
         return state.support.nbytes
 
-    def only(self, state: Held, expert: int) -> Held:
+    def only(self, state: ExpansionState, expert: int) -> ExpansionState:
         columns = np.flatnonzero(np.repeat(self.experts == expert, self.setting.scores))
         return state._replace(support=state.support.only_columns(columns.tolist()))

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.links import LINK, new_link, through
-from kernbrook.engine import verbs
+from kernbrook.engine import store_verbs
+from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet, read
-from kernbrook.engine.stores.linear import Learned, Linear, OnFeatures
-from kernbrook.engine.verbs import parts_of
+from kernbrook.engine.stores.linear import Linear, LinearState, OnFeatures
 from kernbrook.features.base import link_features, write_row
 from kernbrook.gram.points import DenseRows, Floats, Labels
 
@@ -33,7 +33,7 @@ class RowOfFeatures(NamedTuple):
 class FeaturesInRows(InRows):
     """Of experts on features."""
 
-    def __init__(self, store: Linear, state: Learned, row: Row):
+    def __init__(self, store: Linear, state: LinearState, row: Row):
         self.store, self.pool = store, state.pool
         self.rows = DenseRows(row.x, row.norm, row.key)
         self.features = state.pool.empty(1)
@@ -43,12 +43,12 @@ class FeaturesInRows(InRows):
         self.maps = np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
         self.kept = made, rules
 
-    def changing(self, state: Learned) -> tuple[Floats, Floats]:
+    def changing(self, state: LinearState) -> tuple[Floats, Floats]:
         return state.theta, state.extra
 
     def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[OnFeatures, RowOfFeatures]:
         theta, extra = arrays
-        self.state = Learned(theta, extra, self.pool)
+        self.state = LinearState(theta, extra, self.pool)
         member = self.store.member(self.features, theta, extra, self.store.scratch())
         return member, RowOfFeatures(member, self.rows.X, self.maps)
 
@@ -71,4 +71,4 @@ def _meet_features(store):
 def _read_features(store, board):
     meet(store)
     for i in range(parts_of(store.member)):
-        verbs.score(verbs.part(store.member, i, board), 0, board)
+        store_verbs.score(store_verbs.part(store.member, i, board), 0, board)

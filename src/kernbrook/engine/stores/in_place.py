@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.engine.progress import SEED, Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
+from kernbrook.engine.state import copied, like, named
+from kernbrook.engine.store_verbs import learn, score
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, together
 from kernbrook.engine.uniting import Apart
-from kernbrook.engine.verbs import learn, score
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array
 
@@ -70,7 +71,7 @@ class Content(Protocol):
     def check(self, arrays: Any) -> None:
         """Raise InputError where learning cannot have led to these arrays."""
 
-    def grown(self, before: Any, spread: Spread) -> Any:
+    def with_classes(self, before: Any, spread: Spread) -> Any:
         """Arrays as those of fewer scores."""
 
 
@@ -206,7 +207,7 @@ class InPlace(Store):
 
     def __init__(self, learner: Any, content: Content, first: int, setting: Setting):
         self.learner, self._content, self.setting = learner, content, setting
-        self.experts, self.together = np.array([first]), BLOCK
+        self.experts, self.block_rows = np.array([first]), BLOCK
 
     @property
     def content(self) -> Content:
@@ -242,7 +243,7 @@ class InPlace(Store):
 
     # -- learning ---------------------------------------------------------------------------
 
-    def prepare(self, state: State, rows: Rows, progress: Progress, raw: Any) -> Pass:
+    def prepare(self, state: State, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         if state.copy is None:
             state = State(copied(self.now(state)))
         elif sum(len(chunk.labels) for chunk in state.since) >= COPIED:
@@ -260,11 +261,11 @@ class InPlace(Store):
             table.version = object()
             return State(state.copy, (*state.since, chunk) if len(there) else state.since, table)
 
-        return Pass((member,), 1, finish)
+        return Prepared((member,), 1, finish)
 
-    def reading(self, state: State, rows: Rows, raw: Any) -> Pass:
+    def reading(self, state: State, rows: Rows, raw: Any) -> Prepared:
         member = self.member(self._rows(raw), len(rows), self.now(state))
-        return Pass((member,), 1, lambda *_: state)
+        return Prepared((member,), 1, lambda *_: state)
 
     def member(self, rows: Any, n: int, arrays: Any) -> Expert:
         """The compiled form on n rows and arrays."""
@@ -292,13 +293,13 @@ class InPlace(Store):
         self.content.check(self.now(state))
 
     def goes_on(self, before: Any, state: State, spread: Spread) -> dict[str, NDArray[Any]]:
-        return dict(named(self.content.grown(before.now(state), spread)))
+        return dict(named(self.content.with_classes(before.now(state), spread)))
 
-    def widened(self, before: Any, state: State) -> State:
+    def with_features(self, before: Any, state: State) -> State:
         """What was drawn for fewer features is another: it begins anew."""
         return self.begin()
 
-    def united(self, apart: Apart) -> State:
+    def merged(self, apart: Apart) -> State:
         """What has learned from most labels stays."""
         state: State = apart.each[int(apart.shares.argmax())]
         return State(copied(self.now(state)))
@@ -313,30 +314,6 @@ class InPlace(Store):
 
 def _arrays_of(chunk: Chunk) -> Iterator[NDArray[Any]]:
     yield from (*chunk.rows, chunk.labels, chunk.weights, chunk.numbers)
-
-
-# -- arrays in NamedTuples ---------------------------------------------------------------------
-
-
-def named(arrays: Any, begin: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
-    """Each array with its name, with dots."""
-    for name, one in arrays._asdict().items():
-        if isinstance(one, np.ndarray):
-            yield f"{begin}{name}", one
-        else:
-            yield from named(one, f"{begin}{name}.")
-
-
-def like(arrays: Any, others: Iterator[NDArray[Any]]) -> Any:
-    """The same with other arrays, in their order."""
-    return type(arrays)(
-        *(next(others) if isinstance(one, np.ndarray) else like(one, others) for one in arrays)
-    )
-
-
-def copied(arrays: Any) -> Any:
-    """The same with copies of all arrays."""
-    return like(arrays, iter([array.copy() for _, array in named(arrays)]))
 
 
 # -- row by row ----------------------------------------------------------------------------------

@@ -13,27 +13,19 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import ROOM, linked, pin, through
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Progress
+from kernbrook.engine.rule_links import link_linear
 from kernbrook.engine.rules import typed
 from kernbrook.engine.same import same
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, look
+from kernbrook.engine.state import Field, Table, flat, under
+from kernbrook.engine.store_verbs import learn, part, parts_of, score, sound
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look
 from kernbrook.engine.uniting import Apart, descend_together
-from kernbrook.engine.verbs import (
-    Coefficients,
-    after_label,
-    descend,
-    learn,
-    link_linear,
-    part,
-    parts_of,
-    predict,
-    score,
-    sound,
-)
+from kernbrook.engine.verbs import Coefficients, after_label, descend, predict
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.features import Monomials, RandomFeatures
 from kernbrook.features.base import Features
 from kernbrook.features.pools import PoolMap, draw, numbers_of, restore, widen
-from kernbrook.gram.points import Floats, Labels, Rows, check_array, within
+from kernbrook.gram.points import Floats, Labels, Rows, within
 from kernbrook.gram.sums import share, threads_for
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.spectra import ShiftInvariant
@@ -134,7 +126,17 @@ def _sound(member, i):
     return finite(theta) and finite(block.extra[block.more[i] : block.more[i + 1]])
 
 
-class Learned(NamedTuple):
+class Numbers(NamedTuple):
+    """What the learners of all experts keep, one after the other."""
+
+    theta: Floats
+    extra: Floats
+
+
+COEFFICIENTS = Table(Numbers, theta=Field(("theta",)), extra=Field(("extra",)))
+
+
+class LinearState(NamedTuple):
     """The state: coefficients and what else learners keep, expert after expert; and the maps."""
 
     theta: Floats
@@ -152,7 +154,7 @@ class Linear(Store):
     """
 
     def __init__(self, parts: Sequence[Part], setting: Setting):
-        self.setting, self.together = setting, FEATURE_BLOCK
+        self.setting, self.block_rows = setting, FEATURE_BLOCK
         self.rules = [typed(part.learner.rule()) for part in parts]
         self.own = np.repeat(np.arange(len(parts)), [part.size for part in parts])
         self.learners = [part.learner for part in parts for _ in part.kernels]
@@ -179,7 +181,7 @@ class Linear(Store):
         self.at, self.more = (np.concatenate([[0], np.cumsum(size)]) for size in sizes)
         self.first = np.concatenate([[0], np.cumsum(dims)])[self.which]
 
-    def begin(self) -> Learned:
+    def begin(self) -> LinearState:
         sizes, width = np.diff(self.at) + np.diff(self.more), self.setting.width
         numbers = int(sizes.sum()) + sum(numbers_of(*one, width) for one in self.maps)
         greatest = sizes.argmax()
@@ -191,32 +193,36 @@ class Linear(Store):
             draw(kernel, recipe, width, self.setting.seed, self._index(i))
             for i, (kernel, recipe) in enumerate(self.maps)
         ]
-        extra = np.zeros(self.more[-1])
+        theta, extra = self._nothing()
         for e, learner in enumerate(self.learners):
             own = extra[self.more[e] : self.more[e + 1]]
             learner.fill_extra(own.reshape(self.rows[e], self.dims[e]))
-        return Learned(np.zeros(self.at[-1]), extra, PoolMap(maps))
+        return LinearState(theta, extra, PoolMap(maps))
+
+    def _nothing(self) -> Numbers:
+        """Zeros for all experts."""
+        return Numbers(*COEFFICIENTS.begun(theta=int(self.at[-1]), extra=int(self.more[-1])))
 
     def _index(self, i: int) -> int:
         """Of a map, for its draws."""
         return i + FAR_APART * self.view
 
-    def prepare(self, state: Learned, rows: Rows, progress: Progress, raw: Any) -> Pass:
+    def prepare(self, state: LinearState, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         after = state._replace(theta=state.theta.copy(), extra=state.extra.copy())
         return self._pass(after, rows)
 
-    def reading(self, state: Learned, rows: Rows, raw: Any) -> Pass:
+    def reading(self, state: LinearState, rows: Rows, raw: Any) -> Prepared:
         return self._pass(state, rows)
 
-    def _pass(self, state: Learned, rows: Rows) -> Pass:
+    def _pass(self, state: LinearState, rows: Rows) -> Prepared:
         b = len(rows)
         features = self._features(state.pool, rows)
         member = self.member(features, state.theta, state.extra, self.scratch())
         threads = threads_for(b * int((self.dims * (self.rows + 1)).sum()))
 
-        return Pass((member,), threads, lambda *_: self._checked(state))
+        return Prepared((member,), threads, lambda *_: self._checked(state))
 
-    def _checked(self, state: Learned) -> Learned:
+    def _checked(self, state: LinearState) -> LinearState:
         """The state; NonFiniteError where it has overflowed."""
         if not (np.isfinite(state.theta).all() and np.isfinite(state.extra).all()):
             raise diverged()
@@ -254,15 +260,13 @@ class Linear(Store):
     def overflow(self, expert: int) -> NonFiniteError:
         return diverged(f"kernel {self.kernels[expert]}: ")
 
-    def arrays(self, state: Learned) -> dict[str, NDArray[Any]]:
-        maps = {
-            f"maps.{i}.{name}": array
-            for i, one in enumerate(state.pool.maps)
-            for name, array in one.arrays().items()
-        }
-        return {"theta": state.theta, "extra": state.extra, **maps}
+    def arrays(self, state: LinearState) -> dict[str, NDArray[Any]]:
+        maps = {f"{i}": one.arrays() for i, one in enumerate(state.pool.maps)}
+        return flat({"theta": state.theta, "extra": state.extra, "maps": maps})
 
-    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+    def with_classes(
+        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
+    ) -> dict[str, NDArray[Any]]:
         c = len(spread.coefficients)
         theta, extra, at, more = [], [], 0, 0
         for e, d in enumerate(map(int, self.dims)):
@@ -281,7 +285,7 @@ class Linear(Store):
         }
         return {**arrays, **joined}
 
-    def united(self, apart: Apart) -> Learned:
+    def merged(self, apart: Apart) -> LinearState:
         first, *others = (self._drawn(state) for state in apart.each)
         if not all(same(first, other) for other in others):
             raise InputError(
@@ -296,18 +300,18 @@ class Linear(Store):
             now.theta[:], now.extra[:] = theta, extra
         return self._checked(fresh._replace(pool=apart.each[0].pool))
 
-    def _drawn(self, state: Learned) -> list[NDArray[Any]]:
+    def _drawn(self, state: LinearState) -> list[NDArray[Any]]:
         """The arrays of the maps."""
         return [array for one in state.pool.maps for array in one.arrays().values()]
 
-    def _held(self, state: Learned, e: int) -> Coefficients:
+    def _held(self, state: LinearState, e: int) -> Coefficients:
         """What an expert holds: views."""
         d = int(self.dims[e])
         theta = state.theta[self.at[e] : self.at[e + 1]].reshape(-1, d)
         extra = state.extra[self.more[e] : self.more[e + 1]].reshape(-1, d)
         return Coefficients(theta, extra, np.empty(0))
 
-    def widened(self, before: Linear, state: Learned) -> Learned:
+    def with_features(self, before: Linear, state: LinearState) -> LinearState:
         """Experts begin anew on maps that cannot go on."""
         fresh, width, seed = self.begin(), self.setting.width, self.setting.seed
         held = [widen(one, width, seed, self._index(i)) for i, one in enumerate(state.pool.maps)]
@@ -320,18 +324,17 @@ class Linear(Store):
         pairs = zip(held, fresh.pool.maps, strict=True)
         return fresh._replace(pool=PoolMap([own or new for own, new in pairs]))
 
-    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Learned:
-        for name, size in (("theta", self.at[-1]), ("extra", self.more[-1])):
-            check_array(name, arrays.get(name), (int(size),), np.float64)
-            if not np.isfinite(arrays[name]).all():
-                raise InputError(f"{name}: NaN or infinity")
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> LinearState:
+        learned = COEFFICIENTS.restored(self._nothing(), arrays)
         maps = []
         for i, (kernel, recipe) in enumerate(self.maps):
-            begin = f"maps.{i}."
-            own = {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
-            with within(begin):
+            with within(f"maps.{i}."):
+                own = under(arrays, f"maps.{i}")
                 maps.append(restore(kernel, recipe, self.setting.width, own))
-        return Learned(arrays["theta"], arrays["extra"], PoolMap(maps))
+        return LinearState(*learned, PoolMap(maps))
+
+    def check(self, state: LinearState, progress: Progress) -> None:
+        COEFFICIENTS.check(state)
 
 
 def diverged(where: str = "") -> NonFiniteError:

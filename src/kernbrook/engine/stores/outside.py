@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from kernbrook.checks import shown
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import Flags, Floats, Rows, wider
@@ -62,7 +62,7 @@ class OutsideModel(Store):
 
     def __init__(self, model: Any, every: int, window: int | None, first: int, setting: Setting):
         self.model, self.every, self.window, self.setting = model, every, window, setting
-        self.experts, self.together = np.array([first]), OUTSIDE_BLOCK
+        self.experts, self.block_rows = np.array([first]), OUTSIDE_BLOCK
         self.kept = every if window is None else window
         # Our own machines have both: their `learn_one` takes an array, not a dictionary.
         self.one_by_one = hasattr(model, "learn_one") and not hasattr(model, "partial_fit")
@@ -72,7 +72,7 @@ class OutsideModel(Store):
     def begin(self) -> Trained:
         return Trained(None, np.empty((0, self.setting.width)), np.empty(0), np.empty(0), 0)
 
-    def prepare(self, state: Trained, rows: Rows, progress: Progress, raw: Any) -> Pass:
+    def prepare(self, state: Trained, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         held = [state]
 
         def go(board: Board) -> None:
@@ -98,11 +98,11 @@ class OutsideModel(Store):
 
         return self._pass(state, raw, finish, go)
 
-    def reading(self, state: Trained, rows: Rows, raw: Any) -> Pass:
+    def reading(self, state: Trained, rows: Rows, raw: Any) -> Prepared:
         return self._pass(state, raw, lambda *_: state, None)
 
-    def _pass(self, state: Trained, raw: Any, finish: Any, go: Any) -> Pass:
-        return Pass((), 1, finish, lambda b: self._look(state.model, raw, b.scores), go)
+    def _pass(self, state: Trained, raw: Any, finish: Any, go: Any) -> Prepared:
+        return Prepared((), 1, finish, lambda b: self._look(state.model, raw, b.scores), go)
 
     def _look(self, model: Any, X: Any, scores: Floats) -> None:
         """Fill in the (n, e, c) scores of some rows; 0 before it has learned."""
@@ -276,10 +276,10 @@ class OutsideModel(Store):
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Trained:
         raise InputError("a model of another library cannot come from a file")
 
-    def united(self, apart: Apart) -> Trained:
+    def merged(self, apart: Apart) -> Trained:
         raise InputError(f"merge: {self.model!r} is a model of another library")
 
-    def widened(self, before: Any, state: Trained) -> Trained:
+    def with_features(self, before: Any, state: Trained) -> Trained:
         """A model that takes rows of one width alone begins anew."""
         model, width = state.model if self.one_by_one else None, self.setting.width
         if not sp.issparse(state.X):
@@ -307,7 +307,7 @@ class Forecasts(Store):
     by_block = "experts from outside"
 
     def __init__(self, columns: NDArray[np.int64], first: int, setting: Setting):
-        self.columns, self.setting, self.together = columns, setting, OUTSIDE_BLOCK
+        self.columns, self.setting, self.block_rows = columns, setting, OUTSIDE_BLOCK
         self.experts = np.arange(first, first + len(columns))
         if setting.scores > 1:
             raise InputError("learner: Advice is for numbers and for two classes")
@@ -319,15 +319,15 @@ class Forecasts(Store):
     def begin(self) -> tuple[()]:
         return ()
 
-    def prepare(self, state: tuple[()], rows: Rows, progress: Progress, raw: Any) -> Pass:
+    def prepare(self, state: tuple[()], rows: Rows, progress: Progress, raw: Any) -> Prepared:
         return self.reading(state, rows, raw)
 
-    def reading(self, state: tuple[()], rows: Rows, raw: Any) -> Pass:
+    def reading(self, state: tuple[()], rows: Rows, raw: Any) -> Prepared:
         def look(board: Board) -> None:
             told = raw[:, self.columns]
             board.scores[:, self.experts, 0] = told.toarray() if sp.issparse(told) else told
 
-        return Pass((), 1, lambda *_: (), look, look)
+        return Prepared((), 1, lambda *_: (), look, look)
 
     def arrays(self, state: tuple[()]) -> dict[str, NDArray[Any]]:
         return {}
@@ -335,7 +335,7 @@ class Forecasts(Store):
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> tuple[()]:
         return ()
 
-    def united(self, apart: Apart) -> tuple[()]:
+    def merged(self, apart: Apart) -> tuple[()]:
         return ()
 
 

@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.links import ROOM, linked, pin, through
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.stores.base import Pass, Setting, Store, summed
-from kernbrook.engine.verbs import learn, link_combiner, score, weigh_all
+from kernbrook.engine.rule_links import link_combiner
+from kernbrook.engine.store_verbs import learn, score
+from kernbrook.engine.stores.base import Prepared, Setting, Store, summed
+from kernbrook.engine.verbs import weigh_all
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors
 from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
-from kernbrook.numerics.classes import add_step, margin_of
 from kernbrook.numerics.plan import Plan
+from kernbrook.numerics.scores_of_classes import add_step, margin_of
 from kernbrook.numerics.values import add_points
 from kernbrook.numerics.zero import zero_or
 
@@ -116,7 +118,7 @@ class SharedExpansion(Store):
     by_block = "support vectors that kernels share"
 
     def __init__(self, kernels: tuple[Kernel, ...], combiner: Any, setting: Setting):
-        self.setting, self.combiner, self.together = setting, combiner, BLOCK
+        self.setting, self.combiner, self.block_rows = setting, combiner, BLOCK
         self.experts = np.arange(len(kernels))
         self.sums = KernelSums(
             kernels, Layout(kernels, setting.scores, shared=True, dtype=setting.dtype)
@@ -125,7 +127,7 @@ class SharedExpansion(Store):
     def begin(self) -> SupportVectors:
         return SupportVectors(self.setting.scores, self.setting.width, self.setting.sparse)
 
-    def prepare(self, state: SupportVectors, rows: Rows, progress: Progress, raw: Any) -> Pass:
+    def prepare(self, state: SupportVectors, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         pairs = Block(rows, self.sums.layout).own_pairs()
         totals, sizes = self.sums.sums(state, rows)
         self.sums.check_finite(sizes)
@@ -145,9 +147,9 @@ class SharedExpansion(Store):
                 return state
             return state.appended(rows, added, member.coefficients[added])
 
-        return Pass((member,), 1, finish)
+        return Prepared((member,), 1, finish)
 
-    def reading(self, state: SupportVectors, rows: Rows, raw: Any) -> Pass:
+    def reading(self, state: SupportVectors, rows: Rows, raw: Any) -> Prepared:
         totals, sizes = self.sums.sums(state, rows)
         return summed(self.experts, totals, sizes, state)
 

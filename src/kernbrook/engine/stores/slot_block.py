@@ -14,29 +14,19 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import pin, through
-from kernbrook.engine.stores.ahead import Ahead, hand_on, take_over
+from kernbrook.engine.store_verbs import arrive, learn, part, parts_of, score, sound, stretch
 from kernbrook.engine.stores.base import look
-from kernbrook.engine.stores.windows import TILE, meet_points, meet_row, turn_to, window_columns
-from kernbrook.engine.verbs import (
-    Points,
-    Slots,
-    arrive,
-    fit_in,
-    keep_within,
-    learn,
-    part,
-    parts_of,
-    score,
-    sound,
-    stretch,
-)
+from kernbrook.engine.stores.helper import Ahead, hand_on, take_over
+from kernbrook.engine.stores.meetings import TILE, meet_points, meet_row, turn_to, window_columns
+from kernbrook.engine.verbs import Points, Slots, fit_in, keep_within
 from kernbrook.gram.points import Floats, Labels
-from kernbrook.numerics.classes import add_step
 from kernbrook.numerics.lanes import lay_across
 from kernbrook.numerics.plan import Parts
+from kernbrook.numerics.scores_of_classes import add_step
 from kernbrook.numerics.storage import aligned
+from kernbrook.numerics.upkeep import score_slots
 from kernbrook.numerics.values import kernel_rows
-from kernbrook.numerics.zero import finite, zero_or
+from kernbrook.numerics.zero import finite
 
 
 class SlotBlock(NamedTuple):
@@ -121,7 +111,7 @@ def shelf_of(groups: int, places: int, channels: int, window: int, kind: Any) ->
     )  # fmt: skip
 
 
-class Budgeted(NamedTuple):
+class SlotsForm(NamedTuple):
     """The compiled form: experts of one rule, to which there is a link, and what they meet."""
 
     rule: Any
@@ -146,12 +136,12 @@ class Seated(NamedTuple):
     slots: Any
 
 
-@parts_of.of(Budgeted)
+@parts_of.of(SlotsForm)
 def _parts_of(member):
     return member.block.experts.shape[0]
 
 
-@part.of(Budgeted)
+@part.of(SlotsForm)
 def _part(member, i, board):
     seat = seat_of(member.block, i)
     return Seated(member.rule, seat, pin(seat.slots, member.block.pins[i]))
@@ -178,12 +168,12 @@ def window_of(window, b, t):
     return lo, min(lo + window, b)
 
 
-@stretch.of(Budgeted)
+@stretch.of(SlotsForm)
 def _stretch(member):
     return member.block.window if member.block.window > 0 else 1
 
 
-@arrive.of(Budgeted)
+@arrive.of(SlotsForm)
 def _arrive(member, first, last, t):
     block = member.block
     if block.window > 0 and t % block.window == 0:
@@ -252,36 +242,16 @@ def slot_values(parts, e, places, number, start, pairs, steps, rows, out):
             begin = i
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def dot(alpha, filled, row):
-    """(sum, size) of alpha[s] * row[s] over the slots in use, in an order fixed by their number."""
-    total, size = 0.0, 0.0
-    for s in range(filled):
-        term = alpha[s] * row[s]
-        total += term
-        size += abs(term)
-    return total, size
-
-
 @score.of(Seated)
 def _score(part, t, board):
-    score_slots(part.seat, t, board)
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def score_slots(seat, t, board):
-    """See `score`."""
+    seat = part.seat
     slots, expert = seat.slots, seat.expert
     row = seat.values[t - window_of(seat.block.window, seat.block.known.shape[0], t)[0]]
-    scale, filled = slots.scale[0], slots.filled[0]
-    for c in range(slots.alpha.shape[0]):
-        total, size = dot(slots.alpha[c], filled, row)
-        board.scores[t, expert, c] = scale * zero_or(total, size)
-        board.sizes[t, expert, c] = scale * size
+    score_slots(slots, row, board.scores[t, expert], board.sizes[t, expert])
     held, known, keys = False, seat.block.known, seat.block.keys
     if known[t]:
         key = keys[keys.shape[0] - known.shape[0] + t]
-        for s in range(filled):
+        for s in range(slots.filled[0]):
             held |= keys[slots.place[s]] == key
     board.known[t, expert] = held
 
@@ -302,7 +272,7 @@ def _learn(part, t, updates, clock, board):
         through(keep_within, rule, part.slots, seen, later, points, t - lo)
 
 
-@sound.of(Budgeted)
+@sound.of(SlotsForm)
 def _sound(member, i):
     block, slots = member.block, member.block.slots
     sound = finite(slots.alpha[i].reshape(-1)) and finite(slots.memory[i])

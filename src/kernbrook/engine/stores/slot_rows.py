@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import LINK, ROOM, through
-from kernbrook.engine.stores.ahead import ahead_of
+from kernbrook.engine.stores.helper import ahead_of
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, settle
-from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, own_diagonals, shelf_of
-from kernbrook.engine.stores.slots import Kept, SlotStore
+from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, own_diagonals, shelf_of
+from kernbrook.engine.stores.slots import SlotState, SlotStore
 from kernbrook.engine.verbs import Slots
 from kernbrook.gram.points import Floats, Labels, SupportVectors
 from kernbrook.numerics.arithmetic import fma
@@ -61,17 +61,17 @@ class RowOfSlots(NamedTuple):
 class SlotsInRows(InRows):
     """Of the experts of one learner under a budget."""
 
-    def __init__(self, store: SlotStore, state: Kept, row: Row):
+    def __init__(self, store: SlotStore, state: SlotState, row: Row):
         self.store, self.row = store, row
         m, _, room = state.slots.alpha.shape
         layout = store.sums.layout
         self.most, self.width = m * room, store.setting.width
         self.reads = len(np.unique(layout.plan.output)) == len(layout.plan.output)
 
-    def changing(self, state: Kept) -> list[NDArray[Any]]:
+    def changing(self, state: SlotState) -> list[NDArray[Any]]:
         return [*state.slots, state.points.counted]
 
-    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[Budgeted, RowOfSlots]:
+    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[SlotsForm, RowOfSlots]:
         *slots, n = arrays
         own, store, most = Slots(*slots), self.store, self.most
         m, _, room = own.alpha.shape
@@ -81,7 +81,7 @@ class SlotsInRows(InRows):
         points = SupportVectors(0, self.width, False)
         points._X, points._norms, points._keys = self.stored
         points._coefficients, points.counted = np.zeros((most + 1, 0)), n
-        self.state = Kept(own, points, changes=True)
+        self.state = SlotState(own, points, changes=True)
         nowhere = Nearby(nothing, np.zeros(1), np.zeros(0), np.inf)
         block = SlotBlock(
             store.experts, layout.parts, own, self.stored.keys, np.zeros(1, dtype=bool),
@@ -93,13 +93,13 @@ class SlotsInRows(InRows):
             block, layout.plan, codes, n, self.stored, saved, self.row, np.empty(m, np.int64),
             np.empty((self.width, 1), kind), np.empty(len(codes) * most, kind),
         )  # fmt: skip
-        return Budgeted(store.link(), block), of_row
+        return SlotsForm(store.link(), block), of_row
 
     def _room(self) -> Stored:
         most = self.most + 1
         return Stored(np.empty((most, self.width)), np.empty(most), np.zeros(most, dtype=np.int64))
 
-    def load(self, state: Kept) -> None:
+    def load(self, state: SlotState) -> None:
         super().load(state)
         own, points, n = self.stored, state.points, state.points.n
         own.X[:n], own.norms[:n], own.keys[:n] = points._X[:n], points._norms[:n], points._keys[:n]
@@ -111,8 +111,10 @@ class SlotsInRows(InRows):
 def _slots_in_rows(store: SlotStore) -> type[InRows] | str:
     if any(channel >= FIRST_GIVEN for channel in store.sums.layout.channels):
         return "kernels that are called"
-    if store.owns or store.grows:
-        return "merged support vectors" if store.owns else "support vectors without a bound"
+    if store.merges_points:
+        return "merged support vectors"
+    if store.grows:
+        return "support vectors without a bound"
     return "rows in CSR" if store.setting.sparse else SlotsInRows
 
 

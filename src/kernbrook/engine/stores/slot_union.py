@@ -14,7 +14,7 @@ from kernbrook.gram.points import Floats, Labels, SupportVectors
 from kernbrook.numerics.projection import gather
 
 
-def united(store: Any, apart: Apart) -> tuple[Slots, SupportVectors]:
+def merged(store: Any, apart: Apart) -> tuple[Slots, SupportVectors]:
     """The slots and the points of a `SlotStore` for those of several states.
 
     Expansions are averaged. Under a budget the greatest coefficients stay, and the rest is
@@ -27,7 +27,7 @@ def united(store: Any, apart: Apart) -> tuple[Slots, SupportVectors]:
     for state, own in zip(apart.each, places, strict=True):
         slots, at = state.slots, 0
         for e, f in enumerate(slots.filled[:, 0]):
-            where = own[at : at + f] if store.owns else own[slots.place[e, :f]]
+            where = own[at : at + f] if store.merges_points else own[slots.place[e, :f]]
             diagonal[e, where], born[e, where] = slots.diagonal[e, :f], slots.born[e, :f]
             at += f
     dense = points.rows.dense()
@@ -58,12 +58,12 @@ def united(store: Any, apart: Apart) -> tuple[Slots, SupportVectors]:
                 slots.gram[e, :f, :f] = gram
             if "factor" in store.keeps:
                 gather(slots.factor[e], slots.order[e], gram, np.arange(f), 0.0)
-        if store.owns:
+        if store.merges_points:
             slots.points[e, :f], slots.norms[e, :f] = dense[where], points.rows.norms[where]
             slots.place[e, :f] = e * slots.alpha.shape[2] + np.arange(f)
         memory = apart.over(lambda one, e=e: one.slots.memory[e])  # type: ignore[misc]
         slots.memory[e] = remember_together(store.rule, memory, partial(square, e), c)
-    return slots, store._no_points() if store.owns else points
+    return slots, store._no_points() if store.merges_points else points
 
 
 def greatest(store: Any, X: Floats, coefficients: Floats, diagonal: Floats, e: int) -> Labels:

@@ -14,21 +14,23 @@ from kernbrook.checks import ask_for, shown
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import ROOM, linked, new_link
 from kernbrook.engine.progress import ROUND, Board, Progress
+from kernbrook.engine.rule_links import link_budgeted
 from kernbrook.engine.rules import typed
-from kernbrook.engine.stores.ahead import Helper, Paying, ahead_of
-from kernbrook.engine.stores.base import Pass, Setting, Spread, Store, copied, met, summed
-from kernbrook.engine.stores.slot_block import Budgeted, Nearby, SlotBlock, shelf_of
-from kernbrook.engine.stores.slot_union import united
-from kernbrook.engine.stores.slot_values import check_values
-from kernbrook.engine.stores.windows import (
+from kernbrook.engine.state import Field, Table, copied, padded_to, spread_along
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, met, summed
+from kernbrook.engine.stores.helper import Helper, Paying, ahead_of
+from kernbrook.engine.stores.meetings import (
     DenseMeeting,
     followed,
     link_meeting,
     link_single_meeting,
     meeting_of,
 )
+from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, shelf_of
+from kernbrook.engine.stores.slot_checks import check_slots, check_values
+from kernbrook.engine.stores.slot_union import merged
 from kernbrook.engine.uniting import Apart
-from kernbrook.engine.verbs import Slots, link_budgeted
+from kernbrook.engine.verbs import Slots
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.points import (
     DenseRows,
@@ -40,14 +42,12 @@ from kernbrook.gram.points import (
     SupportVectors,
     call,
     check_array,
-    check_norms,
     check_own,
 )
 from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.kernels.polynomial import PolynomialStep
-from kernbrook.numerics.pairs import dense_norms
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER
 from kernbrook.numerics.storage import renumber, spread_coefficients
 
@@ -57,7 +57,25 @@ HELPED = 50_000  # numbers in a single expert's slots from which a second thread
 CALLED_BLOCK = 128  # examples processed together with kernels that are called
 
 
-class Kept(NamedTuple):
+SLOTS = Table(
+    Slots,
+    alpha=Field(("expert", "score", "slot")),
+    diagonal=Field(("expert", "slot")),
+    born=Field(("expert", "slot"), int),
+    place=Field(("expert", "slot"), int),
+    filled=Field(("expert", 1), int),
+    gram=Field(("expert", "gram", "gram")),
+    factor=Field(("expert", "factor", "factor")),
+    order=Field(("expert", "factor"), int),
+    memory=Field(("expert", 3)),
+    scale=Field(("expert", 1), start=1.0, above=0.0, most=1.0),
+    points=Field(("expert", "merged", "feature")),
+    norms=Field(("expert", "merged")),
+)
+MERGED = "points", "norms"  # fields where points are merged
+
+
+class SlotState(NamedTuple):
     """The state: the slots, and the points that they hold, without coefficients.
 
     changes : whether the arrays change in place, as rows are learned one at a time
@@ -69,7 +87,7 @@ class Kept(NamedTuple):
 
     def __reduce__(self) -> Any:
         """As it is, without room for more."""
-        return Kept, tuple(still(self))
+        return SlotState, tuple(still(self))
 
 
 def numbers_in(rows: Rows) -> int:
@@ -77,7 +95,7 @@ def numbers_in(rows: Rows) -> int:
     return rows.X.size if isinstance(rows, DenseRows) else len(rows.csr()[0])
 
 
-def still(state: Kept) -> Kept:
+def still(state: SlotState) -> SlotState:
     """The state, or a copy of one that changes, made while no row is learned."""
     if not state.changes:
         return state
@@ -85,7 +103,7 @@ def still(state: Kept) -> Kept:
     slots, points.counted, points._X, points._norms, points._keys = copied_at_once(
         state.slots, points.counted, points._X, points._norms, points._keys
     )
-    return Kept(slots, points)
+    return SlotState(slots, points)
 
 
 @njit(cache=True)
@@ -121,11 +139,11 @@ class SlotStore(Store):
         self.learner, self.rule, self.kernels = learner, typed(rule), kernels
         self.experts = np.array(experts)
         self.keeps = learner.keeps(rule)
-        self.owns = "points" in self.keeps  # merged points are no rows of the data
+        self.merges_points = merges = "points" in self.keeps  # they are no rows of the data
         self.setting = setting._replace(
-            sparse=setting.sparse and not self.owns,
-            judges_stored=setting.judges_stored or self.owns,
-            dtype="float64" if self.owns else setting.dtype,  # they change between two windows
+            sparse=setting.sparse and not merges,
+            judges_stored=setting.judges_stored or merges,
+            dtype="float64" if merges else setting.dtype,  # they change between two windows
         )
         self.budget = learner.slots()
         self.grows = self.budget is None
@@ -135,7 +153,7 @@ class SlotStore(Store):
             if (step := part.step()) is not None and step.kind is PolynomialStep
         ]  # fmt: skip
         called = bool(self.sums.layout.given)
-        self.together = min(BUDGET_BLOCK, CALLED_BLOCK) if called else BUDGET_BLOCK
+        self.block_rows = min(BUDGET_BLOCK, CALLED_BLOCK) if called else BUDGET_BLOCK
         self._last: tuple[Any, Any] = None, None  # a state, and its support vectors
         self._paying = Paying()
         self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
@@ -144,13 +162,14 @@ class SlotStore(Store):
         """Without what is only kept for the next call."""
         return {**vars(self), "_last": (None, None), "_paying": Paying()}
 
-    def begin(self) -> Kept:
+    def begin(self) -> SlotState:
         budget, m = self.budget or 0, len(self.kernels)
         squares = len(self.keeps & {"gram", "factor"})
-        each = self.setting.scores + 3 + squares * budget + self.owns * (self.setting.width + 1)
+        each = self.setting.scores + 3 + squares * budget
+        each += self.merges_points * (self.setting.width + 1)
         # Twice: it learns on a copy.
         ask_for(2 * m * budget * each, f"{shown(self.learner)} with {self._kernels}")
-        return Kept(self._empty(budget), self._no_points())
+        return SlotState(self._empty(budget), self._no_points())
 
     @property
     def _kernels(self) -> str:
@@ -161,27 +180,16 @@ class SlotStore(Store):
         return SupportVectors(0, self.setting.width, self.setting.sparse)
 
     def _empty(self, budget: int) -> Slots:
-        m, d = len(self.kernels), self.setting.width
-        grams = budget if "gram" in self.keeps else 0
-        factors = budget if "factor" in self.keeps else 0
-        return Slots(
-            alpha=np.zeros((m, self.setting.scores, budget)),
-            diagonal=np.zeros((m, budget)),
-            born=np.zeros((m, budget), dtype=np.int64),
-            place=np.zeros((m, budget), dtype=np.int64),
-            filled=np.zeros((m, 1), dtype=np.int64),
-            gram=np.zeros((m, grams, grams)),
-            factor=np.zeros((m, factors, factors)),
-            order=np.zeros((m, factors), dtype=np.int64),
-            memory=np.zeros((m, 3)),
-            scale=np.ones((m, 1)),
-            points=np.zeros((m, budget, d) if self.owns else (m, 0, 0)),
-            norms=np.zeros((m, budget if self.owns else 0)),
-        )
+        slots: Slots = SLOTS.begun(
+            expert=len(self.kernels), score=self.setting.scores, slot=budget,
+            gram=budget * ("gram" in self.keeps), factor=budget * ("factor" in self.keeps),
+            merged=budget * self.merges_points, feature=self.setting.width * self.merges_points,
+        )  # fmt: skip
+        return slots
 
-    def prepare(self, state: Kept, rows: Rows, progress: Progress, raw: Any) -> Pass:
+    def prepare(self, state: SlotState, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         slots, b, m = copied(state.slots), len(rows), len(self.kernels)
-        stored = self._points(Kept(slots, state.points))
+        stored = self.points_of(SlotState(slots, state.points))
         self._check_polynomials(rows, stored)
         if self.grows:
             slots = with_room(slots, int(slots.filled.max(initial=0)) + b)
@@ -189,25 +197,25 @@ class SlotStore(Store):
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
         seen = np.concatenate([stored.keys, keys]), known
         filled = int(slots.filled[0, 0])
-        alone = m == 1 < threads and not self.owns  # merged points change where they are
+        alone = m == 1 < threads and not self.merges_points  # merged points change where they are
         many = alone and filled * numbers_in(rows) >= HELPED * b
         helped = many and self._paying.choose()
         block, kept = self._block(slots, stored, rows, seen, -(-m // min(threads, m)), helped)
-        member = Budgeted(self.link(), block)
+        member = SlotsForm(self.link(), block)
         what = block.ahead, block.meeting, block.parts, block.window, b
         helper = Helper(what) if helped else None
         begin = perf_counter()
 
-        def finish(board: Board, asked: Flags) -> Kept:
+        def finish(board: Board, asked: Flags) -> SlotState:
             if many:
                 self._paying.note(helped, (perf_counter() - begin) / (b * filled))
             if not (sound := of_numbers(slots)).all():
                 raise self.overflow(int(sound.argmin()))
-            if self.owns:
-                return Kept(slots, state.points)
-            return Kept(slots, self._used(state.points, slots, rows, len(stored)))
+            if self.merges_points:
+                return SlotState(slots, state.points)
+            return SlotState(slots, self._used(state.points, slots, rows, len(stored)))
 
-        return Pass((member,), threads, finish, pieces=1, outlives=kept, helper=helper)
+        return Prepared((member,), threads, finish, pieces=1, outlives=kept, helper=helper)
 
     def link(self) -> Any:
         """To the rule."""
@@ -224,7 +232,7 @@ class SlotStore(Store):
     ) -> tuple[SlotBlock, Any]:
         """What the experts meet, and what must outlive it; seen : the block's `keys`, `known`."""
         (m, _, room), b, layout = slots.alpha.shape, len(rows), self.sums.layout
-        points = stored if self.owns else followed(stored, rows)
+        points = stored if self.merges_points else followed(stored, rows)
         longer = 2 if isinstance(points, SparseRows) else 1  # a point's entries are found once
         window, groups = min(longer * WINDOW, b), -(-m // each)
         given = self._given(points, rows)
@@ -232,7 +240,7 @@ class SlotStore(Store):
         single = layout.dtype == np.float32
         link, kept = new_link(link_single_meeting if single else link_meeting, meeting)
         nothing = np.zeros((0, self.setting.width)), np.zeros(0), np.zeros(0)
-        if isinstance(meeting, DenseMeeting) and self.owns:
+        if isinstance(meeting, DenseMeeting) and self.merges_points:
             nothing = meeting.rows, meeting.row_norms, meeting.columns
         channels, n = len(layout.channels), len(points)
         own = np.zeros((channels, 1, b), layout.dtype)
@@ -262,18 +270,18 @@ class SlotStore(Store):
             check_own(kernel, out[len(points) - len(rows) :])
         return given
 
-    def reading(self, state: Kept, rows: Rows, raw: Any) -> Pass:
+    def reading(self, state: SlotState, rows: Rows, raw: Any) -> Prepared:
         totals, sizes = self.sums.sums(self._support(state), rows)
         return summed(self.experts, totals, sizes, state)
 
-    def _support(self, state: Kept) -> SupportVectors:
+    def _support(self, state: SlotState) -> SupportVectors:
         """The points with the experts' coefficients."""
         state, (known, found) = still(state), self._last
         if known is not state:
             points, spread = self.expansion(state)
             columns = spread.shape[1] * spread.shape[2]
             found = SupportVectors(columns, self.setting.width, False)
-            if self.owns:
+            if self.merges_points:
                 every = np.arange(len(points))
                 found = found.appended(points, every, spread.reshape(-1, columns))
             else:
@@ -281,27 +289,29 @@ class SlotStore(Store):
             self._last = state, found
         return found
 
-    def _points(self, state: Kept) -> Rows:
+    def points_of(self, state: SlotState) -> Rows:
         """The points that `slots.place` counts from 0."""
-        if not self.owns:
+        if not self.merges_points:
             return state.points.rows
         points, norms = state.slots.points, state.slots.norms.reshape(-1)
         n = len(norms)
         return DenseRows(points.reshape(n, points.shape[2]), norms, np.zeros(n, np.int64))
 
-    def arrays(self, state: Kept) -> dict[str, NDArray[Any]]:
+    def arrays(self, state: SlotState) -> dict[str, NDArray[Any]]:
         state = still(state)
-        held = {} if self.owns else state.points.arrays()
-        return {**{name: getattr(state.slots, name) for name in self._fields()}, **held}
+        held = {} if self.merges_points else state.points.arrays()
+        slots = state.slots._asdict()
+        return {**{name: slots[name] for name in slots if name not in self._without}, **held}
 
-    def _fields(self) -> list[str]:
-        """The slots' own arrays, but for those of merged points where none are merged."""
-        return [name for name in Slots._fields if self.owns or name not in ("points", "norms")]
+    @property
+    def _without(self) -> tuple[str, ...]:
+        """Fields that the slots do not have."""
+        return () if self.merges_points else MERGED
 
-    def expansion(self, state: Kept) -> tuple[Rows, Floats]:
+    def expansion(self, state: SlotState) -> tuple[Rows, Floats]:
         state = still(state)
         slots, m, c = state.slots, len(self.kernels), self.setting.scores
-        if not self.owns:
+        if not self.merges_points:
             out = np.empty((state.points.n, m * c))
             spread_coefficients(
                 slots.alpha, slots.scale.reshape(-1), slots.place, slots.filled.reshape(-1), out
@@ -312,7 +322,7 @@ class SlotStore(Store):
         coefficients = np.zeros((len(held), m, c))
         e, s = held // room, held % room
         coefficients[np.arange(len(held)), e] = slots.scale[e] * slots.alpha[e, :, s]
-        points = self._points(state)
+        points = self.points_of(state)
         return DenseRows(points.dense()[held], points.norms[held], points.keys[held]), coefficients
 
     def overflow(self, expert: int) -> NonFiniteError:
@@ -320,40 +330,41 @@ class SlotStore(Store):
             f"kernel {self.kernels[expert]}: its sums overflowed; scale the features"
         )
 
-    def held(self, state: Kept) -> int:
+    def held(self, state: SlotState) -> int:
         return state.points.n
 
-    def grown(self, arrays: Mapping[str, NDArray[Any]], spread: Spread) -> dict[str, NDArray[Any]]:
+    def with_classes(
+        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
+    ) -> dict[str, NDArray[Any]]:
         if self.learner.remembers and len(spread.coefficients) == 1:
             raise InputError(
                 f"{self.learner!r} keeps the length of one score, and cannot learn of a third class"
             )
-        alpha = np.einsum("mcb,ck->mkb", arrays["alpha"], spread.coefficients)
-        return {**arrays, "alpha": np.ascontiguousarray(alpha)}
+        return SLOTS.along("score", arrays, spread_along(spread.coefficients))
 
-    def united(self, apart: Apart) -> Kept:
-        return Kept(*united(self, apart.over(still)))
+    def merged(self, apart: Apart) -> SlotState:
+        return SlotState(*merged(self, apart.over(still)))
 
-    def widened(self, before: SlotStore, state: Kept) -> Kept:
+    def with_features(self, before: SlotStore, state: SlotState) -> SlotState:
         given = any(channel >= FIRST_GIVEN for channel in self.sums.layout.channels)
         if given and self.keeps & {"gram", "factor"}:
             return self.begin()  # the values that they keep may be others now
-        wide: Kept = super().widened(before, state)
+        wide: SlotState = super().with_features(before, state)
         return wide
 
-    def counts(self, state: Kept) -> Labels:
+    def counts(self, state: SlotState) -> Labels:
         return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)
 
-    def nbytes(self, state: Kept) -> int:
+    def nbytes(self, state: SlotState) -> int:
         state = still(state)
         return state.points.nbytes + sum(array.nbytes for array in state.slots)
 
-    def only(self, state: Kept, expert: int) -> Kept:
+    def only(self, state: SlotState, expert: int) -> SlotState:
         state = still(state)
         slots = copied(state.slots)
         slots.filled[self.experts != expert] = 0
         used = renumber(slots.place, slots.filled.reshape(-1), state.points.n)
-        return Kept(slots, state.points if self.owns else state.points.kept(used))
+        return SlotState(slots, state.points if self.merges_points else state.points.kept(used))
 
     def _used(self, points: SupportVectors, slots: Slots, rows: Rows, n: int) -> SupportVectors:
         """The stored points and rows of the block that some slot holds; changes `slots.place`."""
@@ -373,58 +384,19 @@ class SlotStore(Store):
                     f"kernel {kernel}: its values overflow; scale the features, or lower its degree"
                 )
 
-    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Kept:
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> SlotState:
         shape = np.shape(arrays.get("alpha", ()))
         room = self.budget or (shape[-1] if shape else 0)
         of_each = len(self.kernels), self.setting.scores, room
         check_array("alpha", arrays.get("alpha"), of_each, np.float64)  # before so much is taken
-        slots = self._empty(room)
-        for name in self._fields():
-            array = getattr(slots, name)
-            check_array(name, arrays.get(name), array.shape, array.dtype)
-        slots = slots._replace(**{name: arrays[name] for name in self._fields()})
-        points = self._no_points()
-        if not self.owns:
+        slots, points = SLOTS.restored(self._empty(room), arrays, self._without), self._no_points()
+        if not self.merges_points:
             points.restore(arrays)
-        return Kept(slots, points)
+        return SlotState(slots, points)
 
-    def check(self, state: Kept, progress: Progress) -> None:
-        slots, room = state.slots, state.slots.alpha.shape[2]
-        for name in self._fields():
-            if not np.isfinite(getattr(slots, name)).all():
-                raise InputError(f"{name}: NaN or infinity")
-        filled = slots.filled[:, 0]
-        most = room - self.learner.spare if not self.grows else room
-        if ((filled < 0) | (filled > most)).any():
-            raise InputError(f"filled: expected 0 to {most}")
-        places = slots.place[np.arange(room) < slots.filled]
-        stored = len(self._points(state))
-        if ((places < 0) | (places >= stored)).any():
-            raise InputError(f"place: expected 0 to {stored - 1}")
-        if not ((slots.scale > 0) & (slots.scale <= 1)).all():
-            raise InputError("scale: expected numbers above 0, at most 1")
-        born = slots.born[np.arange(room) < slots.filled]
-        if not ((born >= 0) & (born < progress.counters[ROUND])).all():
-            raise InputError("born: expected rounds that there were")
-        if self.learner.remembers and (slots.memory[:, 0] < 0).any():
-            raise InputError("memory: expected numbers from 0 in the first column")
-        for e in range(len(filled)):
-            if len(np.unique(slots.place[e, : filled[e]])) < filled[e]:
-                raise InputError("place: expected another point in each slot of an expert")
-        for e in range(len(filled) if slots.order.shape[1] else 0):
-            n = filled[e]
-            if not np.array_equal(np.sort(slots.order[e, :n]), np.arange(n)):
-                raise InputError(f"order: expected the slots 0 to {n - 1}")
-            for name, numbers in (
-                ("diagonal", slots.diagonal[e, :n]),
-                ("factor", np.diagonal(slots.factor[e])[:n]),
-            ):
-                if not (numbers > 0).all():
-                    raise InputError(f"{name}: expected numbers above 0")
-        if self.owns:
-            if not (places == np.flatnonzero(np.arange(room) < slots.filled)).all():
-                raise InputError("place: expected each slot's own point")
-            check_norms(slots.norms.reshape(-1), dense_norms(self._points(state).dense()))
+    def check(self, state: SlotState, progress: Progress) -> None:
+        SLOTS.check(state.slots, self._without)
+        check_slots(self, state, int(progress.counters[ROUND]))
         if not self.sums.layout.given:
             check_values(self, state)
 
@@ -442,10 +414,5 @@ def with_room(slots: Slots, needed: int) -> Slots:
     room = slots.alpha.shape[2]
     if needed <= room:
         return slots
-    more = max(needed, room * 3 // 2) - room
-
-    def grown(array: Any) -> Any:
-        return np.concatenate([array, np.zeros((*array.shape[:-1], more), array.dtype)], -1)
-
-    names = ("alpha", "diagonal", "born", "place")
-    return slots._replace(**{name: grown(getattr(slots, name)) for name in names})
+    longer = padded_to(max(needed, room * 3 // 2))
+    return Slots(**SLOTS.along("slot", slots._asdict(), longer))

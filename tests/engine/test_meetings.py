@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 import kernbrook as kb
 from kernbrook.compiler.links import new_link, through
-from kernbrook.engine.stores import slots, windows
+from kernbrook.engine.stores import meetings, slots
 from kernbrook.gram import points
 from kernbrook.gram.points import Block, DenseRows, SparseRows
 from kernbrook.kernels.planning import Layout
@@ -88,26 +88,26 @@ def test_threads(form, update, monkeypatch):
 @njit()
 def _meet(link, which, t, lo, hi, out, row):
     group = np.int64(1)
-    through(windows.turn_to, link, group, lo, hi)
-    through(windows.meet_points, link, group, which, lo, hi, out)
-    through(windows.meet_row, link, group, t, lo, hi, row)
+    through(meetings.turn_to, link, group, lo, hi)
+    through(meetings.meet_points, link, group, which, lo, hi, out)
+    through(meetings.meet_row, link, group, t, lo, hi, row)
 
 
 @pytest.mark.parametrize("widest", [points.WIDEST, 3], ids=["narrow", "wide"])
 @pytest.mark.parametrize("form", [DenseRows.of, lambda X: SparseRows.of(sp.csr_matrix(X))])
 def test_pair_values(form, widest, monkeypatch):
     """As those of a block of rows with the points, to the bit."""
-    for module in (points, windows):
+    for module in (points, meetings):
         monkeypatch.setattr(module, "WIDEST", widest)
     X, _ = drawn(60, 9)
     X[:, 4] *= np.arange(60) > 30  # not in the first points
     rows, stored = form(X[20:]), form(X[:20])
     layout = Layout([*POOL, CALLED])
-    both = windows.followed(stored, rows)
+    both = meetings.followed(stored, rows)
     given = np.empty((1, 60, 40))
     CALLED.between(both, rows, given[0])
-    meeting = windows.meeting_of(both, rows, layout, given, 16, groups=2)
-    link, kept = new_link(windows.link_meeting, meeting)
+    meeting = meetings.meeting_of(both, rows, layout, given, 16, groups=2)
+    link, kept = new_link(meetings.link_meeting, meeting)
     whole = Block(rows, layout).pairs_with(both)
     which = np.array([3, 0, 19, 25])  # two windows: one of 16, the last of 8
     for t, lo, hi in ((5, 0, 16), (33, 32, 40)):

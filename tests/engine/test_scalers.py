@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from naive import scaling
 
+from kernbrook.engine.scalers import OnlineScaler
 from kernbrook.errors import InputError
-from kernbrook.streams import OnlineScaler, ScaledView, open_stream
 
 METHODS = ["maximum", "moments", "ranks"]
 
@@ -35,9 +35,9 @@ def test_transform_is_what_would_come_next_and_changes_nothing(method):
     X = rows()
     scaler = OnlineScaler(method, X.shape[1])
     scaler.learn(X[:30])
-    before = {name: array.copy() for name, array in scaler.arrays().items()}
+    before = {name: array.copy() for name, array in scaler.known._asdict().items()}
     found = scaler.transform(X[30:])
-    for name, array in scaler.arrays().items():
+    for name, array in scaler.known._asdict().items():
         np.testing.assert_array_equal(array, before[name])
     for i in range(30, 60):
         twin = scaler.copy()
@@ -72,19 +72,6 @@ def test_a_long_constant_of_a_large_size_has_no_deviation():
     X[::2] += 1e-6
     assert np.abs(OnlineScaler("moments", 1).learn(X)).max() <= 1.1
     assert not OnlineScaler("moments", 1).learn(np.full((1000, 1), 0.1)).any()
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_stream(method):
-    stream = open_stream("wdbc")
-    X, y = stream.read()
-    view = ScaledView(stream, method)
-    for _ in range(2):
-        parts = list(view.chunks(100))
-        found = np.concatenate([np.asarray(part) for part, _ in parts])
-        np.testing.assert_array_equal(found, OnlineScaler(method, X.shape[1]).learn(X))
-        np.testing.assert_array_equal(np.concatenate([labels for _, labels in parts]), y)
-    assert view.n_rows == stream.n_rows
 
 
 def test_what_is_refused():

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 
 from kernbrook.checks import LEARNED, POSITIVE, Number, OneOf, or_none
 from kernbrook.compiler.compiling import njit
-from kernbrook.engine import losses
-from kernbrook.engine.losses import NO_CAP
+from kernbrook.engine import loss_codes as losses
+from kernbrook.engine.loss_codes import NO_CAP
 from kernbrook.errors import InputError
 
 LOSSES = {

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.checks import shown
+from kernbrook.engine.state import Field, Table, copied, flat, padded_to, under
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
-from kernbrook.gram.points import check_array, within
+from kernbrook.gram.points import Floats, Labels, within
 from kernbrook.numerics import scaling
 from kernbrook.numerics.scaling import METHODS
-from kernbrook.streams.base import Piece, Stream
 
 LARGEST_FILLED = 4096  # features of a sparse row that is filled in
 LARGEST = 1.4e154  # size of a feature: its square is finite
@@ -29,6 +29,32 @@ def check_method(method: Any) -> str:
             f"scaling: expected 'auto', 'moments', 'maximum', 'ranks' or None, got {shown(method)}"
         )
     return method
+
+
+class Known(NamedTuple):
+    """What is known of features, changed in place; see `scale_rows` and `rank_rows`.
+
+    seen : (1,) rows so far
+    first, second : (d,) of each feature; of ranks the last rows, and the same in order
+    """
+
+    seen: Labels
+    first: Floats
+    second: Floats
+
+
+SCALED = Table(
+    Known,
+    seen=Field((1,), int, merged="added"),
+    first=Field(("feature",)),
+    second=Field(("feature",)),
+)
+RANKED = Table(
+    Known,
+    seen=Field((1,), int),
+    first=Field((scaling.WINDOW, "feature")),
+    second=Field(("feature", scaling.WINDOW)),
+)
 
 
 class OnlineScaler:
@@ -67,24 +93,23 @@ class OnlineScaler:
             raise InputError(
                 f"scaling: 'ranks' takes at most {LARGEST_RANKED} features, found {width}"
             )
-        self.method = method
-        self._code = METHODS[method]
-        self._seen = np.zeros(1, dtype=np.int64)
-        of_ranks = method == "ranks"
-        self._first = np.zeros((scaling.WINDOW, width) if of_ranks else width)
-        self._second = np.zeros((width, scaling.WINDOW) if of_ranks else width)
-        self.leap = scaling.NO_LEAP
+        self.method, self._code, self.leap = method, METHODS[method], scaling.NO_LEAP
+        self.known: Known = self._table.begun(feature=width)
+
+    @property
+    def _table(self) -> Table:
+        return RANKED if self.method == "ranks" else SCALED
 
     def learn(self, X: Any) -> Any:
         """(n, d) the rows scaled, each by those before it and itself, which are then known."""
         X = self._filled(X)
         if sp.issparse(X):
-            return self._sparse(X, self._first)
-        out, state = np.empty(X.shape), (self._seen, self._first, self._second)
+            return self._sparse(X, self.known.first)
+        out = np.empty(X.shape)
         if self.method == "ranks":
-            scaling.rank_rows(np.array(X), *state, out)
+            scaling.rank_rows(np.array(X), *self.known, out)
         else:
-            self.leap = scaling.scale_rows(self._code, np.array(X), *state, out)
+            self.leap = scaling.scale_rows(self._code, np.array(X), *self.known, out)
         return out
 
     def transform(self, X: Any) -> Any:
@@ -92,13 +117,13 @@ class OnlineScaler:
         X = self._filled(X)
         if sp.issparse(X):
             each = (X[i : i + 1] for i in range(X.shape[0]))
-            rows = [self._sparse(row, self._first.copy()) for row in each]
+            rows = [self._sparse(row, self.known.first.copy()) for row in each]
             return sp.vstack(rows, format="csr") if rows else X
-        out, state = np.empty(X.shape), (self._seen, self._first, self._second)
+        out = np.empty(X.shape)
         if self.method == "ranks":
-            scaling.rank_each(np.array(X), *state, out)
+            scaling.rank_each(np.array(X), *self.known, out)
         else:
-            scaling.scale_each(self._code, np.array(X), *state, out)
+            scaling.scale_each(self._code, np.array(X), *self.known, out)
         return out
 
     def _filled(self, X: Any) -> Any:
@@ -120,51 +145,53 @@ class OnlineScaler:
 
     def unite(self, apart: Apart) -> None:
         """Know what several together know: exactly, but of ranks the last rows of all in turn."""
+        known = apart.of("known")
         if self.method == "ranks":
-            last = apart.over(lambda one: oldest_first(one._first, int(one._seen[0])))
+            last = known.over(lambda one: oldest_first(one.first, int(one.seen[0])))
             if len(rows := last.newest(scaling.WINDOW)):
                 self.learn(rows)
             return
-        self._seen = apart.of("_seen").added()
+        seen = SCALED.merged(known)["seen"]
         if self.method == "maximum":
-            self._first = np.max([one._first for one in apart.each], axis=0)
+            greatest = np.max([one.first for one in known.each], axis=0)
+            self.known = Known(seen, greatest, np.zeros_like(greatest))
             return
-        great = np.min([one._second for one in (*apart.each, apart.before)], axis=0) < 0
-        moments = apart.over(lambda one: one._moments(great))
+        great = np.min([one.second for one in (*known.each, known.before)], axis=0) < 0
+        moments = known.over(lambda one: _moments(one, great))
         origin = moments.before[0]  # sums of differences from it lose no digits
         sums = moments.over(lambda one: one[2] * (one[0] - origin)).added()
         squares = moments.over(lambda one: one[1] + one[2] * (one[0] - origin) ** 2)
-        n = max(int(self._seen[0]), 1)
-        self._first = origin + sums / n
+        n = max(int(seen[0]), 1)
         square = np.maximum(squares.added() - sums**2 / n, 0.0)
-        self._second = np.where(great, -square, square)
-
-    def _moments(self, great: Any) -> tuple[Any, Any, Any]:
-        """Means, sums of squared deviations and the number of rows; `great`: which in units."""
-        units = np.where(great & (self._second >= 0), scaling.GREAT, 1.0)
-        return self._first / units, np.abs(self._second) / units / units, self._seen
+        self.known = Known(seen, origin + sums / n, np.where(great, -square, square))
 
     def copy(self) -> OnlineScaler:
         """One that goes on from here by itself."""
+        return self.on(copied(self.known))
+
+    def on(self, known: Known) -> OnlineScaler:
+        """One that learns in these arrays."""
         other = OnlineScaler.__new__(OnlineScaler)
-        other.method, other._code, other._seen = self.method, self._code, self._seen.copy()
-        other._first, other._second = self._first.copy(), self._second.copy()
-        other.leap = scaling.NO_LEAP
+        other.method, other._code, other.leap = self.method, self._code, scaling.NO_LEAP
+        other.known = known
         return other
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that was learned, by name."""
-        return {"seen": self._seen, "first": self._first, "second": self._second}
+    def with_features(self, width: int) -> OnlineScaler:
+        """The same for rows of more features, which were 0 so far."""
+        wide = self._table.along("feature", self.known._asdict(), padded_to(width))
+        return self.on(copied(Known(**wide)))
+
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> OnlineScaler:
+        """One with copies of these arrays; InputError where they can be none of this kind."""
+        return self.on(copied(self._table.restored(self.known, arrays)))
 
     def check(self, rounds: int) -> None:
         """Raise InputError where so many rows cannot have led here; compiled code trusts it."""
-        seen, first, second = int(self._seen[0]), self._first, self._second
+        seen, first, second = int(self.known.seen[0]), self.known.first, self.known.second
         most = max(rounds, scaling.WINDOW) if self.method == "ranks" else rounds  # if merged
         if not 0 <= seen <= most:
             raise InputError(f"seen: expected a number from 0 to {most}")
-        for name, array in (("first", first), ("second", second)):
-            if not np.isfinite(array).all():
-                raise InputError(f"{name}: NaN or infinity")
+        self._table.check(self.known)
         if self.method == "ranks":
             held = min(seen, scaling.WINDOW)
             if not np.array_equal(second[:, :held], np.sort(first[:held].T)):
@@ -213,10 +240,7 @@ class Scalers:
 
     def copy(self) -> Scalers:
         """Others that go on from here by themselves."""
-        other = Scalers.__new__(Scalers)
-        other.methods = self.methods
-        other._each = [None if one is None else one.copy() for one in self._each]
-        return other
+        return self._of(OnlineScaler.copy)
 
     def unite(self, apart: Apart) -> None:
         """See `OnlineScaler.unite`."""
@@ -226,26 +250,38 @@ class Scalers:
 
     def on(self, arrays: Iterable[NDArray[Any]]) -> Scalers:
         """Others that learn in these arrays, which are like those of `arrays`, in their order."""
-        other, left = self.copy(), iter(arrays)
-        for one in other._each:
-            if one is not None:
-                one._seen, one._first, one._second = next(left), next(left), next(left)
+        left = iter(arrays)
+        return self._of(lambda one: one.on(Known(next(left), next(left), next(left))))
+
+    def _of(self, change: Callable[[OnlineScaler], OnlineScaler]) -> Scalers:
+        """Others, of which each view's is what a change makes of its own."""
+        other = Scalers.__new__(Scalers)
+        other.methods = self.methods
+        other._each = [None if one is None else change(one) for one in self._each]
         return other
+
+    def with_features(self, width: int) -> Scalers:
+        """The same for rows of more features, which were 0 so far."""
+        return self._of(lambda one: one.with_features(width))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""
-        return {
-            f"scaler.{i}.{name}": array
-            for i, one in enumerate(self._each)
-            if one is not None
-            for name, array in one.arrays().items()
-        }
+        each = enumerate(self._each)
+        return flat({f"scaler.{i}": one.known._asdict() for i, one in each if one is not None})
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from these arrays; they are copied. InputError where they can be none of these."""
-        for name, array in self.arrays().items():
-            check_array(name, arrays.get(name), array.shape, array.dtype)
-            array[...] = arrays[name]
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Scalers:
+        """Others with copies of these arrays; InputError where they can be none of these."""
+        other = self.copy()
+        for i, one in enumerate(self._each):
+            if one is not None:
+                with within(f"scaler.{i}."):
+                    other._each[i] = one.restored(under(arrays, f"scaler.{i}"))
+        return other
+
+    def load(self, other: Scalers) -> None:
+        """Copy what others know into the arrays in use."""
+        for own, array in zip(self.arrays().values(), other.arrays().values(), strict=True):
+            np.copyto(own, array)
 
     def check(self, rounds: int) -> None:
         """Raise InputError where so many rows cannot have led here."""
@@ -255,31 +291,7 @@ class Scalers:
                     one.check(rounds)
 
 
-class ScaledView(Stream):
-    """A stream with its features scaled as they come, afresh at each reading; see `OnlineScaler`.
-
-    Parameters
-    ----------
-    stream : the rows
-    method : as of `OnlineScaler`
-
-    Examples
-    --------
-    >>> from kernbrook.streams import open_stream
-    >>> X, _ = ScaledView(open_stream("wdbc"), "maximum").read()
-    >>> float(X.max())
-    1.0
-    """
-
-    def __init__(self, stream: Stream, method: str):
-        self.name = stream.name
-        self.n_features = stream.n_features
-        self.n_rows = stream.n_rows
-        self._stream = stream
-        self._method = method
-        OnlineScaler(method, 0)  # a wrong method is found before any reading
-
-    def _pieces(self) -> Iterator[Piece]:
-        scaler = OnlineScaler(self._method, self.n_features)
-        for X, y in self._stream._pieces():
-            yield scaler.learn(X), y
+def _moments(known: Known, great: Any) -> tuple[Any, Any, Any]:
+    """Means, sums of squared deviations and the number of rows; `great`: which in units."""
+    units = np.where(great & (known.second >= 0), scaling.GREAT, 1.0)
+    return known.first / units, np.abs(known.second) / units / units, known.seen

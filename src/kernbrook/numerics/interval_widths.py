@@ -10,22 +10,14 @@ STEP = 0.2  # of the logarithm of a half width, at an error outside of it
 
 
 @njit(cache=True, nogil=True)
-def half_width(errors, coverage):
-    """The half width to take next for a coverage in (0, 1).
+def half_width(errors, width, coverage):
+    """The half width to take next for a coverage in (0, 1), from `width` above 0 on.
 
-    It begins with the quantile of all errors, (n,), sizes in the order of their coming, and follows
-    them: each outside makes it wider, each inside narrower, so that the share outside is right in
-    the long run, whatever comes. Infinite where n errors are too few for that coverage.
+    It follows the errors, (n,), sizes in the order of their coming: each outside makes it wider,
+    each inside narrower, so that the share outside is right in the long run, whatever comes.
     """
-    n = errors.shape[0]
-    rank = math.ceil((n + 1) * coverage)
-    if rank > n:
-        return np.inf
-    width = np.partition(errors, rank - 1)[rank - 1]
-    if width == 0.0:
-        return 0.0
     at = math.log(width)
-    for t in range(n):
+    for t in range(errors.shape[0]):
         outside = errors[t] > 0.0 and math.log(errors[t]) > at
         at += STEP * (coverage if outside else coverage - 1.0)
     return math.exp(at)

@@ -1,7 +1,7 @@
 """Losses that a combiner looks at; they also decide what a vote is."""
 
 from kernbrook.compiler.compiling import njit
-from kernbrook.numerics.classes import log_loss, margin_of
+from kernbrook.numerics.scores_of_classes import log_loss, margin_of
 
 MISTAKES = 0  # 0 or 1; experts vote with their signs
 HINGE = 1  # max(0, 1 - y f); experts vote with their scores, from here on

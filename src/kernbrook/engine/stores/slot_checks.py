@@ -1,4 +1,4 @@
-"""The kernel values that slots keep, compared with those of their points."""
+"""What slots can hold: how their parts go together, and kernel values as their points have them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,47 @@ import scipy.sparse as sp
 
 from kernbrook.engine.verbs import Slots
 from kernbrook.errors import InputError
-from kernbrook.gram.points import DenseRows, Floats, Labels, Rows
+from kernbrook.gram.points import DenseRows, Floats, Labels, Rows, check_norms
+from kernbrook.numerics.pairs import dense_norms
 
 LOOKED_AT = 16  # slots of an expert, whose kernel values with others are computed
 NUMBERS = 1 << 20  # of the points that these are compared with, together
 NEAR = {"float64": 1e-6, "float32": 1e-2}  # of sqrt(k(x, x) k(z, z)): what rounding may change
+
+
+def check_slots(store: Any, state: Any, rounds: int) -> None:
+    """Raise InputError where slots of a `SlotStore` do not go together, after so many rounds."""
+    slots, room = state.slots, state.slots.alpha.shape[2]
+    filled = slots.filled[:, 0]
+    most = room - store.learner.spare if not store.grows else room
+    if ((filled < 0) | (filled > most)).any():
+        raise InputError(f"filled: expected 0 to {most}")
+    places = slots.place[np.arange(room) < slots.filled]
+    stored = len(store.points_of(state))
+    if ((places < 0) | (places >= stored)).any():
+        raise InputError(f"place: expected 0 to {stored - 1}")
+    born = slots.born[np.arange(room) < slots.filled]
+    if not ((born >= 0) & (born < rounds)).all():
+        raise InputError("born: expected rounds that there were")
+    if store.learner.remembers and (slots.memory[:, 0] < 0).any():
+        raise InputError("memory: expected numbers from 0 in the first column")
+    for e in range(len(filled)):
+        if len(np.unique(slots.place[e, : filled[e]])) < filled[e]:
+            raise InputError("place: expected another point in each slot of an expert")
+    for e in range(len(filled) if slots.order.shape[1] else 0):
+        n = filled[e]
+        if not np.array_equal(np.sort(slots.order[e, :n]), np.arange(n)):
+            raise InputError(f"order: expected the slots 0 to {n - 1}")
+        for name, numbers in (
+            ("diagonal", slots.diagonal[e, :n]),
+            ("factor", np.diagonal(slots.factor[e])[:n]),
+        ):
+            if not (numbers > 0).all():
+                raise InputError(f"{name}: expected numbers above 0")
+    if store.merges_points:
+        if not (places == np.flatnonzero(np.arange(room) < slots.filled)).all():
+            raise InputError("place: expected each slot's own point")
+        check_norms(slots.norms.reshape(-1), dense_norms(store.points_of(state).dense()))
 
 
 def check_values(store: Any, state: Any) -> None:
@@ -21,7 +57,7 @@ def check_values(store: Any, state: Any) -> None:
 
     Some slots of each expert are looked at, in even distances.
     """
-    slots, rows, near = state.slots, store._points(state), NEAR[store.setting.dtype]
+    slots, rows, near = state.slots, store.points_of(state), NEAR[store.setting.dtype]
     for e, kernel in enumerate(store.kernels):
         n = int(slots.filled[e, 0])
         some = evenly(n, LOOKED_AT)

@@ -15,11 +15,11 @@ from numpy.testing import assert_array_equal
 import kernbrook as kb
 from kernbrook.compiler.links import new_link
 from kernbrook.engine.passes import COMPILED
-from kernbrook.engine.stores import ahead, slots
-from kernbrook.engine.stores.windows import link_meeting, meeting_of
+from kernbrook.engine.stores import helper, slots
+from kernbrook.engine.stores.meetings import link_meeting, meeting_of
 from kernbrook.gram.points import DenseRows, SparseRows
 from kernbrook.kernels.planning import Layout
-from kernbrook.numerics.atomic import heard, tell
+from kernbrook.numerics.acquire_release import heard, tell
 
 KERNELS = {
     "gaussian": kb.Gaussian(gamma=2.0),
@@ -55,14 +55,14 @@ def helped(monkeypatch):
     monkeypatch.setattr(kb.gram.sums, "WORTH_A_THREAD", 1)
     monkeypatch.setattr(slots, "HELPED", 1)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    monkeypatch.setattr(ahead.Paying, "choose", lambda self: True)
-    told, end = [], ahead.Helper.end
+    monkeypatch.setattr(helper.Paying, "choose", lambda self: True)
+    told, end = [], helper.Helper.end
 
     def noted(self):
         end(self)
-        told.append(int(self.what[0].told[ahead.OPENED]))
+        told.append(int(self.what[0].told[helper.OPENED]))
 
-    monkeypatch.setattr(ahead.Helper, "end", noted)
+    monkeypatch.setattr(helper.Helper, "end", noted)
     return told
 
 
@@ -78,7 +78,7 @@ def test_the_same_bits(learner, kernel, classes, form, request):
     assert_array_equal(found[0], expected[0])
     assert found[1] == expected[1]
     assert (len(told) > 0) == (learner != "merging")  # merged points change where they are
-    assert all(opened == ahead.END for opened in told)
+    assert all(opened == helper.END for opened in told)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -93,25 +93,25 @@ def test_what_is_ready_is_taken(form):
     link, kept = new_link(link_meeting, meeting)
     places, shared = (
         np.arange(0, 400, 2),
-        ahead.ahead_of(220, len(layout.channels), window, np.float64),
+        helper.ahead_of(220, len(layout.channels), window, np.float64),
     )
-    ahead.hand_on(shared, 1, places)
-    ahead.work_ahead(shared, link, layout.parts, window, 50)  # until its patience ends
+    helper.hand_on(shared, 1, places)
+    helper.work_ahead(shared, link, layout.parts, window, 50)  # until its patience ends
     now, out = places.copy(), np.full((window, 220), np.nan)
     now[[3, 150]] = 1, 3
     for number in (0, 2, 3):
         numbers = np.full(400, -1)
-        ahead.take_over(shared, number, now, numbers, out)
+        helper.take_over(shared, number, now, numbers, out)
         assert (numbers == -1).all()
-    ahead.take_over(shared, 1, now, numbers, out)
+    helper.take_over(shared, 1, now, numbers, out)
     same = now == places
-    assert_array_equal(np.flatnonzero(numbers == ahead.OVER), np.sort(places[same]))
+    assert_array_equal(np.flatnonzero(numbers == helper.OVER), np.sort(places[same]))
     expected = kernel(X[366:382], X[places[same]])
     np.testing.assert_allclose(out[:, :200][:, same], expected, rtol=1e-12)
     assert np.isnan(out[:, :200][:, ~same]).all()
     assert np.isnan(out[:, 200:]).all()
-    ahead.hand_on(shared, 4, places)  # rows 64 on: there are 50
-    ahead.work_ahead(shared, link, layout.parts, window, 50)
+    helper.hand_on(shared, 4, places)  # rows 64 on: there are 50
+    helper.work_ahead(shared, link, layout.parts, window, 50)
     del kept
 
 
@@ -158,14 +158,14 @@ def test_a_learner_that_fails_ends_its_helper(helped, monkeypatch):
         within.setattr(type(model._run), "passes", property(lambda self: passes))
         with pytest.raises(ArithmeticError, match="in the middle"):
             model.learn(X[500:], y[500:])
-    assert helped == [ahead.END]
+    assert helped == [helper.END]
     assert state_of(model) == before
     model.learn(X[500:], y[500:])
-    assert helped == [ahead.END] * 2
+    assert helped == [helper.END] * 2
 
 
 def test_the_quicker_way_is_taken_and_the_other_tried_less_and_less():
-    paying, ways = ahead.Paying(), []
+    paying, ways = helper.Paying(), []
 
     def blocks(n, helped, alone):
         del ways[:]
@@ -186,9 +186,9 @@ def test_two_threads_where_two_are_allowed(monkeypatch):
     """Blocks are timed in both ways, once the slots hold enough; with one thread none is."""
     monkeypatch.setattr(kb.gram.sums, "WORTH_A_THREAD", 1)
     monkeypatch.setattr(slots, "HELPED", 200)
-    noted, note = [], ahead.Paying.note
+    noted, note = [], helper.Paying.note
     monkeypatch.setattr(
-        ahead.Paying, "note", lambda self, *told: (noted.append(told), note(self, *told))
+        helper.Paying, "note", lambda self, *told: (noted.append(told), note(self, *told))
     )
     X, y = drawn()
     for threads in "12":

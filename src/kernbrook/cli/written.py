@@ -1,0 +1,133 @@
+"""Predictions as they are written: lines, CSV or Parquet, to a file or standard output."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from kernbrook.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Columns = Mapping[str, NDArray[Any]]
+
+ROWS = 1 << 16  # that a Parquet file has together
+
+
+@contextmanager
+def written(output: Path, shown: Callable[[str], str]) -> Iterator[Callable[[Columns], None]]:
+    """What takes columns of predictions, chunk by chunk, and leaves them in a file at the end.
+
+    A file is replaced as a whole. Parquet where its name ends so. Else one column is one line for
+    each row, and several are CSV with a header.
+
+    Parameters
+    ----------
+    output : a file, or - for standard output
+    shown : how a text is written, where it is not in Parquet
+    """
+    from kernbrook.atomic import replacing
+
+    if str(output) == "-":
+        with _standard_output() as out:
+            yield _Text(out, shown).add
+    elif is_parquet(output):
+        with replacing(output) as file, _Parquet(file) as table:
+            yield table.add
+    else:
+        with replacing(output) as file:
+            yield _Text(file, shown).add
+
+
+def is_parquet(output: Path) -> bool:
+    """Whether a file is to be Parquet, by the end of its name."""
+    return output.suffix.lower() == ".parquet"
+
+
+class _Text:
+    """Lines, or CSV with a header."""
+
+    def __init__(self, file: BinaryIO, shown: Callable[[str], str]):
+        self.file, self.shown, self.begun = file, shown, False
+
+    def add(self, columns: Columns) -> None:
+        """Write more rows."""
+        if len(columns) == 1:
+            (only,) = map(self._texts, columns.values())
+            self.file.write("".join(f"{value}\n" for value in only).encode())
+            return
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        if not self.begun:
+            writer.writerow(map(self.shown, columns))
+            self.begun = True
+        writer.writerows(zip(*map(self._texts, columns.values()), strict=True))
+        self.file.write(text.getvalue().encode())
+
+    def _texts(self, values: NDArray[Any]) -> list[Any]:
+        if values.dtype.kind in "UO":
+            return [self.shown(str(value)) for value in values.tolist()]
+        return values.tolist()
+
+
+class _Parquet:
+    """A table, some thousand rows at a time."""
+
+    def __init__(self, file: BinaryIO):
+        self.file, self.rows = file, 0
+        self.kept: list[Columns] = []
+        self.writer: Any = None
+
+    def __enter__(self) -> _Parquet:
+        return self
+
+    def add(self, columns: Columns) -> None:
+        """Take in more rows."""
+        self.kept.append(columns)
+        self.rows += len(next(iter(columns.values())))
+        if self.rows >= ROWS:
+            self._write()
+
+    def _write(self) -> None:
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
+
+        together = {name: np.concatenate([one[name] for one in self.kept]) for name in self.kept[0]}
+        table = pa.table({name: pa.array(_plain(own)) for name, own in together.items()})
+        if self.writer is None:
+            self.writer = ParquetWriter(self.file, table.schema)
+        self.writer.write_table(table)
+        self.kept, self.rows = [], 0
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            if self.kept:
+                self._write()
+            self.writer.close()
+
+
+def _plain(values: NDArray[Any]) -> Any:
+    """Values in a type that Arrow has: whole numbers beyond 64 bits become text."""
+    return list(map(str, values.tolist())) if values.dtype.kind == "O" else values
+
+
+@contextmanager
+def _standard_output() -> Iterator[BinaryIO]:
+    try:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What could not be written must not be tried again at the end of the process.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise InputError(f"cannot write standard output: {error.strerror}") from error

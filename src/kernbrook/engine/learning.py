@@ -1,0 +1,147 @@
+"""How a model learns a block of rows: all of the block, or nothing, whatever ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernbrook.engine.blocks import (
+    COMBINED,
+    Views,
+    as_targets,
+    check_combined,
+    check_rounds,
+    clock_of,
+    warn_of_growth,
+)
+from kernbrook.engine.model import Model
+from kernbrook.engine.progress import Board, check_progress, empty_board
+from kernbrook.engine.rounds import scratch_of
+from kernbrook.engine.state import copied
+from kernbrook.engine.store_verbs import parts_of
+from kernbrook.engine.stores.base import Prepared, most_of
+from kernbrook.engine.verbs import Clock
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.gram.points import Flags, Floats
+from kernbrook.gram.sums import share
+
+
+class Told(NamedTuple):
+    """n rows that are learned next.
+
+    views : the rows as the experts see them; X : as they were given
+    labels : (n,) numbers of the classes, or targets; negative or NaN: not to be had
+    weights, given : (n,) of the rows, as they are learned with, and as they were given
+    always : whether every label that is there is looked at, whatever the policy
+    calibrating : what the calibration is asked for, by name
+    """
+
+    views: Views
+    X: Any
+    labels: Any
+    weights: Floats
+    given: Floats
+    always: bool
+    calibrating: dict[str, Any]
+
+
+class Answer(NamedTuple):
+    """What a model says of n rows as it learns them.
+
+    decisions : (n, scores), each before its label was seen
+    asked : (n,) bool, whose label was looked at
+    leanings : (n, inputs * scores), what the experts lean to, before the label
+    """
+
+    decisions: Floats
+    asked: Flags
+    leanings: Floats
+
+
+def learn_block(model: Model, told: Told, scaler: Any) -> Answer:
+    """Decide on each of at most `block_rows` rows in turn, ask or not, then learn from the label.
+
+    scaler : that of the model once it has met the rows
+    NonFiniteError where something overflows. Then nothing has changed.
+    """
+    n = len(told.views[0])
+    check_rounds(model.rounds + n)
+    progress = copied(model.progress)
+    pairs = zip(model.stores, model.states, strict=True)
+    passes = [
+        store.prepare(state, told.views[store.view], progress, told.X) for store, state in pairs
+    ]
+    board = board_of(model, n, as_targets(told.labels), told.weights)
+    for own in passes:
+        if own.look is not None and own.go is not None:
+            (own.look if model.interleaved else own.go)(board)
+    if not model.interleaved:
+        go_through(model, passes, board, clock_of(model.progress))
+    members = [member for own in passes for member in own.members]
+    terms = model.choices.terms._replace(given=told.always)
+    committee = model.passes.committee(model.choices)
+    links, kept = model.passes.stores(members if model.interleaved else (), board, False)
+    decisions, asked = np.zeros((n, model.setting.scores)), np.zeros(n, dtype=bool)
+    scratch = scratch_of(model.n_experts)
+    model.passes.rounds(committee, terms, progress, links, board, decisions, asked, scratch)
+    del kept  # until here
+    check_scores(model, board)
+    states = tuple(own.finish(board, asked) for own in passes)
+    check_combined(decisions, board.leanings)
+    try:
+        check_progress(model.combiner, progress)
+    except InputError as error:
+        raise NonFiniteError(f"{COMBINED} ({error})") from error
+    calibration, labels = model.calibration.copy(), np.where(asked, board.labels, np.nan)
+    calibration.said = calibration.learn(
+        board.leanings, labels, told.given, board.judged, **told.calibrating
+    )
+    calibration.rounds = model.rounds + n
+    if model.horizons is not None:
+        model.horizons.note(model.rounds, told.X, labels, told.weights, told.given)
+    before = model.held
+    model.take(progress, states, scaler, calibration)
+    warn_of_growth(before, model.held)
+    return Answer(decisions, asked, board.leanings)
+
+
+def board_of(model: Model, n: int, labels: Any, weights: Floats) -> Board:
+    """A board for n rows."""
+    numbers, scores = model.setting.regression, model.setting.scores
+    return empty_board(n, model.n_experts, scores, labels, weights, numbers, model.inputs)
+
+
+def go_through(model: Model, passes: Sequence[Prepared], board: Board, clock: Clock) -> None:
+    """All parts of all stores go through a block, each by itself, by several threads."""
+    pairs = [(own, member) for own in passes for member in own.members]
+    links, kept = model.passes.stores([member for _, member in pairs], board, True)
+
+    def learn(link: Any, first: int, last: int, kept: Any = (kept, passes)) -> None:
+        try:  # even after an interruption of the main thread
+            model.passes.learner_pass(link, first, last, clock)
+        finally:
+            if helper is not None:
+                helper.end()
+
+    tasks: list[Callable[[], None]] = []
+    for (own, member), link in zip(pairs, links, strict=True):
+        parts = parts_of(member)
+        each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
+        tasks += [partial(learn, link, i, min(i + each, parts)) for i in range(0, parts, each)]
+    helper = pairs[0][0].helper if len(tasks) == 1 else None
+    tasks += [] if helper is None else [helper.work]
+    share(max(own.threads for own in passes), lambda task: task(), tasks)
+
+
+def check_scores(model: Model, board: Board) -> None:
+    """Raise NonFiniteError, naming a kernel, where scores have overflowed."""
+    most = most_of(board.numbers)
+    sound = (board.sizes < most) & (np.abs(board.scores) < most)  # false for NaN
+    if not sound.all():
+        for store in model.stores:
+            own = sound[:, store.experts].all(axis=(0, 2))
+            if not np.all(own):
+                raise store.overflow(int(np.argmin(own)))

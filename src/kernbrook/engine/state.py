@@ -1,0 +1,197 @@
+"""What is learned, as tables of fields: one description of each array serves all that is done.
+
+What learning changes is arrays, in a NamedTuple. A table says of each field which axes it has, what
+its numbers may be, what it begins with, and what several models make of theirs. From that follow
+the first state, the arrays of a file and their checks, more classes and more features, and merging.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.engine.uniting import Apart
+from kernbrook.errors import InputError
+from kernbrook.gram.points import Floats, check_array
+
+State = TypeVar("State")
+Array = NDArray[Any]
+Arrays = dict[str, Array]
+
+
+class Field(NamedTuple):
+    """An array that learning changes.
+
+    axes : of each axis its length, or the name of one: "expert", "score", "slot", "feature"
+    kind : float, int or bool
+    start : what the array holds before the first row
+    above, least, most : bounds of its numbers, which are finite; the first is not reached
+    merged : what several models make of theirs: "added", "averaged"; None: their owner says so
+    """
+
+    axes: tuple[str | int, ...]
+    kind: type = float
+    start: float = 0.0
+    above: float | None = None
+    least: float | None = None
+    most: float | None = None
+    merged: str | None = None
+
+    def begun(self, sizes: Mapping[str, int]) -> Array:
+        """The array before the first row. sizes : of the axes that have names"""
+        shape = tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.axes)
+        return (
+            np.full(shape, self.start, dtype=self.kind)
+            if self.start
+            else np.zeros(shape, self.kind)
+        )
+
+    def check(self, name: str, array: Array) -> None:
+        """Raise InputError where numbers are not finite, or beyond their bounds."""
+        if not np.isfinite(array).all():
+            raise InputError(f"{name}: NaN or infinity")
+        sound = True
+        for bound, inside in (
+            (self.above, np.greater), (self.least, np.greater_equal), (self.most, np.less_equal)
+        ):  # fmt: skip
+            sound &= bound is None or bool(inside(array, bound).all())
+        if not sound:
+            raise InputError(f"{name}: expected {self._bounds()}")
+
+    def _bounds(self) -> str:
+        """The bounds in words."""
+        said = "numbers"
+        if self.above is not None:
+            said += f" above {self.above:g}" + (f", at most {self.most:g}" if self.most else "")
+        elif self.least is not None:
+            said += f" from {self.least:g}" + (f" to {self.most:g}" if self.most else "")
+        return said
+
+
+class Table:
+    """The fields of a NamedTuple class.
+
+    Parameters
+    ----------
+    kind : the class
+    fields : of it, each by its name
+    """
+
+    def __init__(self, kind: Any, **fields: Field):
+        assert tuple(fields) == kind._fields, kind
+        self.kind, self.fields = kind, fields
+
+    def begun(self, **sizes: int) -> Any:
+        """The state before the first row. sizes : of the axes that have names"""
+        return self.kind(*(field.begun(sizes) for field in self.fields.values()))
+
+    def restored(
+        self, like: State, arrays: Mapping[str, Array], without: tuple[str, ...] = ()
+    ) -> State:
+        """The state with these arrays, which belong to the state from now on.
+
+        like : a state of the same sizes; its own arrays stay for the fields `without`
+        Raises InputError where an array is missing, or has another shape or type.
+        """
+        state: Any = like
+        for name in self.fields:
+            if name not in without:
+                own = getattr(state, name)
+                check_array(name, arrays.get(name), own.shape, own.dtype)
+        return state._replace(**{n: arrays[n] for n in self.fields if n not in without})
+
+    def check(self, state: Any, without: tuple[str, ...] = ()) -> None:
+        """Raise InputError where a field holds numbers that learning cannot lead to."""
+        for name, field in self.fields.items():
+            if name not in without:
+                field.check(name, getattr(state, name))
+
+    def along(
+        self, axis: str, arrays: Mapping[str, Array], change: Callable[[Array, int], Array]
+    ) -> Arrays:
+        """The arrays, of which those with this axis are changed.
+
+        change : called with an array and the number of the axis
+        """
+        found = dict(arrays)
+        for name, field in self.fields.items():
+            if axis in field.axes and name in found:
+                found[name] = change(found[name], field.axes.index(axis))
+        return found
+
+    def merged(self, apart: Apart) -> Arrays:
+        """What several models make of the fields that are added up or averaged, by name."""
+        return {
+            name: apart.of(name).added() if field.merged == "added" else apart.of(name).averaged()
+            for name, field in self.fields.items()
+            if field.merged is not None
+        }
+
+
+def spread_along(coefficients: Floats) -> Callable[[Array, int], Array]:
+    """Scores become others: a change of `Table.along` for the axis "score". See `Spread`."""
+
+    def change(array: Array, axis: int) -> Array:
+        moved = np.tensordot(array, coefficients, axes=(axis, 0))
+        return np.ascontiguousarray(np.moveaxis(moved, -1, axis))
+
+    return change
+
+
+def padded_to(size: int) -> Callable[[Array, int], Array]:
+    """Zeros behind the end up to a length: a change of `Table.along`."""
+
+    def change(array: Array, axis: int) -> Array:
+        room = [(0, size - length if i == axis else 0) for i, length in enumerate(array.shape)]
+        return np.pad(array, room)
+
+    return change
+
+
+# -- arrays in NamedTuples, also in such ones inside -----------------------------------------------
+
+
+def named(arrays: Any, begin: str = "") -> Iterator[tuple[str, Array]]:
+    """Each array with its name, with dots."""
+    for name, one in arrays._asdict().items():
+        if isinstance(one, np.ndarray):
+            yield f"{begin}{name}", one
+        else:
+            yield from named(one, f"{begin}{name}.")
+
+
+def like(arrays: State, others: Iterator[Array]) -> State:
+    """The same with other arrays, in their order."""
+    own: Any = arrays
+    return type(own)(
+        *(next(others) if isinstance(one, np.ndarray) else like(one, others) for one in own)
+    )
+
+
+def copied(arrays: State) -> State:
+    """The same with copies of all arrays, which can be written to."""
+    own: Any = arrays
+    return type(own)(*[one.copy() if isinstance(one, np.ndarray) else copied(one) for one in own])
+
+
+# -- arrays in mappings, by names with dots --------------------------------------------------------
+
+
+def under(arrays: Mapping[str, Array], name: str) -> Arrays:
+    """The arrays whose names begin with a name and a dot, without that."""
+    begin = f"{name}."
+    return {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
+
+
+def flat(tree: Mapping[str, Any]) -> Arrays:
+    """Arrays in mappings in mappings, by names with dots."""
+    found: Arrays = {}
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            found.update({f"{name}.{own}": array for own, array in flat(value).items()})
+        else:
+            found[name] = value
+    return found

@@ -1,0 +1,286 @@
+"""A model as explanations ask it: rows of numbers in, numbers out, each column with its source."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from kernbrook.checks import shown
+from kernbrook.engine.progress import MOST_ROUNDS
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.estimators.late import LateLabels, so_many_wait
+from kernbrook.estimators.named import NamedColumns
+from kernbrook.evaluation.predicting import load_learned
+from kernbrook.evaluation.sources import Source
+from kernbrook.streams import TableEncoder
+from kernbrook.streams.arrays import ArrayStream
+from kernbrook.streams.arrow_records import eager
+from kernbrook.streams.opening import is_frame
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+Name = str | int
+BATCH = 4096  # rows that are asked about together,
+MOST_NUMBERS = 1 << 23  # unless they have more numbers than these
+MOST_COLUMNS = 4096
+
+
+class Asked(NamedTuple):
+    """A model on rows of numbers, and the columns that these come from.
+
+    Attributes
+    ----------
+    model : what is asked
+    columns : (c,) names of the source columns, or their numbers
+    group_of : (d,) the number of the source column of each column of the rows; -1: of none
+    encode : frames, records or arrays as rows of d numbers
+    by_name : whether the rows themselves have these columns, known by their names
+    source : what is known of the data that a file's model was trained on; None of other models
+    """
+
+    model: Any
+    columns: tuple[Name, ...]
+    group_of: Places
+    encode: Callable[[Any], Any]
+    by_name: bool = False
+    source: Source | None = None
+
+    def rows(self, X: Any, what: str = "X") -> Any:
+        """Frames, records or arrays as rows of numbers: (n, d) float64, or CSR; what : X's name."""
+        try:
+            return self.encode(X)
+        except InputError as error:
+            told = str(error)
+            own = what + told[1:] if told.startswith(("X ", "X:")) else f"{what}: {told}"
+            raise InputError(own) from None
+
+    def ask(self, answer: Callable[[Any], NDArray[Any]], rows: Any) -> NDArray[Any]:
+        """What an answer of the model gives for rows, (n, d), in batches.
+
+        All rows have one place after the last label, as for a model that learns no more: what is
+        said of a row does not depend on the rows beside it.
+        """
+        size = batch(rows.shape[1])
+        with _as_predicted():
+            parts = [answer(rows[i : i + size]) for i in range(0, rows.shape[0], size)]
+        return np.concatenate(parts)
+
+
+def batch(width: int) -> int:
+    """How many rows of so many numbers are asked about together."""
+    return max(1, min(BATCH, MOST_NUMBERS // max(width, 1)))
+
+
+@contextmanager
+def _as_predicted() -> Iterator[None]:
+    """Inside, models predict as in `kernbrook predict`: far from their last label."""
+    with warnings.catch_warnings(), so_many_wait(MOST_ROUNDS):
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        yield
+
+
+def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None) -> Asked:
+    """A model as it can be asked.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or the path of a file that `train` or `kb.save` wrote
+    encoder : what makes its rows, where the model does not know; it has learned
+    names : (d,) of the columns of its rows, where neither the model nor an encoder knows them
+
+    Raises
+    ------
+    ModelFileError
+        As `kb.load`, or the model has not learned anything.
+    InputError
+        The model cannot be asked about single columns.
+    """
+    source = None
+    if isinstance(model, (str, PathLike)):
+        model, source, _ = load_learned(model)
+        names = source.features
+        if source.encoder is not None:
+            encoder = TableEncoder.from_description(source.encoder)
+    model, own = unwrapped(model)
+    encoder = encoder if own is None else own
+    if isinstance(model, type) or not hasattr(model, "predict"):
+        raise InputError(f"model: expected a fitted model with predict, got {shown(model)}")
+    if isinstance(model, NamedColumns):
+        return _of_named(model)
+    check_is_fitted(model)
+    if encoder is not None:
+        return _of_encoder(model, encoder, source)
+    if hasattr(model, "feature_names_in_"):
+        names = model.feature_names_in_.tolist()
+    known = None if source is None else source.n_features
+    width = getattr(model, "n_features_in_", known if names is None else len(names))
+    if width is None:
+        kind = type(model).__name__
+        raise InputError(f"model: {kind} does not say how many columns its rows have")
+    columns = range(width) if names is None else names
+    _check_number(columns)
+    encode = _by_place(width) if names is None else _by_name(list(names), source)
+    return Asked(model, tuple(columns), np.arange(width), encode, names is not None, source)
+
+
+def unwrapped(model: Any) -> tuple[Any, TableEncoder | None]:
+    """The model on rows that others are around, and the encoder that makes these, or None."""
+    while isinstance(model, LateLabels):
+        model = model.model
+    if isinstance(model, Pipeline) and isinstance(model[0], TableEncoder):
+        return model[1] if len(model) == 2 else model[1:], model[0]
+    return model, None
+
+
+def _of_named(model: NamedColumns) -> Asked:
+    if "names_" not in vars(model):
+        raise NotFittedError("NamedColumns: nothing was learned yet, not even what columns are")
+    columns, width = model.names_, len(model.totals_)
+    _check_number(columns)
+    group_of = np.where(np.arange(width) < len(columns), np.arange(width), -1)
+
+    def encode(X: Any) -> Any:
+        X = [X] if isinstance(X, Mapping) else X
+        if is_frame(X):
+            _check_names(_names_of(X), columns)
+        elif is_records(X):
+            _check_names((name for row in X for name in row), columns)
+        return model.filled(X)
+
+    return Asked(model.model, tuple(columns), group_of, encode, True)
+
+
+def _of_encoder(model: Any, encoder: TableEncoder, source: Source | None) -> Asked:
+    sources = encoder.sources()
+    places = {name: i for i, name in enumerate(dict.fromkeys(sources))}
+    group_of, columns = np.array([places[name] for name in sources]), tuple(places)
+    _check_number(columns)
+
+    def encode(X: Any) -> Any:
+        if not (is_frame(X) or is_records(X)):
+            raise InputError(f"expected a frame or records such as [{{'a': 1}}], got {shown(X)}")
+        frame = _without_label(frame_of(X), source)
+        _check_names(frame.columns, encoder.feature_names_in_)
+        return encoder.transform(frame.to_native())
+
+    return Asked(model, columns, group_of, encode, source=source)
+
+
+def _by_place(width: int) -> Callable[[Any], Any]:
+    """Of a model that knows its columns by their places alone."""
+
+    def encode(X: Any) -> Any:
+        if is_records(X):
+            raise InputError("expected numbers in the order of the columns: the model has no names")
+        return _checked(X, width)
+
+    return encode
+
+
+def _by_name(columns: list[Name], source: Source | None) -> Callable[[Any], Any]:
+    """Of a model that knows names: frames and records go by these, arrays do not."""
+
+    def encode(X: Any) -> Any:
+        if not (is_records(X) or is_named(X)):
+            return _checked(X, len(columns))
+        frame = _without_label(frame_of(X), source)
+        _check_names(frame.columns, columns)
+        rows = np.empty((len(frame), len(columns)))
+        for j, name in enumerate(columns):
+            if name not in frame.columns:
+                raise InputError(f"expected a column {name!r}, found none")
+            try:
+                rows[:, j] = frame[name].to_numpy()
+            except (TypeError, ValueError):
+                raise InputError(f"column {name!r}: expected numbers, found other values") from None
+        bad = ~np.isfinite(rows)
+        if bad.any():
+            row, j = divmod(int(bad.argmax()), len(columns))
+            raise InputError(f"column {columns[j]!r}, row {row}: expected a number, found a gap")
+        return rows
+
+    return encode
+
+
+def _without_label(frame: Any, source: Source | None) -> Any:
+    """A frame without the column that a file's model knows as the label."""
+    label = None if source is None else source.label
+    return frame.drop(label) if label in frame.columns else frame
+
+
+def is_records(X: Any) -> bool:
+    """Whether it is a dict, or a list of dicts."""
+    return isinstance(X, Mapping) or (
+        isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(row, Mapping) for row in X)
+    )
+
+
+def is_named(X: Any) -> bool:
+    """Whether it is a frame whose columns are named by text."""
+    return is_frame(X) and all(isinstance(name, str) for name in _names_of(X))
+
+
+def _names_of(frame: Any) -> Any:
+    return getattr(frame, "column_names", frame.columns)  # of pyarrow, whose columns are arrays
+
+
+def frame_of(X: Any) -> Any:
+    """A frame, or records, as narwhals has frames."""
+    if not is_records(X):
+        return eager(X)
+    import pyarrow as pa
+
+    try:
+        return eager(pa.Table.from_pylist([dict(X)] if isinstance(X, Mapping) else list(X)))
+    except (pa.ArrowException, TypeError, OverflowError) as error:
+        raise InputError(f"expected records of numbers and text: {error}") from None
+
+
+def _checked(X: Any, width: int) -> Any:
+    """Rows of so many finite numbers: (n, d) float64, or CSR."""
+    if not hasattr(X, "tocsr"):
+        try:
+            dimensions = np.ndim(X)
+        except ValueError:
+            raise InputError("expected rows of one length") from None
+        if dimensions == 0:
+            raise InputError(f"expected rows of numbers, got {shown(X)}")
+        X = [X] if dimensions == 1 else X
+    rows = ArrayStream(X, np.zeros(X.shape[0] if hasattr(X, "shape") else len(X))).read()[0]
+    if rows.shape[1] != width:
+        raise InputError(f"expected {width} columns, found {rows.shape[1]}")
+    return rows
+
+
+def _check_names(names: Iterable[Any], known: Collection[Name]) -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("column", str(name), map(str, known))
+
+
+def _check_number(columns: Sequence[Any]) -> None:
+    if len(columns) > MOST_COLUMNS:
+        raise InputError(
+            f"model: {len(columns):,} columns are too many to look at one by one, expected "
+            f"{MOST_COLUMNS:,} at most"
+        )
+
+
+def dense(rows: Any) -> Floats:
+    """The rows as an array."""
+    return np.asarray(rows.toarray() if sp.issparse(rows) else rows)
+
+
+def stack(parts: Sequence[Any]) -> Any:
+    """Rows below one another."""
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)

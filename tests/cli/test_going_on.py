@@ -1,0 +1,303 @@
+"""`kernbrook train --go-on` as a user meets it: the day after, and what may go wrong on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kernbrook as kb
+from kernbrook.evaluation.checkpoints import load_checkpoint
+
+pandas = pytest.importorskip("pandas")
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+BPAS = ["--recipe", "bpas", "--budget", "10"]
+COLUMNS = [
+    *("--label", "late", "--categorical", "carrier=UA,AA", "--dates", "when=days,hour"),
+    *("--missing", "mean"),
+]
+
+
+def day(number, rows=800, folder="."):
+    """A day of flights, in a CSV file."""
+    rng = np.random.default_rng(number)
+    temp, wind = rng.normal(size=rows).round(3), rng.exponential(size=rows).round(3)
+    carrier = rng.choice(["UA", "AA"], rows)
+    start = pandas.Timestamp("2024-01-01") + pandas.Timedelta(days=number)
+    frame = pandas.DataFrame(
+        {
+            "when": pandas.date_range(start, periods=rows, freq="min"),
+            "temp": np.where(rng.random(rows) < 0.1, np.nan, temp),
+            "wind": wind,
+            "carrier": carrier,
+            "late": np.where(temp + wind * (carrier == "UA") > 0.7, "yes", "no"),
+        }
+    )
+    frame.to_csv(Path(folder) / f"day{number}.csv", index=False)
+    return frame
+
+
+@pytest.fixture
+def trained(kernbrook):
+    """A model of day 0, and the files of three days."""
+    for number in range(3):
+        day(number)
+    assert kernbrook("train", "day0.csv", "--model", "m", *BPAS, *COLUMNS)[0] == 0
+    return kernbrook
+
+
+def test_day_after_day(trained):
+    """No option but --go-on; the columns may be in another order, and in another format."""
+    frame = pandas.read_csv("day1.csv")
+    frame[list(frame)[::-1]].to_parquet("day1.parquet")
+    code, out, err = trained("train", "day1.parquet", "--model", "m", "--go-on")
+    assert (code, err) == (0, "wrote m\n")
+    assert out.splitlines()[0].strip() == "day1: m"
+    assert "800, in all 1,600" in out
+    code, out, _ = trained("train", "day2.csv", "--model", "m", "--go-on", "--json", "-")
+    found = json.loads(out)
+    assert (found["data"], found["recipe"], found["n_rows"], found["n_rows_before"]) == (
+        "day2", None, 800, 1600,
+    )  # fmt: skip
+    assert found["error"] == 100 * found["mistakes"] / 800
+    shown = json.loads(trained("show", "m", "--json", "-")[1])
+    assert shown["data"] == ["day0", "day1", "day2"]
+    assert [one["n_rows"] for one in shown["past"]] == [800, 800, 800]
+    assert shown["past"][2]["error"] == found["error"]
+    frames = [pandas.read_csv(f"day{number}.csv") for number in range(3)]
+    pandas.concat(frames).to_csv("all.csv", index=False)
+    trained("train", "all.csv", "--model", "whole", *BPAS, *COLUMNS)
+    for name in ("m", "whole"):
+        kb.save(kb.load(name), name)
+    assert Path("m").read_bytes() == Path("whole").read_bytes()
+
+
+def test_standard_input_and_the_same_command_each_day(trained):
+    """What is said again is compared with what the file knows."""
+    text = Path("day1.csv").read_text().splitlines()
+    command = ["train", "-", "--model", "m", "--go-on", *BPAS, *COLUMNS, "--classes", "no,yes"]
+    done = subprocess.run(
+        [sys.executable, "-m", "kernbrook", *command], input="\n".join(text) + "\n",
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "wrote m")
+    trained("train", "day1.csv", "--model", "m", "--go-on")
+    assert [one.name for one in load_checkpoint("m")[1].past] == ["day0", "standard input"]
+
+
+def test_the_refusal_of_other_data_names_the_way(trained):
+    for command, said in (
+        ([], "m is there already: resume (--resume) to go on with the same data, go_on (--go-on)"),
+        (["--resume"], "the first 800 rows here are not those that it has seen; go_on (--go-on) "),
+    ):
+        code, out, err = trained("train", "day1.csv", "--model", "m", *command)
+        assert (code, out) == (1, "")
+        assert said in err
+    day(3, rows=500)
+    assert "it has seen 800 rows, here are 500; go_on (--go-on) learns other data" in trained(
+        "train", "day3.csv", "--model", "m", "--resume"
+    )[2]  # fmt: skip
+
+
+def test_resume_needs_no_options_again(trained):
+    """Of the first data, and of later ones; rows were appended to both."""
+    trained("train", "day0.csv", "--model", "whole", *BPAS, *COLUMNS)
+    frame = pandas.concat([pandas.read_csv("day0.csv"), pandas.read_csv("day1.csv")])
+    frame.to_csv("day0.csv", index=False)
+    code, _, err = trained("train", "day0.csv", "--model", "m", "--resume")
+    assert (code, err) == (0, "wrote m\n")
+    trained("train", "day0.csv", "--model", "whole", "--resume", *BPAS, *COLUMNS)
+    assert Path("m").read_bytes() == Path("whole").read_bytes()
+    trained("train", "day2.csv", "--model", "m", "--go-on")
+    assert trained("train", "day2.csv", "--model", "m", "--resume")[::2] == (
+        0, "m was complete, nothing new\n",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--recipe", "rbp"], "learner was BPAS(budget=10) and is RBP()"),
+        (["--budget", "20"], "learner was"),
+        (["--set", "kernels=amkl17"], "kernels was 'omkc16' and is"),
+        (["--recipe", "x"], "unknown recipe 'x'"),
+        (["--classes", "a,b"], "classes were no, yes and are a, b"),
+        (["--positive", "yes"], "positive was None and is 'yes'"),
+        (["--n-features", "3"], "n_features was"),
+        (["--missing", "last"], "missing was 'mean' and is 'last'"),
+        (["--categorical", "carrier=UA"], "categorical was {'carrier': ['UA', 'AA']} and is"),
+        (["--categorical", "wind"], "categorical was {'carrier': ['UA', 'AA']} and is"),
+        (
+            ["--dates", "when=hour"],
+            "dates was {'when': ['days', 'hour']} and is {'when': ['hour']}",
+        ),
+        (["--dates", "wind"], "dates was {'when': ['days', 'hour']} and is"),
+        (["--drop", "wind"], "drop was [] and is ['wind']"),
+        (["--units", "carrier=kg"], "units: 'carrier' is no column of numbers here"),
+        (["--resume"], "--go-on, --resume: expected one of them, got both"),
+        (["--overwrite"], "--go-on, --overwrite: expected one of them, got both"),
+        (["--scheduler", "local:1"], "--go-on: goes without --scheduler"),
+        (["--rounds", "2"], "--rounds: goes with --scheduler"),
+        (["--label", "wind"], "unknown 'late'"),
+    ],
+    ids=str,
+)
+def test_options_that_are_not_as_the_file_has_them(trained, options, said):
+    before = Path("m").read_bytes()
+    code, out, err = trained("train", "day1.csv", "--model", "m", "--go-on", *options)
+    assert (code, out) == (1, "")
+    assert said in err
+    assert err.count("\n") == 1
+    assert Path("m").read_bytes() == before
+
+
+def test_options_without_go_on(trained):
+    assert "--anyway: goes with --go-on" in trained(
+        "train", "day1.csv", "--model", "new", "--anyway", *BPAS
+    )[2]  # fmt: skip
+    assert "--ignore-extra: goes with --go-on or --resume" in trained(
+        "train", "day1.csv", "--model", "new", "--ignore-extra", *BPAS
+    )[2]  # fmt: skip
+    assert "new does not exist: train it first, without go_on (--go-on)" in trained(
+        "train", "day1.csv", "--model", "new", "--go-on"
+    )[2]  # fmt: skip
+    assert not Path("new").exists()
+
+
+def test_columns_and_labels_that_are_new(trained):
+    frame = pandas.read_csv("day1.csv").drop(columns="wind").assign(new=1, late="maybe")
+    frame.to_csv("day1.csv", index=False)
+    code, _, err = trained("train", "day1.csv", "--model", "m", "--go-on")
+    assert (code, "unknown 'new'; ignore_extra (--ignore-extra) leaves out" in err) == (1, True)
+    code, _, err = trained("train", "day1.csv", "--model", "m", "--go-on", "--ignore-extra")
+    assert code == 0
+    assert err.splitlines() == [
+        "no column 'wind': filled as gaps, in 800 rows",
+        "left out 1 column: 'new'",
+        "new labels, and the first row of each: maybe (row 1)",
+        "wrote m",
+    ]
+    code, _, err = trained("predict", "m", "day1.csv", "--output", "said")
+    assert (code, "unknown 'new'; ignore_extra (--ignore-extra)" in err) == (1, True)
+    code, _, err = trained("predict", "m", "day1.csv", "--output", "said", "--ignore-extra")
+    assert code == 0
+    assert "day1: no column 'wind': filled as gaps, in 800 rows" in err
+    assert "day1: left out 1 column: 'new'" in err
+
+
+def test_the_same_file_twice(trained):
+    before = Path("m").read_bytes()
+    code, out, err = trained("train", "day0.csv", "--model", "m", "--go-on")
+    assert (code, out) == (1, "")
+    told = (
+        "kernbrook: day0: its 800 rows are those of 'day0', which m has learned; anyway (--anyway"
+    )
+    assert err.startswith(told)
+    assert Path("m").read_bytes() == before
+    assert trained("train", "day0.csv", "--model", "m", "--go-on", "--anyway")[0] == 0
+    assert load_checkpoint("m")[1].rows == 1600
+
+
+# A process that has loaded everything forks the trainings; each kills itself at its moment: before
+# it looks at some rows for the n-th time, or before a model's draft or its folder is made sure of.
+KILLS = """
+import contextlib, io, os, shutil, signal, sys
+from kernbrook.cli.main import run
+from kernbrook.evaluation.checkpoints import load_checkpoint
+from kernbrook.evaluation.row_digests import Content
+
+def call(*arguments):
+    sys.argv = ["kernbrook", "train", *arguments]
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        run()
+
+def struck(place, name, times):
+    left, called = iter(range(times - 1, -1, -1)), getattr(place, name)
+    def strike(*arguments):
+        if next(left) == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return called(*arguments)
+    setattr(place, name, strike)
+
+def start(how, *moment):
+    process = os.fork()
+    if process == 0:
+        sys.argv = ["kernbrook", "train", "day2.csv", "--model", "m", how]
+        sys.argv += ["--checkpoint-every", "0"]
+        if moment:
+            struck(*moment)
+        try:
+            run()
+        except SystemExit as end:
+            os._exit(end.code or 0)
+        finally:
+            os._exit(99)
+    return os.waitpid(process, 0)[1]
+
+call("day0.csv", "--model", "m", *sys.argv[1:])
+call("day1.csv", "--model", "m", "--go-on")
+shutil.copy("m", "before")
+before = open("m", "rb").read()
+rows, sync = (Content, "update"), (os, "fsync")
+for moment in ((*rows, 1), (*sync, 1)):  # before anything of the day is in the file
+    assert os.WTERMSIG(start("--go-on", *moment)) == signal.SIGKILL
+    assert open("m", "rb").read() == before
+how = "--go-on"
+for moment in ((*sync, 2), (*rows, 2), (*sync, 5), (*rows, 6), (*sync, 4)):
+    assert os.WTERMSIG(start(how, *moment)) == signal.SIGKILL
+    known = load_checkpoint("m")[1]
+    print([one.rows for one in known.past])
+    how = "--resume"
+assert start("--resume") == 0
+"""
+
+
+@POSIX
+@pytest.mark.slow
+def test_killed_on_the_day_after(kernbrook, tmp_path):
+    """The model of before, or one on the way: and in the end that of a day without a kill."""
+    for number, rows in enumerate([900, 700, 6000]):
+        day(number, rows)
+    (tmp_path / "kills.py").write_text(KILLS)
+    done = subprocess.run(
+        [sys.executable, "kills.py", *BPAS, *COLUMNS],
+        cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    on_the_way = [json.loads(line) for line in done.stdout.splitlines()[:5]]
+    assert all(past[:2] == [900, 700] for past in on_the_way)
+    assert [past[2] for past in on_the_way] == [1024, 1024, 3072, 5120, 6000]
+    assert kernbrook("train", "day2.csv", "--model", "before", "--go-on")[0] == 0
+    assert Path("before").read_bytes() == Path("m").read_bytes()
+
+
+@POSIX
+def test_stopped_by_a_signal(trained):
+    """Ctrl-C writes a checkpoint, and says how to go on."""
+    day(3, rows=60_000)
+    command = [sys.executable, "-m", "kernbrook", "train", "day3.csv", "--model", "m", "--go-on"]
+    script = (
+        "import os, signal, sys\n"
+        "from kernbrook.evaluation import training\n"
+        "kept = training._Session.meet\n"
+        "def meet(self, X, y):\n"
+        "    kept(self, X, y)\n"
+        "    if self.state.rows == 2048:\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "training._Session.meet = meet\n"
+        "from kernbrook.cli.main import run\n"
+        f"sys.argv = {command[2:]!r}\n"
+        "run()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 130
+    assert "m has learned 3,072 of 60,000 rows of day3" in done.stderr
+    assert "To go on, give the same data with --resume." in done.stderr
+    assert [one.rows for one in load_checkpoint("m")[1].past] == [800, 3072]

@@ -1,0 +1,168 @@
+"""`kernbrook label --export`: the labels with their rows, at the end of a sitting and later."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import kernbrook as kb
+
+NEW = ["--recipe", "omkc-dd", "--classes", "no,yes"]
+X = np.random.default_rng(0).normal(size=(60, 2)).round(3)
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """rows.csv: a note that is shown, and two numbers."""
+    lines = [f"{a},note {i},{b}" for i, (a, b) in enumerate(X.tolist(), start=1)]
+    (tmp_path / "rows.csv").write_text("\n".join(["width,note,height", *lines]) + "\n")
+    return tmp_path / "rows.csv"
+
+
+def logged():
+    lines = Path("m.labels.jsonl").read_text().splitlines()[1:]
+    return [json.loads(line) for line in lines]
+
+
+def exported(name="l.csv"):
+    with open(name, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def files():
+    return {path.name: path.read_bytes() for path in Path().iterdir()}
+
+
+def test_at_the_end_of_a_sitting_and_later(kernbrook, rows):
+    """The same command goes on and writes anew; alone the option asks nothing, changes nothing."""
+    sitting = ["label", "m", "rows.csv", *NEW, "--text", "note", "--export", "l.csv"]
+    code, out, err = kernbrook(*sitting, typed=["yes", "n", "s", "y", "q"])
+    assert code == 0
+    assert "labels given  3\n" in out
+    assert "--export" not in out
+    assert err.endswith(
+        "m is saved; the same command goes on\nwrote 3 labels to l.csv; 1 row skipped, left out\n"
+    )
+    given = [line for line in logged() if line["label"]]
+    assert [row["label"] for row in exported()] == ["yes", "no", "yes"]
+    for line, row in zip(given, exported(), strict=True):
+        a, b = X[line["row"] - 1].tolist()
+        assert list(row) == ["row", "width", "note", "height", "label", "predicted", "chance"]
+        expected = [f"{line['row']}", f"{a}", f"note {line['row']}", f"{b}", line["label"]]
+        expected += ["" if line[k] is None else f"{line[k]}" for k in ("predicted", "chance")]
+        assert list(row.values()) == expected
+    code, _, err = kernbrook(*sitting, typed=["n", "q"])
+    assert (code, "wrote 4 labels to l.csv" in err) == (0, True)
+    before = files()
+    code, out, err = kernbrook("label", "m", "rows.csv", "--export", "l.csv", typed=["yes"])
+    assert (code, out, err) == (0, "", "wrote 4 labels to l.csv; 1 row skipped, left out\n")
+    assert files() == before
+    for name in ("l.parquet", "l.jsonl"):
+        assert kernbrook("label", "m", "rows.csv", "--export", name)[0] == 0
+    table = pq.read_table("l.parquet").to_pylist()
+    assert [json.loads(line) for line in Path("l.jsonl").read_text().splitlines()] == table
+    assert [row["width"] for row in table] == [X[row["row"] - 1, 0] for row in table]
+    labelled = ["train", "l.csv", "--model", "new", "--recipe", "bpas", "--label", "label"]
+    drop = ["--drop", "row,note,predicted,chance"]
+    assert kernbrook(*labelled, *drop)[0] == 0
+    assert kb.load("new").labels_asked_ == 4
+
+
+def test_without_a_table(kernbrook, tmp_path):
+    lines = (f"0 1:{a} 2:{b}" for a, b in X.tolist())
+    (tmp_path / "rows.svm").write_text("\n".join(lines) + "\n")
+    code, _, err = kernbrook("label", "m", "rows.svm", *NEW, "--export", "l.csv", typed=["y", "q"])
+    told = "rows.svm is no table: beside the labels there are the numbers of the rows alone\n"
+    assert (code, err.endswith(f"{told}wrote 1 label to l.csv\n")) == (0, True)
+    assert exported() == [{"row": "1", "label": "yes", "predicted": "", "chance": ""}]
+
+
+def test_no_label_yet(kernbrook, rows):
+    """A stop before the first label; a table of names alone."""
+    sitting = ["label", "m", "rows.csv", *NEW, "--text", "note", "--export", "l.csv"]
+    code, _, err = kernbrook(*sitting, typed=["s", "q"])
+    assert (code, "wrote 0 labels to l.csv; 1 row skipped" in err) == (0, True)
+    assert exported() == []
+    assert Path("l.csv").read_text() == "row,width,note,height,label,predicted,chance\n"
+
+
+def test_answers_that_the_model_has_not_learned(kernbrook, rows):
+    """After a kill the file of the model may be older than that of the answers, or have no data."""
+    kernbrook("label", "m", "rows.csv", *NEW, "--text", "note", typed=["yes", "n", "y", "q"])
+    kb.save(kb.recipes.make("omkc-dd", random_state=0).set_params(labels=kb.MarginSampling()), "m")
+    before = files()
+    code, _, err = kernbrook("label", "m", "rows.csv", "--drop", "note", "--export", "l.csv")
+    assert (code, err) == (0, "wrote 3 labels to l.csv\n")
+    assert [row["note"] for row in exported()] == [f"note {line['row']}" for line in logged()]
+    del before["m.labels.jsonl"]
+    assert before.items() < files().items()
+
+
+def test_a_signal_writes_it_too(kernbrook, rows, monkeypatch):
+    from kernbrook.cli.person import Person
+
+    ask, asked = Person.ask, []
+
+    def struck(self, question, state):
+        asked.append(question.row)
+        if len(asked) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return ask(self, question, state)
+
+    monkeypatch.setattr(Person, "ask", struck)
+    command = ["label", "m", "rows.csv", *NEW, "--text", "note", "--export", "l.csv"]
+    code, _, err = kernbrook(*command, typed=["y", "n", "y"])
+    assert code == 130
+    assert "wrote 2 labels to l.csv" in err
+    assert len(exported()) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["absent", "rows.csv"], "absent does not exist: there are no labels yet; label first,"),
+        (["fresh", "rows.csv", "--drop", "note"], "fresh: no label was given yet: fresh.labels"),
+        (["m", "rows.csv", "--export", "l.xlsx"], "expected a name that ends in one of .csv, "),
+        (["m", "rows.csv", "--export", "rows.csv"], "rows.csv is read by this command"),
+        (["m", "rows.csv", "--export", "absent/l.csv"], "there is no folder"),
+        (["m", "other.csv"], "m.labels.jsonl has the answers to other data: the rows up to row 1"),
+        (["m", "short.csv"], "m.labels.jsonl has the answers to other data: row "),
+        (["m", "wdbc"], "wdbc: expected 2 features, found 30"),
+        (["m", "rows.csv", "--port", "80"], "--port: expected --web too"),
+        (["broken", "rows.csv"], "broken: empty, damaged or not a saved model"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(kernbrook, rows, arguments, said):
+    kernbrook("label", "m", "rows.csv", *NEW, "--text", "note", typed=["yes", "n", "y", "q"])
+    kb.save(kb.recipes.make("omkc-dd", random_state=0), "fresh")
+    Path("broken").touch()
+    lines = rows.read_text().splitlines()
+    Path("other.csv").write_text("\n".join([lines[0], lines[2], *lines[2:]]) + "\n")
+    Path("short.csv").write_text("\n".join(lines[:3]) + "\n")
+    before = files()
+    export = [] if "--export" in arguments else ["--export", "l.csv"]
+    code, out, err = kernbrook("label", *arguments, *export)
+    assert (code, out) == (1, "")
+    assert said in err
+    assert err.count("\n") == 1
+    assert files() == before
+
+
+def test_what_was_exported_stays_where_the_disk_is_full(kernbrook, rows, monkeypatch):
+    command = ["label", "m", "rows.csv", *NEW, "--text", "note", "--export", "l.csv"]
+    kernbrook(*command, typed=["yes", "q"])
+    before = files()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("kernbrook.atomic.os.fsync", full)
+    code, _, err = kernbrook("label", "m", "rows.csv", "--export", "l.csv")
+    assert (code, "cannot write 'l.csv': No space left on device" in err) == (1, True)
+    assert files() == before

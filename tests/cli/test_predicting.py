@@ -1,0 +1,339 @@
+"""What `kernbrook predict` writes besides labels, and what it says of how good they are."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from sklearn import metrics as theirs
+
+import kernbrook as kb
+from kernbrook.evaluation import predict_stream, predict_table
+from kernbrook.evaluation.predicting import with_threshold
+
+FAST = {"kernels": [kb.Linear(), kb.Gaussian(sigma=1)], "random_state": 0}
+
+
+def drawn(n=900, seed=0, shift=0.0):
+    """Rows, and for each how likely it is late."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)).round(3)
+    return X, rng.uniform(size=n) < 1 / (1 + np.exp(-2 * X[:, 0] - shift))
+
+
+def write(path, X, labels=None, label="kind"):
+    with open(path, "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow([*"abc", *([] if labels is None else [label])])
+        for i, row in enumerate(X):
+            rows.writerow([*row, *([] if labels is None else [labels[i]])])
+
+
+def found_in(path):
+    return json.loads(Path(path).read_text())
+
+
+def read(text):
+    header, *rows = csv.reader(text.splitlines())
+    return header, list(zip(*rows, strict=True))
+
+
+@pytest.fixture
+def classes(kernbrook, tmp_path):
+    """A model of two classes in `m`, and rows that it has not seen in `new.csv`."""
+    X, late = drawn()
+    y = np.where(late, "late", "on, time")
+    model = kb.OnlineMKClassifier(learner=kb.BPAS(20), **FAST).fit(X[:600], y[:600])
+    kb.save(model, tmp_path / "m")
+    write(tmp_path / "new.csv", X[600:], y[600:])
+    write(tmp_path / "bare.csv", X[600:])
+    model.delay = np.inf  # it learns no more
+    return model, X[600:], y[600:]
+
+
+@pytest.fixture
+def numbers(kernbrook, tmp_path):
+    """A model of numbers in `n`, and rows that it has not seen in `numbers.csv`."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(900, 3)).round(3)
+    y = (X[:, 0] + rng.normal(size=900)).round(3)
+    model = kb.OnlineMKRegressor(learner=kb.Ridge(), **FAST).fit(X[:600], y[:600])
+    kb.save(model, tmp_path / "n")
+    write(tmp_path / "numbers.csv", X[600:], y[600:])
+    model.delay = np.inf
+    return model, X[600:], y[600:]
+
+
+# -- columns -------------------------------------------------------------------------------------
+
+
+def test_probabilities(kernbrook, classes):
+    model, X, _ = classes
+    code, out, err = kernbrook("predict", "m", "bare.csv", "--proba")
+    assert (code, err) == (0, "")
+    header, (said, *chances) = read(out)
+    assert header == ["prediction", "late", "on, time"]
+    assert list(said) == model.predict(X).tolist()
+    np.testing.assert_array_equal(np.array(chances, dtype=float).T, model.predict_proba(X))
+    code, out, _ = kernbrook("predict", "m", "bare.csv", "--proba", "--scores")
+    header, columns = read(out)
+    assert header == ["prediction", "score of on, time", "late", "on, time"]
+    np.testing.assert_array_equal(np.array(columns[1], dtype=float), model.decision_function(X))
+
+
+def test_many_classes_one_of_them_called_as_a_column(kernbrook, tmp_path):
+    X, _ = drawn(300)
+    y = np.array(["prediction", "x", "y"])[np.arange(300) % 3]
+    model = kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(10), random_state=0).fit(X, y)
+    kb.save(model, tmp_path / "m")
+    write(tmp_path / "bare.csv", X)
+    for more in ([], ["--output", "out.parquet"]):
+        _, out, _ = kernbrook("predict", "m", "bare.csv", "--proba", *more)
+        header = pq.read_table("out.parquet").column_names if more else read(out)[0]
+        assert header == ["prediction", "probability of prediction", "x", "y"]
+
+
+def test_intervals(kernbrook, numbers):
+    model, X, y = numbers
+    code, out, err = kernbrook("predict", "n", "numbers.csv", "--interval", "0.7")
+    assert code == 0
+    header, columns = read(out)
+    assert header == ["prediction", "low", "high"]
+    said, low, high = np.array(columns, dtype=float)
+    np.testing.assert_array_equal(said, model.predict(X))
+    np.testing.assert_array_equal(np.stack([low, high], 1), model.predict_interval(X, 0.7))
+    assert "covered, of 70 %" in err
+    assert f"{100 * np.mean((low <= y) & (y <= high)):.2f}" in err
+    _, out, err = kernbrook("predict", "n", "numbers.csv")
+    assert [float(line) for line in out.split()] == said.tolist()
+    assert "covered, of 90 %" in err  # judged, though not written
+
+
+@pytest.mark.parametrize("options", [[], ["--proba"], ["--proba", "--scores"]])
+def test_parquet_has_what_csv_has(kernbrook, classes, options):
+    assert kernbrook("predict", "m", "bare.csv", *options, "--output", "out.Parquet")[0] == 0
+    assert kernbrook("predict", "m", "bare.csv", *options, "--output", "out.csv")[0] == 0
+    table = pq.read_table("out.Parquet")
+    if options:
+        rows = list(csv.reader(Path("out.csv").read_text().splitlines()))
+        assert rows.pop(0) == table.column_names
+        columns = zip(*rows, strict=True)
+    else:
+        columns = [Path("out.csv").read_text().splitlines()]
+    for column, own in zip(columns, table.columns, strict=True):
+        kind = float if str(own.type) == "double" else str
+        assert [kind(value) for value in column] == own.to_pylist()
+
+
+def test_parquet_of_many_rows_and_of_labels_that_no_type_holds(kernbrook, tmp_path, monkeypatch):
+    X, late = drawn(3000)
+    large = [2**70 if one else 7 for one in late]
+    kb.save(kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(10)).fit(X, large), tmp_path / "m")
+    write(tmp_path / "bare.csv", X)
+    monkeypatch.setattr("kernbrook.cli.written.ROWS", 1500)
+    assert kernbrook("predict", "m", "bare.csv", "--output", "out.parquet")[0] == 0
+    table = pq.ParquetFile("out.parquet")
+    assert (table.metadata.num_rows, table.metadata.num_row_groups) == (3000, 2)
+    assert set(table.read()["prediction"].to_pylist()) == {str(2**70), "7"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX limits")
+def test_a_full_disk_leaves_the_old_file(kernbrook, classes, tmp_path):
+    import resource
+
+    (tmp_path / "out.parquet").write_bytes(b"as before")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        code, _, err = kernbrook("predict", "m", "bare.csv", "--output", "out.parquet")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert (code, err) == (1, "kernbrook: cannot write 'out.parquet': File too large\n")
+    assert (tmp_path / "out.parquet").read_bytes() == b"as before"
+    assert not list(tmp_path.glob(".out*"))
+
+
+# -- thresholds ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("0.9", 0.9), ("f1", "f1"), ("[[0, 1], [9, 0]]", [[0, 1], [9, 0]])]
+)
+def test_thresholds(kernbrook, classes, tmp_path, text, value):
+    model, X, _ = classes
+    before = (tmp_path / "m").read_bytes()
+    plain = kernbrook("predict", "m", "bare.csv")[1]
+    _, out, _ = kernbrook("predict", "m", "bare.csv", "--threshold", text)
+    expected = kb.load("m").set_params(threshold=value, delay=np.inf)
+    assert out.splitlines() == expected.predict(X).tolist()
+    assert out != plain
+    assert (tmp_path / "m").read_bytes() == before
+    kb.save(expected, tmp_path / "own")  # a threshold of its own is kept, unless another is given
+    assert kernbrook("predict", "own", "bare.csv")[1] == out
+    assert kernbrook("predict", "own", "bare.csv", "--threshold", "none")[1] == plain
+    _, columns = read(kernbrook("predict", "own", "bare.csv", "--scores")[1])
+    assert list(columns[0]) == out.splitlines()
+    said = with_threshold(model, value)
+    np.testing.assert_array_equal(said.predict(X), expected.predict(X))
+    assert model.threshold is None
+
+
+# -- measures ------------------------------------------------------------------------------------
+
+
+def test_measures_of_classes(kernbrook, classes):
+    model, X, y = classes
+    code, out, err = kernbrook("predict", "m", "new.csv", "--json", "found.json")
+    assert code == 0
+    found = found_in("found.json")
+    assert found["n_rows"] == len(out.splitlines()) == 300
+    own = found["measures"]["model"]
+    chances = model.predict_proba(X)
+    assert own["error"] == pytest.approx(100 * np.mean(model.predict(X) != y))
+    assert own["log_loss"] == pytest.approx(theirs.log_loss(y, chances))
+    assert own["auc"] == pytest.approx(theirs.roc_auc_score(y, chances[:, 1]), abs=5e-4)
+    learned = found["measures"]["rules"]["learned"]
+    labels = np.where(drawn()[1][:600], "late", "on, time")
+    names, counts = np.unique(labels, return_counts=True)
+    assert learned["says"] == names[counts.argmax()]
+    assert learned["error"] == pytest.approx(100 * np.mean(y != learned["says"]))
+    shares = (counts + 1) / (counts.sum() + 2)
+    assert learned["log_loss"] == pytest.approx(theirs.log_loss(y, np.tile(shares, (300, 1))))
+    assert err.startswith(f"error {own['error']:.2f} % on 300 labelled rows")
+
+
+def test_a_frozen_model_that_is_worse_than_a_constant(kernbrook, tmp_path):
+    """What was often late is seldom late the month after: said in words, as in JSON."""
+    X, late = drawn(1500, shift=1.0)
+    model = kb.OnlineMKClassifier(learner=kb.BPAS(20), **FAST)
+    kb.save(model.fit(X, np.where(late, "late", "none")), tmp_path / "january")
+    X, late = drawn(1500, seed=1, shift=-3.0)
+    write(tmp_path / "february.csv", X, np.where(late, "late", "none"))
+    code, _, err = kernbrook("predict", "january", "february.csv", "--json", "found.json")
+    found = found_in("found.json")["measures"]
+    assert code == 0
+    # The label learned most often is "late"; in these rows the other one is.
+    assert found["rules"]["learned"]["says"] == "late"
+    error, constant = found["model"]["error"], found["rules"]["majority"]["error"]
+    assert error > constant + 3
+    said = (
+        "No better than always saying the label seen most often so far in these rows: error "
+        f"{error:.2f} % against {constant:.2f} % and log loss"
+    )
+    assert said in err
+    assert found["no_better"] in err
+    assert found["model"]["auc"] > 0.7
+    assert "; better by AUC 0." in err
+
+
+def test_a_frozen_model_that_says_too_much(kernbrook, tmp_path):
+    """The majority is the same, and the model errs more often than it."""
+    X, late = drawn(1500, shift=-0.3)
+    model = kb.OnlineMKClassifier(learner=kb.BPAS(20), **FAST)
+    kb.save(model.fit(X, np.where(late, "late", "none")), tmp_path / "january")
+    X, late = drawn(1500, seed=1, shift=-4.0)
+    write(tmp_path / "february.csv", X, np.where(late, "late", "none"))
+    _, _, err = kernbrook("predict", "january", "february.csv")
+    assert "No better than always saying 'none', the label learned most often: error " in err
+
+
+def test_measures_of_numbers(kernbrook, numbers):
+    model, X, y = numbers
+    _, _, err = kernbrook("predict", "n", "numbers.csv", "--interval", ".8", "--json", "found.json")
+    found = found_in("found.json")["measures"]
+    said, own = model.predict(X), found["model"]
+    assert own["mae"] == pytest.approx(theirs.mean_absolute_error(y, said))
+    assert own["rmse"] == pytest.approx(theirs.root_mean_squared_error(y, said))
+    low, high = model.predict_interval(X, 0.8).T
+    assert own["coverage"] == np.mean((low <= y) & (y <= high))
+    assert found["rules"]["learned"].keys() == {"says", "mse", "rmse", "mae", "coverage", "width"}
+    assert found["coverage"] == 0.8
+    assert "No better" not in err
+
+
+def test_models_that_know_less(kernbrook, tmp_path):
+    """A model fitted on all data at once does not know its labels, and gives scores alone."""
+    X, late = drawn(60)
+    late = np.where(late, "late", "none")
+    voted = kb.VotedKernelClassifier([kb.Linear()]).fit(X[:40], late[:40])
+    kb.save(voted, tmp_path / "voted")
+    kb.save(kb.recipes.make("last-value").fit(X, X[:, 0]), tmp_path / "last")
+    write(tmp_path / "rows.csv", X[40:], late[40:])
+    write(tmp_path / "values.csv", X, X[:, 0])
+    _, _, err = kernbrook("predict", "voted", "rows.csv", "--json", "found.json")
+    found = found_in("found.json")["measures"]
+    assert list(found["rules"]) == ["majority"]
+    auc = theirs.roc_auc_score(late[40:] == "none", voted.decision_function(X[40:]))
+    assert found["model"].keys() == {"error", "auc"}
+    assert found["model"]["auc"] == pytest.approx(auc, abs=2e-2)
+    _, _, err = kernbrook("predict", "last", "values.csv")
+    assert "No better than always saying" in err
+    assert "covered" not in err
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+def test_what_is_refused(kernbrook, classes, numbers, tmp_path):
+    kb.save(kb.VotedKernelClassifier([kb.Linear()]).fit(classes[1], classes[2]), tmp_path / "voted")
+    costs = "matrix of costs"
+    for arguments, said in (
+        (["m", "new.csv", "--interval", "0.9"], "interval: OnlineMKClassifier has none; proba"),
+        (["n", "numbers.csv", "--proba"], "proba: OnlineMKRegressor has none; interval"),
+        (["n", "numbers.csv", "--scores"], "scores: OnlineMKRegressor has none; interval"),
+        (["voted", "new.csv", "--proba"], "proba: VotedKernelClassifier has none"),
+        (["n", "numbers.csv", "--interval", "1"], "interval: expected a number in (0, 1), got 1.0"),
+        (["n", "numbers.csv", "--interval", "nan"], "interval: expected a number in (0, 1)"),
+        (["n", "numbers.csv", "--threshold", "0.5"], "threshold: OnlineMKRegressor takes none"),
+        (["voted", "new.csv", "--threshold", "0.5"], "threshold: VotedKernelClassifier takes none"),
+        (["m", "new.csv", "--threshold", "2"], f"'f1' or a {costs}, got 2"),
+        (["m", "new.csv", "--threshold", "f2"], f"'f1' or a {costs}, got 'f2'"),
+        (["m", "new.csv", "--threshold", "[[0, 1]]"], "threshold: expected finite costs, (2, 2)"),
+        (["m", "new.csv", "--json", "-"], "--output, --json: expected one of them at standard"),
+        (["m", "new.csv", "--output", "o", "--json", "o"], "expected two files, got o twice"),
+        (["m", "new.csv", "--json", "m"], "--json: m is read by this command"),
+        (["m", "new.csv", "--json", "absent/j"], "there is no folder"),
+    ):
+        before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+        code, out, err = kernbrook("predict", *arguments)
+        assert (code, out) == (1, "")
+        assert said in err
+        assert len(err.splitlines()) == 1
+        assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert kernbrook("predict", "n", "numbers.csv", "--interval", "x")[0] == 2
+
+
+# -- from Python -----------------------------------------------------------------------------------
+
+
+def test_streams_and_tables(classes, numbers, tmp_path):
+    import pyarrow as pa
+
+    model, X, y = classes
+    ((labels, chances),) = predict_stream(model, (X, y), proba=True)
+    np.testing.assert_array_equal(labels, model.predict(X))
+    np.testing.assert_array_equal(chances, model.predict_proba(X))
+    table = pa.table(dict(zip("abc", X.T, strict=True)))
+    kb.save(model, tmp_path / "free")
+    found = predict_table(tmp_path / "free", table, proba=True)
+    assert found.column_names == ["prediction", "late", "on, time"]
+    np.testing.assert_array_equal(found["late"].to_numpy(), chances[:, 0])
+    none = predict_table(tmp_path / "free", table.slice(0, 0), proba=True)
+    assert (none.num_rows, none.schema) == (0, found.schema)
+    model, X, y = numbers
+    ((_, intervals),) = predict_stream(model, (X, y), interval=0.6)
+    np.testing.assert_array_equal(intervals, model.predict_interval(X, 0.6))
+    with pytest.raises(kb.errors.InputError, match="expected one of them at most"):
+        next(predict_stream(model, (X, y), proba=True, interval=0.5))
+    with pytest.raises(kb.errors.InputError, match="proba: OnlineMKRegressor has none"):
+        next(predict_stream(model, (X, y), proba=True))
+    with pytest.raises(kb.errors.InputError, match="interval: expected a number in"):
+        predict_table(tmp_path / "n", table, interval=7)

@@ -1,0 +1,189 @@
+"""What of a row a person is shown: its columns as the table has them, the unusual ones first."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import numpy as np
+import plain
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+from scipy.sparse import csr_array
+
+import kernbrook as kb
+from kernbrook.cli.person import Person
+from kernbrook.cli.questions import Rows, about, number, percent, usual
+from kernbrook.errors import UnknownNameError
+from kernbrook.evaluation.answers import Question
+from kernbrook.evaluation.labelling import Labelling
+from kernbrook.evaluation.moments import Moments
+from kernbrook.evaluation.sessions import Quit
+from kernbrook.evaluation.sources import Source, open_like
+
+
+def question_of(stream, row):
+    """A question about a row, from 1, as `label` asks it."""
+    X, _ = stream.read()
+    moments = Moments(stream.n_features)
+    moments.add(X[:row])
+    usual = moments.means(), moments.deviations()
+    return Question(row, X[row - 1 : row], None, None, None, *usual, "")
+
+
+def shown(stream, row, first=12, most=100, letters=99, text=None, image=None):
+    rows = Rows(stream, Source.of_stream(stream), text, image)
+    return rows.of(question_of(stream, row), first, most, letters)
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Twenty rows: a category, a hash, a date, numbers with gaps, a constant and a note."""
+    lines = ["day,carrier,dest,wind,visib,note"]
+    for i in range(1, 21):
+        carrier, wind = ("HA", "") if i == 20 else ("UA", f"{i}.5")
+        note = "NA" if i == 3 else f"a note {'x' * i}"
+        lines.append(f"2013-01-{i:02d},{carrier},D{i % 3},{wind},10,{note}")
+    (tmp_path / "table.csv").write_text("\n".join(lines) + "\n")
+    encoder = kb.TableEncoder(
+        {"carrier": ["UA", "AA", "HA"], "dest": 8}, ["day"], ["note"], missing="mean"
+    )
+    return open_like(None, str(tmp_path / "table.csv"), encoder=encoder)
+
+
+def test_columns_are_those_of_the_table(table):
+    """Not what they are encoded as; gaps are gaps, and each level has its share of the rows."""
+    found = shown(table, 20)
+    assert [(cell.name, cell.value, cell.usual) for cell in found.cells] == [
+        ("day", "2013-01-20", ""),
+        ("carrier", "HA", "in 5 % of rows"),
+        ("dest", "D2", ""),
+        ("wind", "missing", "10.5 ± 5.3"),
+        ("visib", "10", "always 10"),
+    ]
+    assert (found.text, found.image, found.left) == (None, None, 0)
+    found = shown(table, 19, text="note", image="dest")
+    assert (found.text, found.image) == (f"a note {'x' * 19}", "D1")
+    assert [cell.name for cell in found.cells] == ["day", "carrier", "wind", "visib"]
+    assert found.cells[1].usual == "in all rows"
+    assert shown(table, 3, text="note").text == "NA"
+    assert not any(cell.usual for cell in shown(table, 9).cells)  # too few rows
+
+
+def test_with_an_indicator(tmp_path):
+    """What says that a value is missing is no column of the table."""
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 15 + ",5\n")
+    encoder = kb.TableEncoder(missing="indicator")
+    stream = open_like(None, str(tmp_path / "t.csv"), encoder=encoder)
+    assert [(cell.name, cell.value) for cell in shown(stream, 16).cells] == [
+        ("a", "missing"), ("b", "5"),
+    ]  # fmt: skip
+
+
+def test_the_most_unusual_come_first_where_there_are_many(table):
+    assert shown(table, 20, first=5).cells[0].name == "day"
+    found = shown(table, 20, first=3, most=4)
+    assert found.cells[0].name == "carrier"  # the first of its kind
+    away = [cell.away for cell in found.cells]
+    assert away == sorted(away, reverse=True)
+    assert found.left == 1
+    assert "visib" not in [cell.name for cell in found.cells]  # which is as always
+
+
+def test_text_is_cut_and_it_is_said(table):
+    assert shown(table, 19, letters=10, text="note").text == "a note xxx… (16 more letters)"
+
+
+def test_without_a_table():
+    X = np.zeros((12, 5))
+    X[:, 1], X[11] = 1.0, [0, 7, 0, 0.25, 0]
+    dense = kb.open_stream((X, np.zeros(12)))
+    assert [(cell.name, cell.value) for cell in shown(dense, 12, first=2, most=2).cells] == [
+        ("feature 2", "7"), ("feature 4", "0.25"),
+    ]  # fmt: skip
+    sparse = kb.open_stream((csr_array(X), np.zeros(12)))
+    found = shown(sparse, 12)
+    assert [tuple(cell[:3]) for cell in found.cells] == [
+        ("feature 2", "7", ""), ("feature 4", "0.25", ""),
+    ]  # fmt: skip
+    assert shown(kb.open_stream((csr_array(0 * X), np.zeros(12))), 12).cells == []
+    with pytest.raises(UnknownNameError, match="unknown column 'note'"):
+        Rows(dense, Source(5), "note", None)
+
+
+def test_a_column_that_is_not_there(table):
+    with pytest.raises(UnknownNameError, match=r"unknown column 'nots': did you mean note\?"):
+        Rows(table, Source.of_stream(table), "nots", None)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"), (-0.0, "0"), (1234567.0, "1234567"), (1e14, "100000000000000"), (1e15, "1e+15"),
+        (1 / 3, "0.333333"), (-2.5, "-2.5"), (1e-9, "1e-09"), (math.inf, "inf"), (math.nan, "nan"),
+    ],
+)  # fmt: skip
+def test_numbers(value, text):
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"), (1 / 3, "0.3333"), (123456.7, "123457"), (9.99996, "10"), (1e99, "1e+99"),
+        (-1e-7 / 3, "-3.333e-08"), (math.inf, "inf"),
+    ],
+)  # fmt: skip
+def test_four_digits(value, text):
+    assert about(value) == text
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation", "text"),
+    [
+        (0.09091, 0.3785, "0.09 ± 0.38"), (103.8, 114.8, "100 ± 110"),
+        (1017.03, 7.44, "1017.0 ± 7.4"), (-0.001, 0.996, "0.00 ± 1.00"),
+        (2013.0, 0.0, "always 2013"), (5.0, 0.00123, "5.0000 ± 0.0012"), (0.0, 3e-9, "0 ± 3e-09"),
+        (1e12, 5.0, "1e+12 ± 5"), (0.0, math.inf, ""), (math.nan, 1.0, ""), (0.0, math.nan, ""),
+    ],
+)  # fmt: skip
+def test_what_is_usual(mean, deviation, text):
+    assert usual(mean, deviation) == text
+
+
+def test_nothing_is_sure():
+    chances = [0.0, 0.009, 0.01, 0.5, 0.99, 0.991, 1.0]
+    assert [percent(chance) for chance in chances] == [
+        "under 1 %", "under 1 %", "1 %", "50 %", "99 %", "over 99 %", "over 99 %",
+    ]  # fmt: skip
+
+
+# -- in a terminal -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_words_are_not_broken(tmp_path, monkeypatch, terminal):
+    """Lines of a terminal end between words, a pipe has them as they are; paragraphs are kept."""
+    words = "a fantastic film, with a Kraftfahrzeughaftpflichtversicherung in it, 東京の映画 too"
+    text = f"{words}\n\n{'x' * 70} end"
+    (tmp_path / "t.jsonl").write_text(f'{{"note": {text!r}, "a": 1}}\n'.replace("'", '"'))
+    stream = open_like(None, str(tmp_path / "t.jsonl"), encoder=kb.TableEncoder(drop=["note"]))
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=terminal, width=40, color_system=None)
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    source = Source.of_stream(stream)
+    person = Person(console, stream, Rows(stream, source, "note", None), np.array(["a", "b"]))
+    with pytest.raises(Quit):
+        person.ask(question_of(stream, 1), Labelling(plain.classifier(), tmp_path / "m"))
+    lines = screen.getvalue().split("\n")
+    if not terminal:
+        assert f"  {words}" in lines
+        assert f"  {'x' * 70} end" in lines
+        return
+    assert all(cell_len(line) <= 40 for line in lines if "? help" not in line)
+    start = lines.index("  a fantastic film, with a")
+    assert lines[start + 1 : start + 6] == [
+        "  Kraftfahrzeughaftpflichtversicherung", "  in it, 東京の映画 too", "  ", f"  {'x' * 38}",
+        f"  {'x' * 32} end",
+    ]  # fmt: skip

@@ -1,0 +1,168 @@
+"""When errors change: found where they do, not where they do not, whatever the chunks."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernbrook.errors import InputError
+from kernbrook.evaluation.changes import DOUBT, KEPT, SAME_SIZE, SETTLING, UNIT, Changes
+from kernbrook.evaluation.windows import NO_DATE
+
+
+def numbered(losses):
+    return np.arange(len(losses)) + 1
+
+
+def found(losses, numbers=False, dates=None):
+    changes = Changes(numbers, None)
+    changes.add(losses, numbered(losses), dates)
+    return changes
+
+
+def naive(values):
+    """Row by row: the window as all of its values, cut anywhere between two units of 32 rows.
+
+    The cuts are those of the paper, not those between its buckets.
+    """
+    window, begin, rows = [], 1, []
+    for value in values:
+        window.append(float(value))
+        while len(window) % UNIT == 0 and len(window) >= 2 * UNIT:
+            n, best, at = len(window), 0.0, None
+            variance, sure = np.var(window), math.log(2 * math.log(n) / DOUBT)
+            for cut in range(UNIT, n, UNIT):
+                share = 1 / cut + 1 / (n - cut)
+                apart = abs(np.mean(window[:cut]) - np.mean(window[cut:]))
+                beyond = apart - math.sqrt(2 * share * variance * sure) - 2 / 3 * share * sure
+                if beyond > best:
+                    best, at = beyond, cut
+            if at is None:
+                break
+            begin, window = begin + at, window[at:]
+            rows.append(begin)
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_cuts_of_the_paper(seed):
+    """While no bucket is merged they are the very same; later the cuts are fewer."""
+    rng = np.random.default_rng(seed)
+    losses = rng.random(1500) < np.repeat([0.05, 0.6, 0.1], [64, 64, 1372])
+    few = losses[: UNIT * SAME_SIZE]
+    assert [one.row for one in found(few).found] == naive(few)
+    every, ours = naive(losses), [one.row for one in found(losses).found]
+    assert len(ours) == len(every) > 0
+    assert np.abs(np.subtract(ours, every)).max() <= 4 * UNIT
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10), st.lists(st.integers(0, 3000), max_size=6), st.booleans())
+def test_chunks_do_not_matter(seed, cuts, numbers):
+    rng = np.random.default_rng(seed)
+    losses = rng.random(3000) < np.repeat([0.1, 0.5, 0.2], 1000)
+    losses = (losses * rng.exponential(size=3000)) ** 2 if numbers else losses
+    whole, parts = Changes(numbers), Changes(numbers)
+    rows, dates = numbered(losses), np.arange(3000) * 10**6
+    whole.add(losses, rows, dates)
+    for part in np.split(np.arange(3000), sorted(cuts)):
+        parts.add(losses[part], rows[part], dates[part])
+        described = json.loads(json.dumps(parts.described(), allow_nan=False))
+        parts = Changes.restored(described)
+    assert parts.described() == whole.described()
+    assert len(whole.buckets) < 60
+
+
+def test_no_change_is_found_where_there_is_none():
+    """Of 40 streams of 10,000 rows one might have a signal; three would be too many."""
+    rng = np.random.default_rng(0)
+    for numbers in (False, True):
+        signals = 0
+        for _ in range(40):
+            errors = rng.standard_t(3, size=10_000) * 1000 if numbers else rng.random(10_000) < 0.2
+            signals += found(errors**2 if numbers else errors, numbers).n_changes
+        assert signals < 3
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_changes_of_numbers_whatever_their_scale(scale):
+    rng = np.random.default_rng(0)
+    errors = scale * rng.normal(size=6000) * np.repeat([1, 2, 1], 2000)
+    changes = found(errors**2, True).found
+    assert [abs(one.row - at) <= 64 for one, at in zip(changes, (2001, 4001), strict=True)]
+    assert changes[0].before == pytest.approx(scale**2, rel=0.2)
+    assert changes[0].after > 2 * changes[0].before
+    assert changes[1].after < changes[1].before
+
+
+def test_a_change_has_a_row_a_date_and_means():
+    rng = np.random.default_rng(1)
+    losses = rng.random(3000) < np.repeat([0.1, 0.5], 1500)
+    dates = 10**6 * np.arange(3000)
+    dates[::3] = NO_DATE
+    rows = 2 * np.arange(3000) + 7  # others in between are not judged
+    changes = Changes(False)
+    changes.add(losses, rows, dates)
+    (one,) = changes.found
+    place = (one.row - 7) // 2
+    assert abs(place - 1500) <= UNIT
+    assert one.date == (None if place % 3 == 0 else 10**6 * place)
+    assert one.before == losses[:place].mean()
+    assert one.after == losses[place : (one.noticed - 7) // 2 + 1].mean()
+    assert one.noticed > one.row
+
+
+def test_the_last_changes_are_kept():
+    rng = np.random.default_rng(0)
+    losses = rng.random(60_000) < np.tile(np.repeat([0.02, 0.9], 500), 60)
+    changes = Changes(False)
+    changes.add(losses, numbered(losses))
+    assert (len(changes.found), changes.n_changes > KEPT) == (KEPT, True)
+    assert changes.found[-1].row > 59_000
+    assert len(found(losses).found) == changes.n_changes
+
+
+def test_errors_that_are_all_zero_or_few():
+    assert found(np.zeros(2000), True).n_changes == 0
+    assert found(np.zeros(2000, dtype=bool)).n_changes == 0
+    few = Changes(True)
+    few.add(np.ones(SETTLING * UNIT - 1), numbered(np.ones(SETTLING * UNIT - 1)))
+    assert (few.scale, few.settling) == (0.0, SETTLING * UNIT - 1)
+
+
+def changed(name, value):
+    losses = np.random.default_rng(0).random(1500) < np.repeat([0.1, 0.8, 0.1], 500)
+    changes = Changes(False)
+    changes.add(losses, numbered(losses))
+    described = json.loads(json.dumps(changes.described()))
+    *path, last = [int(step) if step.isdigit() else step for step in name.split(".")]
+    place = described
+    for step in path:
+        place = place[step]
+    place[last] = value
+    return described
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("numbers", 1), ("more", 1), ("kept", None), ("n_changes", -1), ("n_changes", 1.0),
+        ("scale", -1.0), ("scale", math.inf), ("settling", None), ("found", 5), ("found.0", {}),
+        ("found.0.row", "1"), ("found.0.date", 1.5), ("found.0.after", math.nan),
+        ("buckets", [5]), ("buckets.0.rows", 0.5), ("buckets.0.squares", -1.0),
+        ("buckets.0.date", "x"), ("buckets.0.more", 1),
+    ],
+)  # fmt: skip
+def test_what_are_no_changes(name, value):
+    with pytest.raises(InputError, match="changes: not what is written of changes"):
+        Changes.restored(changed(name, value))
+
+
+def test_too_many_changes():
+    many = changed("n_changes", 50)
+    many["found"] *= KEPT
+    with pytest.raises(InputError, match="changes"):
+        Changes.restored(many)

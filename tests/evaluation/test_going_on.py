@@ -1,0 +1,574 @@
+"""The next day's data: the model of one long training, whatever the days are like."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import plain
+import pytest
+
+import kernbrook as kb
+from kernbrook.errors import (
+    DataFileError,
+    DataFileWarning,
+    InputError,
+    ModelFileError,
+    NonFiniteError,
+)
+from kernbrook.evaluation.checkpoints import load_checkpoint, save_checkpoint
+from kernbrook.evaluation.going_on import go_on
+from kernbrook.evaluation.past import MOST, Past, shortened
+from kernbrook.evaluation.row_digests import Content, RowDigest
+from kernbrook.evaluation.sources import Source
+from kernbrook.evaluation.training import train
+from kernbrook.evaluation.watching import Watched
+from kernbrook.streams.arrays import ArrayStream
+from kernbrook.streams.base import Stream
+
+pa = pytest.importorskip("pyarrow")
+
+
+def rows_of(n=2500, seed=0, labels=("no", "yes")):
+    """Columns with gaps, levels and dates, and a label that some of them tell."""
+    rng = np.random.default_rng(seed)
+    temp, wind = rng.normal(size=n), rng.exponential(size=n)
+    carrier = rng.choice(["UA", "AA", "DL"], n)
+    late = (temp + wind * (carrier == "UA") > 0.7).astype(int)
+    start = np.datetime64("2024-01-01T00:00") + 5000 * seed
+    return pa.table(
+        {
+            "when": (start + np.arange(n)).astype("datetime64[us]"),
+            "temp": pa.array(temp, mask=rng.random(n) < 0.2),
+            "wind": wind,
+            "carrier": carrier,
+            "late": np.asarray(labels)[late],
+        }
+    )
+
+
+def encoder(missing="mean"):
+    return kb.TableEncoder(
+        {"carrier": ["UA", "AA", "DL"]}, dates={"when": ["days", "hour"]}, missing=missing
+    )
+
+
+def small(**settings):
+    return kb.recipes.make("bpas", random_state=0, budget=20, **settings)
+
+
+def begun(table, path, missing="mean"):
+    stream = kb.open_stream(table, label="late", encoder=encoder(missing))
+    return train(stream, small(), path, classes=["no", "yes"])
+
+
+def same_model(one, other):
+    """Whether two models have learned the same, to the last bit."""
+    first, second = one.state(), other.state()
+    assert first.keys() == second.keys()
+    for name, value in first.items():
+        np.testing.assert_array_equal(value, second[name], err_msg=name)
+
+
+@pytest.mark.parametrize("missing", ["mean", "last", "indicator"])
+def test_days_come_to_the_model_of_one_long_training(missing, tmp_path):
+    """Gaps too are filled by all rows before."""
+    days = [rows_of(n, seed) for seed, n in enumerate([1500, 700, 1100])]
+    begun(days[0], tmp_path / "m", missing)
+    for day in days[1:]:
+        go_on(day.select(["late", "carrier", "wind", "temp", "when"]), tmp_path / "m")
+    whole = begun(pa.concat_tables(days), tmp_path / "whole", missing)
+    same_model(kb.load(tmp_path / "m"), kb.load(tmp_path / "whole"))
+    (_, known), (_, once) = load_checkpoint(tmp_path / "m"), load_checkpoint(tmp_path / "whole")
+    assert known.source == once.source
+    assert known.windows == once.windows
+    assert [one.rows for one in known.past] == [1500, 700, 1100]
+    assert sum(one.loss for one in known.past) == whole.loss
+    assert known.rows == 3300
+
+
+def test_what_is_said_of_a_day(tmp_path):
+    X, y = kb.open_stream("checkerboard:1500").read()
+    first = train(ArrayStream(X[:900], y[:900], "mon"), small(), tmp_path / "m")
+    second = go_on(ArrayStream(X[900:], y[900:], "tue"), tmp_path / "m")
+    record = kb.prequential(small(), X, y)
+    assert (second.rows, second.resumed_at, second.name) == (600, 0, "tue")
+    assert second.loss == record.mistakes[900:].sum()
+    assert second.error == second.loss / 600
+    rule = kb.prequential(kb.recipes.make("majority"), X, y)
+    assert second.judge.data.sums["majority"] == rule.mistakes[900:].sum()
+    assert second.judge.measures.model.rows == 600
+    assert (second.in_all.rows, second.in_all.loss) == (1500, record.mistakes.sum())
+    past = load_checkpoint(tmp_path / "m")[1].past
+    spans = load_checkpoint(tmp_path / "m")[1].windows.spans
+    assert sum(span.sums["loss"] for span in spans) == record.mistakes.sum()
+    assert [(one.name, one.rows, one.judged, one.loss) for one in past] == [
+        ("mon", 900, 900, first.loss),
+        ("tue", 600, 600, second.loss),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet", "jsonl"])
+def test_the_next_day_in_any_format(kind, tmp_path):
+    day, path = rows_of(600, 1), tmp_path / f"day.{kind}"
+    frame = day.to_pandas()
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "parquet":
+        frame.to_parquet(path)
+    elif kind == "jsonl":
+        frame = frame.astype({"when": str})
+        frame.to_json(path, orient="records", lines=True, double_precision=15)
+    for name, data in (("m", path if kind != "frame" else frame), ("expected", day)):
+        begun(rows_of(1200), tmp_path / name)
+        go_on(data, tmp_path / name)
+    if kind == "jsonl":  # which writes fewer digits
+        rows = [load_checkpoint(tmp_path / name)[1].rows for name in ("m", "expected")]
+        assert rows == [1800, 1800]
+    else:
+        same_model(kb.load(tmp_path / "m"), kb.load(tmp_path / "expected"))
+
+
+def stopping_after(chunks):
+    left = iter(range(chunks, 0, -1))
+    return lambda: next(left) == 1
+
+
+@pytest.mark.parametrize("missing", ["mean", "last", "error"])
+def test_stopped_within_a_day(missing, tmp_path):
+    """The last file is that of a day which was not stopped, byte for byte."""
+    day = rows_of(5000, 1)
+    first = rows_of(1300)
+    if missing == "error":
+        first, day = (one.drop(["temp"]) for one in (first, day))
+    for name in ("m", "whole"):
+        begun(first, tmp_path / name, missing)
+    go_on(day, tmp_path / "whole")
+    part, stretches = go_on(day, tmp_path / "m", stop=stopping_after(1), every=0), 0
+    while not part.finished:
+        assert (part.rows, load_checkpoint(tmp_path / "m")[1].rows) == (
+            min(5000, 1024 * (stretches + 1)), min(6300, 1300 + 1024 * (stretches + 1)),
+        )  # fmt: skip
+        with pytest.raises(InputError, match=r"was stopped within 'table', after [0-9,]+ rows of "):
+            go_on(rows_of(50, 2), tmp_path / "m")
+        part = go_on(day, tmp_path / "m", resume=True, stop=stopping_after(1), every=0)
+        stretches += 1
+    assert stretches == 5
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_rows_appended_to_a_day(tmp_path):
+    day = rows_of(1700, 1)
+    for name in ("m", "whole"):
+        begun(rows_of(800), tmp_path / name)
+    go_on(day, tmp_path / "whole")
+    go_on(day[:900], tmp_path / "m")
+    found = go_on(day, tmp_path / "m", resume=True)
+    assert (found.resumed_at, found.rows) == (900, 1700)
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+    with pytest.raises(InputError, match="the first 1700 rows here are not those that it has seen"):
+        go_on(rows_of(1700, 2), tmp_path / "m", resume=True)
+    with pytest.raises(InputError, match=r"seen 1700 rows, here are 800; go_on \(--go-on\) learns"):
+        go_on(rows_of(800), tmp_path / "m", resume=True)
+
+
+def test_the_same_day_twice(tmp_path):
+    """Recognised whatever the model has learned between, and whatever the order of the columns."""
+    days = [rows_of(700, seed) for seed in range(3)]
+    begun(days[0], tmp_path / "m")
+    go_on(days[1], tmp_path / "m")
+    before = (tmp_path / "m").read_bytes()
+    turned = days[0].select(["late", "wind", "temp", "carrier", "when"])
+    whole = "its 700 rows are those of 'table', which .*m has learned; anyway"
+    for day in (days[0], days[1], turned):
+        with pytest.raises(InputError, match=whole):
+            go_on(day, tmp_path / "m")
+    grown = pa.concat_tables([days[1], days[2]])
+    last = "its first 700 rows are those of 'table', .*; resume .--resume. learns the rows after th"
+    with pytest.raises(InputError, match=last):
+        go_on(grown, tmp_path / "m")
+    older = pa.concat_tables([days[0], days[2]])
+    with pytest.raises(InputError, match=r"its first 700 rows are .*m has learned; anyway"):
+        go_on(older, tmp_path / "m")
+    assert (tmp_path / "m").read_bytes() == before
+    assert go_on(days[1], tmp_path / "m", anyway=True).rows == 700
+    assert go_on(days[2], tmp_path / "m").rows == 700
+    begins_alike = pa.concat_tables([days[0][:5], days[1]])
+    assert go_on(begins_alike, tmp_path / "m").rows == 705
+
+
+def test_the_rest_of_a_day_is_left_out_only_where_that_is_asked_for(tmp_path):
+    begun(rows_of(600), tmp_path / "m")
+    go_on(rows_of(3000, 1), tmp_path / "m", stop=lambda: True)
+    before = (tmp_path / "m").read_bytes()
+    with pytest.raises(InputError, match=r"after 1,024 rows of it: resume .--resume. goes on with"):
+        go_on(rows_of(500, 2), tmp_path / "m")
+    assert (tmp_path / "m").read_bytes() == before
+    go_on(rows_of(500, 2), tmp_path / "m", anyway=True)
+    assert [one.rows for one in load_checkpoint(tmp_path / "m")[1].past] == [600, 1024, 500]
+
+
+# -- columns ------------------------------------------------------------------------------------
+
+
+def test_extra_and_missing_columns(tmp_path):
+    begun(rows_of(700), tmp_path / "m")
+    before, day = (tmp_path / "m").read_bytes(), rows_of(500, 1)
+    extra = day.append_column("new", pa.array(["x"] * 500)).append_column("more", pa.nulls(500))
+    with pytest.raises(InputError, match=r"unknown 'new', 'more'; ignore_extra .--ignore-ext"):
+        go_on(extra, tmp_path / "m")
+    with pytest.raises(InputError, match=r"missing 'when', 'temp'.*; none of them is here"):
+        go_on(day.select(["late"]).append_column("x", pa.nulls(500)), tmp_path / "m",
+              ignore_extra=True)  # fmt: skip
+    assert (tmp_path / "m").read_bytes() == before
+    found = go_on(extra.drop(["temp"]), tmp_path / "m", ignore_extra=True)
+    assert found.told == [
+        "no column 'temp': filled as gaps, in 500 rows", "left out 2 columns: 'new', 'more'",
+    ]  # fmt: skip
+    begun(rows_of(700), tmp_path / "gaps")
+    gaps = day.set_column(1, "temp", pa.nulls(500, pa.float64()))
+    go_on(gaps, tmp_path / "gaps")
+    same_model(kb.load(tmp_path / "m"), kb.load(tmp_path / "gaps"))
+    with pytest.warns(DataFileWarning, match="left out 2 columns: 'new', 'more'"):
+        labels = said_of(tmp_path / "m", extra, ignore_extra=True)
+    assert labels == said_of(tmp_path / "m", day)
+    with pytest.warns(DataFileWarning, match="no column 'temp': filled as gaps, in 500 rows"):
+        labels = said_of(tmp_path / "m", day.drop(["temp"]))
+    assert labels == said_of(tmp_path / "m", gaps)
+
+
+def said_of(path, table, **options):
+    parts = kb.evaluation.predict_stream(path, table, **options)
+    return np.concatenate([labels for labels, _ in parts]).tolist()
+
+
+def test_missing_columns_where_no_gaps_are_filled(tmp_path):
+    begun(rows_of(700).drop(["temp"]), tmp_path / "m", "error")
+    with pytest.raises(InputError, match="missing 'wind'; a model that is trained with missing"):
+        go_on(rows_of(500, 1).drop(["temp", "wind"]), tmp_path / "m")
+    both = "missing 'wind', unknown 'temp'; a model that is trained with missing"
+    with pytest.raises(InputError, match=both):
+        go_on(rows_of(500, 1).drop(["wind"]), tmp_path / "m")
+
+
+def test_what_was_left_out_is_left_out_again_after_a_stop(tmp_path):
+    day = rows_of(3000, 1).append_column("new", pa.nulls(3000))
+    for name in ("m", "whole"):
+        begun(rows_of(700), tmp_path / name)
+    go_on(day, tmp_path / "whole", ignore_extra=True)
+    go_on(day, tmp_path / "m", ignore_extra=True, stop=lambda: True)
+    found = go_on(day, tmp_path / "m", resume=True)
+    assert found.told == ["left out 1 column: 'new'"]
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_names_that_come_late_in_json_lines(tmp_path):
+    begun(rows_of(700), tmp_path / "m")
+    line = '{"when": "2024-05-01", "temp": 1, "wind": 2, "carrier": "UA", "late": "no"}\n'
+    late = line.replace('"late"', '"new": 3, "late"')
+    (tmp_path / "day.jsonl").write_text(line * 20_000 + late)
+    with pytest.raises(DataFileError, match="line 20001: 'new' is in none of the first objects"):
+        go_on(tmp_path / "day.jsonl", tmp_path / "m")
+    assert go_on(tmp_path / "day.jsonl", tmp_path / "m", ignore_extra=True).rows == 20_001
+
+
+def test_how_one_day_is_written_is_not_kept(tmp_path):
+    """Decimal commas of one file: the next one has points again."""
+    for name in ("m", "expected"):
+        begun(rows_of(700), tmp_path / name)
+    day = rows_of(500, 1).to_pandas()
+    day.to_csv(tmp_path / "point.csv", index=False)
+    day.to_csv(tmp_path / "comma.csv", index=False, decimal=",", sep=";")
+    go_on(tmp_path / "point.csv", tmp_path / "expected")
+    with pytest.raises(DataFileError, match="with a decimal comma"):
+        go_on(tmp_path / "comma.csv", tmp_path / "m")
+    go_on(tmp_path / "comma.csv", tmp_path / "m", written={"decimal": ","})
+    same_model(kb.load(tmp_path / "m"), kb.load(tmp_path / "expected"))
+    assert load_checkpoint(tmp_path / "m")[1].source.encoder["decimal"] == "."
+    rows_of(300, 2).to_pandas().to_csv(tmp_path / "next.csv", index=False)
+    assert go_on(tmp_path / "next.csv", tmp_path / "m").rows == 300
+
+
+# -- labels -------------------------------------------------------------------------------------
+
+
+def test_a_class_that_comes_with_a_later_day(tmp_path):
+    """As `partial_fit` takes it: from its first row on."""
+    train(kb.open_stream(_two(400, 0)), small(), tmp_path / "m")
+    X, y = _two(300, 1)
+    y[[40, 50]] = "maybe"
+    found = go_on((X, y), tmp_path / "m")
+    assert found.new_classes == {"maybe": 41}
+    model = small().fit(*_two(400, 0))
+    model.learn(X, y)
+    same_model(kb.load(tmp_path / "m"), model)
+    assert kb.load(tmp_path / "m").classes_.tolist() == ["maybe", "no", "yes"]
+    more = X + 1, np.where(np.arange(300) < 150, y, "never")
+    assert go_on(more, tmp_path / "m").new_classes == {"never": 151}
+
+
+def _two(n, seed):
+    X = np.random.default_rng(seed).normal(size=(n, 2))
+    return X, np.where(X[:, 0] > 0, "yes", "no").astype("<U5")
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels", "expected"),
+    [
+        (["01", "2", "x"], [1.0, 2.0], ["01", "2"]),
+        (["a", "1"], [1, 3], ["1", "3"]),
+        ([0, 1], ["1", "0"], [1, 0]),
+        ([0, 1], [1.0, 2.0], [1, 2]),
+        (["false", "true"], ["True", "FALSE"], ["true", "false"]),
+        (["no", "yes"], ["yes", "maybe"], ["yes", "maybe"]),
+    ],
+)
+def test_labels_as_the_classes_are_written(classes, labels, expected):
+    found = kb.evaluation.classes.as_classes(np.array(labels), np.array(classes))
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (["0", "1", "x"], "row 13: expected a label such as 0, 1, which are numbers, found 'x'"),
+        ([0.0, 0.5, 1.0], "row 12: expected a label such as 0, 1, which are numbers, found '0.5'"),
+    ],
+)
+def test_labels_that_no_class_of_numbers_can_be(labels, said):
+    with pytest.raises(InputError, match=said):
+        kb.evaluation.classes.as_classes(np.array(labels), np.array([0, 1]), before=10)
+
+
+def test_labels_that_cannot_be_learned(tmp_path):
+    X, y = _two(60, 0)
+    train(kb.open_stream((X, y)), kb.recipes.make("majority"), tmp_path / "m")
+    before = (tmp_path / "m").read_bytes()
+    with pytest.raises(InputError, match="label 'maybe' is not one of the classes 'no', 'yes'"):
+        go_on((X, np.where(y == "yes", "maybe", y)), tmp_path / "m")
+    train(kb.open_stream((X, X[:, 0])), kb.recipes.make("mean"), tmp_path / "numbers")
+    with pytest.raises(InputError, match="expected numbers as labels, found"):
+        go_on((X, y), tmp_path / "numbers")
+    assert (tmp_path / "m").read_bytes() == before
+
+
+def test_one_label_against_the_rest(tmp_path):
+    """A day may have none of it."""
+    first, day = rows_of(400, labels=("a", "b")), rows_of(200, 1, labels=("a", "c"))
+    stream = kb.open_stream(first, label="late", positive="b", encoder=encoder())
+    train(stream, small(), tmp_path / "m", source=Source.of_stream(stream, "b"))
+    assert go_on(day, tmp_path / "m").rows == 200
+    assert kb.load(tmp_path / "m").classes_.tolist() == [-1, 1]
+    with pytest.raises(InputError, match="its 200 rows are those of 'table'"):
+        go_on(day, tmp_path / "m")
+
+
+# -- what is refused ----------------------------------------------------------------------------
+
+
+def test_what_is_refused_before_work(tmp_path):
+    path, day = tmp_path / "m", rows_of(300, 1)
+
+    def refused(message, data=day, kind=InputError, **options):
+        before = path.read_bytes() if path.exists() else None
+        with pytest.raises(kind, match=message):
+            go_on(data, path, **options)
+        assert (path.read_bytes() if path.exists() else None) == before
+        assert len(list(tmp_path.iterdir())) == (before is not None)
+
+    refused("m does not exist: train it first, without go_on")
+    kb.save(small(), path)
+    refused("a model that has not learned anything", kind=ModelFileError)
+    kb.save(kb.NamedColumns(small()), path)
+    refused("a model with NamedColumns: use kb.load in Python", kind=ModelFileError)
+    kb.save(kb.VotedKernelClassifier().fit(*_two(30, 0)), path)
+    refused("learns from all data at once")
+    path.write_bytes(b"no model")
+    refused("not a saved model", kind=ModelFileError)
+    kb.save(small().fit(*_two(30, 0)), path)
+    refused("a model that `train` did not write: it has no", resume=True, kind=ModelFileError)
+    refused("expected 2 features, found 3", (np.zeros((5, 3)), np.zeros(5)))
+    path.unlink()
+    begun(rows_of(300), path)
+    refused("expected labels to learn from in a column 'late', found none", day.drop(["late"]))
+    refused("unknown column 'laet': did you mean late", label="laet", kind=Exception)
+    refused("missing value", day.set_column(4, "late", pa.nulls(300, pa.string())))
+    refused("label: goes with a path or a table", (np.zeros((5, 8)), np.zeros(5)), label="late")
+    whole = kb.open_stream(day, label="late", encoder=encoder())
+    refused("expected the table itself, which is encoded as the model's was", whole)
+    refused("found no such", check=_refusing)
+
+
+def _refusing(model, source):
+    raise InputError(f"found no such {type(model).__name__} of {source.label}")
+
+
+def test_a_day_that_breaks_off(tmp_path):
+    """What was learned before is in the file, and the same data go on from there once mended."""
+    begun(rows_of(600), tmp_path / "m")
+    day = rows_of(4000, 1).to_pandas()
+    day.to_csv(tmp_path / "day.csv", index=False)
+    stopped = go_on(tmp_path / "day.csv", tmp_path / "m", every=0, stop=stopping_after(2))
+    broken = (tmp_path / "day.csv").read_text().splitlines()
+    broken[3001] = "what,is,this"
+    (tmp_path / "day.csv").write_text("\n".join(broken) + "\n")
+    with pytest.raises(DataFileError, match="line 3002"):
+        go_on(tmp_path / "day.csv", tmp_path / "m", resume=True)
+    assert load_checkpoint(tmp_path / "m")[1].last.rows == stopped.rows == 2048
+    day.to_csv(tmp_path / "day.csv", index=False)
+    assert go_on(tmp_path / "day.csv", tmp_path / "m", resume=True).rows == 4000
+
+
+def test_a_full_disk(tmp_path, monkeypatch):
+    """The model of before is still there."""
+    begun(rows_of(600), tmp_path / "m")
+    before = (tmp_path / "m").read_bytes()
+
+    def full(*_):
+        raise InputError("cannot write 'm': no space left on device")
+
+    monkeypatch.setattr("kernbrook.evaluation.sessions.save_checkpoint", full)
+    with pytest.raises(InputError, match="after 500 rows: cannot write 'm': no space left"):
+        go_on(rows_of(500, 1), tmp_path / "m")
+    assert (tmp_path / "m").read_bytes() == before
+
+
+def test_another_writer_meanwhile(tmp_path):
+    begun(rows_of(600), tmp_path / "m")
+
+    def somebody(state):
+        kb.save(small().fit(*_two(30, 0)), tmp_path / "m")
+
+    with pytest.raises(InputError, match="m was written by something else meanwhile"):
+        go_on(rows_of(500, 1), tmp_path / "m", progress=somebody)
+    assert kb.load(tmp_path / "m").n_rounds_ == 30
+
+
+class Diverging(kb.OnlineMKRegressor):
+    """Predicts what cannot be squared."""
+
+    def learn(self, X, y):
+        return np.full(len(y), 1e200), np.ones(len(y), dtype=bool)
+
+
+def test_squared_errors_that_overflow(tmp_path, monkeypatch):
+    X, y = kb.open_stream("friedman:300").read()
+    train(kb.open_stream((X, y)), kb.recipes.make("omkl", random_state=0), tmp_path / "m")
+    before = (tmp_path / "m").read_bytes()
+    monkeypatch.setattr(kb.OnlineMKRegressor, "learn", Diverging.learn)
+    with pytest.raises(NonFiniteError, match="the squared errors of 300 rows overflow"):
+        go_on((X + 1, y), tmp_path / "m")
+    assert (tmp_path / "m").read_bytes() == before
+
+
+# -- models that were not trained by `train` --------------------------------------------------
+
+
+def test_a_model_that_was_saved(tmp_path):
+    """What it learned before has no name and no error."""
+    X, y = _two(300, 0)
+    kb.save(small().fit(X[:200], y[:200]), tmp_path / "m")
+    found = go_on((X[200:], y[200:]), tmp_path / "m")
+    assert (found.rows, found.in_all.rows, found.in_all.judged) == (100, 300, 100)
+    same_model(kb.load(tmp_path / "m"), small().fit(X, y))
+    known = load_checkpoint(tmp_path / "m")[1]
+    assert [(one.name, one.rows) for one in known.past] == [(None, 200), ("arrays", 100)]
+    assert (known.windows.rows, known.judge.before) == (100, 200)
+
+
+def test_a_model_that_was_labelled(tmp_path):
+    X, y = _two(200, 0)
+    model = plain.classifier(labels=kb.MarginSampling(), random_state=0)
+    kb.evaluation.label(
+        kb.open_stream((X, np.zeros(200))), model, tmp_path / "m",
+        lambda question, state: str(y[question.row - 1]), classes=["no", "yes"],
+    )  # fmt: skip
+    found = go_on(_two(100, 1), tmp_path / "m")
+    assert (found.rows, [one.rows for one in found.past]) == (100, [200])
+    assert load_checkpoint(tmp_path / "m")[1].rows == 300
+    assert kb.load(tmp_path / "m").labels_asked_ < 300
+
+
+def test_labelling_after_days(tmp_path):
+    """Its rows are data of their own, after those before."""
+    X, y = _two(200, 0)
+    model = plain.classifier(labels=kb.MarginSampling(), random_state=0)
+    train(kb.open_stream((X, y)), model, tmp_path / "m")
+    model, known = load_checkpoint(tmp_path / "m")
+    kb.evaluation.label(
+        kb.open_stream((_two(50, 1)[0], np.zeros(50))), model, tmp_path / "m",
+        lambda question, state: "yes", checkpoint=known,
+    )  # fmt: skip
+    past = load_checkpoint(tmp_path / "m")[1].past
+    assert [(one.rows, one.loss is not None) for one in past] == [(200, True), (50, True)]
+
+
+def test_training_does_not_resume_days_of_a_table(tmp_path):
+    """It would open them as if no rows had been before: `go_on` knows better."""
+    day = rows_of(3000, 1)
+    begun(rows_of(300), tmp_path / "m")
+    go_on(day, tmp_path / "m", stop=lambda: True)
+    with pytest.raises(InputError, match=r"kb.evaluation.go_on\(data, path, resume=True\) goes on"):
+        train(kb.open_stream(day, label="late", encoder=encoder()), small(), tmp_path / "m",
+              resume=True)  # fmt: skip
+
+
+# -- what is kept of the past -------------------------------------------------------------------
+
+
+def test_the_past_is_bounded(tmp_path):
+    """Years of days: those of long ago are put together, and nothing is lost of the sums."""
+    past = []
+    for day in range(3 * MOST):
+        past = shortened([*past, Past(10, 9, {"loss": 2}, name=f"{day}")])
+        assert len(past) == min(day + 1, MOST)
+        assert sum(one.data for one in past) == day + 1
+        assert sum(one.rows for one in past) == 10 * (day + 1)
+        assert sum(one.loss for one in past) == 2 * (day + 1)
+    unknown = shortened([Past(5), *past])
+    assert (unknown[0].loss, unknown[0].rows) == (past[0].loss, past[0].rows + 5)
+    X, y = _two(10, 0)
+    train(kb.open_stream((X, y)), kb.recipes.make("majority"), tmp_path / "m")
+    model, known = load_checkpoint(tmp_path / "m")
+    long = [Past() for _ in range(2 * MOST)]
+    save_checkpoint(model, dataclasses.replace(known, past=[*long, *known.past]), tmp_path / "m")
+    go_on(_two(5, 1), tmp_path / "m")
+    assert len(load_checkpoint(tmp_path / "m")[1].past) == MOST
+
+
+def test_content_at_marks():
+    """The digest of the first rows, however they come."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 3)), rng.integers(0, 2, 50)
+    X[::7, 1] = np.nan
+    for cuts in ([], [1], [10, 20], [7, 13, 49]):
+        content = Content([10, 49])
+        for rows in np.split(np.arange(50), cuts):
+            content.update(X[rows], y[rows])
+        for mark, found in {1: content.first, **content.marked, 50: content.hexdigest()}.items():
+            digest = RowDigest()
+            digest.update(np.where(np.isnan(X[:mark]), np.nan, X[:mark]), y[:mark])
+            assert found == digest.hexdigest()
+
+
+class Ahead(Stream):
+    """Tells of all its rows before it gives the first."""
+
+    name, n_features, n_rows, tells = "ahead", 1, 30, True
+
+    def _pieces(self):
+        X = np.arange(30.0)[:, None]
+        self.watch(X, np.zeros(30), np.arange(30))
+        yield X, np.zeros(30)
+
+
+def test_rows_are_watched_as_far_as_they_are_met():
+    stream = Ahead()
+    watched = Watched(stream, Content())
+    chunks, met = stream.chunks(7), 0
+    for X, y in chunks:
+        watched.reach(X, y)
+        met += len(y)
+        expected = RowDigest()
+        expected.update(np.arange(float(met))[:, None], np.zeros(met))
+        assert watched.content.hexdigest() == expected.hexdigest()

@@ -1,0 +1,124 @@
+"""A judge of predictions: in any chunks, over several data, as classes come."""
+
+import json
+
+import numpy as np
+import pytest
+
+import kernbrook as kb
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.estimators.tasks import Learned
+from kernbrook.evaluation.judging import Judge
+
+
+def said(labels, classes, seed=0):
+    """Predictions with probabilities, right more often than not."""
+    rng = np.random.default_rng(seed)
+    chances = rng.dirichlet(np.ones(len(classes)), len(labels))
+    own = np.flatnonzero(np.isin(labels, classes))
+    chances[own, np.searchsorted(classes, np.asarray(labels)[own])] += 0.7
+    chances /= chances.sum(axis=1, keepdims=True)
+    return Learned(classes[chances.argmax(axis=1)], np.ones(len(labels), bool), None, chances)
+
+
+def restored(judge, classes):
+    return Judge.restored(json.loads(json.dumps(judge.described(), allow_nan=False)), classes)
+
+
+def test_chunks_and_files_do_not_matter():
+    rng, classes = np.random.default_rng(0), np.array(["a", "b"])
+    y = rng.choice(classes, 700, p=[0.7, 0.3])
+    told = said(y, classes)
+    whole, parts = Judge(classes), Judge(classes)
+    whole.add(y, told)
+    for part in np.split(np.arange(700), [1, 100, 650]):
+        parts.add(y[part], told.of(part))
+        parts = restored(parts, classes)
+    assert parts.described() == whole.described()
+    record = kb.prequential(kb.recipes.make("majority"), np.zeros((700, 1)), y)
+    assert whole.data.sums["majority"] == record.mistakes.sum()
+    assert whole.data.sums["loss"] == (told.predictions != y).sum()
+    values = whole.measures.values()["model"]
+    assert whole.data.mean("log_loss") == pytest.approx(values["log_loss"], rel=1e-12)
+
+
+def test_other_data_have_measures_of_their_own_and_rules_that_know_the_labels():
+    rng, classes = np.random.default_rng(0), np.array([0, 1])
+    first, second = rng.choice(classes, 300, p=[0.9, 0.1]), np.ones(100, dtype=int)
+    judge = Judge(classes)
+    judge.add(first, said(first, classes))
+    judge.begin()
+    judge.add(second, said(second, classes, 1))
+    assert (judge.data.rows, judge.windows.rows, judge.measures.model.rows) == (100, 400, 100)
+    both = kb.prequential(
+        kb.recipes.make("majority"), np.zeros((400, 1)), np.concatenate([first, second])
+    )
+    assert judge.data.sums["majority"] == both.mistakes[300:].sum() == 100
+    assert sum(span.sums["majority"] for span in judge.windows.spans) == both.mistakes.sum()
+
+
+def test_classes_that_come_later():
+    """A row of a class that nobody knew is left out; after it the rules know it, too."""
+    classes, more = np.array(["b", "c"]), np.array(["a", "b", "c"])
+    y = np.array(["b", "b", "c"] * 30)
+    judge = Judge(classes)
+    judge.add(y, said(y, classes))
+    judge.add(np.array(["a"]), said(["a"], classes))
+    before = judge.data.sums["majority"]
+    judge.know(more)
+    judge.know(more)
+    assert (judge.data.rows, judge.data.judged, judge.measures.unknown) == (91, 90, 1)
+    judge.add(np.array(["a"] * 70), said(["a"] * 70, more))
+    assert judge.data.sums["majority"] - before == 61  # until there are more of "a" than of "b"
+    assert judge.data.judged == 160
+    assert judge.measures.values()["model"].keys() == {"error", "log_loss"}
+    assert restored(judge, more).described() == judge.described()
+
+
+def test_rows_without_a_label_are_not_judged():
+    judge = Judge(None, before=1000)
+    y = np.random.default_rng(0).normal(size=2000) * np.repeat([1, 30], 1000)
+    y[::2] = np.nan
+    told = Learned(np.zeros(2000), np.ones(2000, bool), half_widths=np.full(2000, 5.0))
+    lost = judge.add(y, told, dates=10**6 * np.arange(2000))
+    assert len(lost) == judge.data.judged == 1000
+    assert judge.data.rows == judge.windows.rows == 2000
+    (change,) = judge.changes.found
+    assert abs(change.row - 2000) <= 128  # of all rows, whether they are judged or not
+    assert change.date == 10**6 * (change.row - 1001)
+    assert judge.data.sums["covered"] == (np.abs(y) <= 5).sum()
+    judge.add(np.full(5, np.nan), told.of(slice(5)))
+    assert (judge.data.rows, judge.data.judged) == (2005, 1000)
+
+
+def test_squared_errors_that_overflow():
+    judge, y = Judge(None), np.array([1.0, 1e99])
+    with pytest.raises(NonFiniteError, match="the squared errors of 2 rows overflow"):
+        judge.add(y, Learned(np.array([0.0, -1e200]), np.ones(2, bool)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("before", -1, "judged: expected a number of rows before"),
+        ("more", 1, "judged: expected before, changes, data, measures, windows"),
+        ("data", {"rows": 0.5}, "judged: expected numbers of rows"),
+        ("data", {"x": 1}, "judged: "),
+        ("measures", {}, "measures: expected a model and the rules"),
+        ("windows", 5, "windows: "),
+        ("changes", 5, "changes: "),
+    ],
+)
+def test_what_is_no_judge(name, value, said):
+    described = {**Judge(np.array([0, 1])).described(), name: value}
+    with pytest.raises(InputError, match=said):
+        Judge.restored(described, np.array([0, 1]))
+    with pytest.raises(InputError, match="judged: expected"):
+        Judge.restored(None, None)
+
+
+def test_a_judge_of_the_other_kind_of_labels():
+    described = Judge(None).described()
+    classes = {**Judge(np.array([0, 1])).described(), "changes": described["changes"]}
+    with pytest.raises(InputError, match="changes: of another kind of labels"):
+        Judge.restored(classes, np.array([0, 1]))

@@ -1,0 +1,393 @@
+"""Measures beside trivial rules: against scikit-learn's, in any chunks, in files."""
+
+import json
+
+import numpy as np
+import pytest
+from naive import trivial as naive
+from sklearn import metrics as theirs
+
+import kernbrook as kb
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.estimators.tasks import Learned
+from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor, rule_of
+from kernbrook.evaluation.accounts import Account
+from kernbrook.evaluation.measures import Measures, measure_named, shortfall
+from kernbrook.evaluation.roc import BINS, Roc
+from kernbrook.reports.measured import measures_json, measures_table, no_better
+
+CLASSES = np.array(["late", "none", "ontime"])
+
+
+def what(predictions, probabilities=None, **more):
+    return Learned(predictions, np.zeros(len(predictions), bool), None, probabilities, **more)
+
+
+def of_classes(n=700, c=3, seed=0):
+    """Labels, and what somebody said of them."""
+    rng = np.random.default_rng(seed)
+    chances = rng.dirichlet(np.ones(c), n)
+    numbers = np.array([rng.choice(c, p=0.5 * p + 0.5 / c) for p in chances])
+    return CLASSES[:c][numbers], what(CLASSES[:c][chances.argmax(axis=1)], chances)
+
+
+def of_numbers(n=700, seed=0):
+    rng = np.random.default_rng(seed)
+    y = 1000 + rng.normal(size=n)
+    said = y + rng.normal(size=n)
+    return y, what(said, half_widths=np.ones(n))
+
+
+def added(measures, y, said, size):
+    for start in range(0, len(y), size):
+        which = np.zeros(len(y), dtype=bool)
+        which[start : start + size] = True
+        measures.add(y[which], said.of(which))
+    return measures
+
+
+@pytest.mark.parametrize("c", [2, 3])
+def test_classes_beside_scikit_learn(c):
+    y, said = of_classes(c=c)
+    found = added(Measures(CLASSES[:c]), y, said, 100).values()
+    own, numbers = found["model"], np.searchsorted(CLASSES[:c], y)
+    assert own["error"] == pytest.approx(1 - theirs.accuracy_score(y, said.predictions))
+    assert own["log_loss"] == pytest.approx(theirs.log_loss(y, said.probabilities))
+    assert ("auc" in own) == (c == 2)
+    if c == 2:
+        auc = theirs.roc_auc_score(y, said.probabilities[:, 1])
+        assert own["auc"] == pytest.approx(auc, abs=5e-4)
+        assert found["majority"]["auc"] == found["last-label"]["auc"] == 0.5
+    names = CLASSES[:c].tolist()
+    majority, last = naive.majority(y, names), naive.last_label(y, names)
+    assert found["majority"]["error"] == np.mean(majority != y)
+    assert found["last-label"]["error"] == np.mean(last != y)
+    assert "log_loss" not in found["last-label"]
+    so_far = np.cumsum(np.eye(c)[numbers], axis=0) - np.eye(c)[numbers] + 1
+    shares = so_far / so_far.sum(axis=1, keepdims=True)
+    assert found["majority"]["log_loss"] == pytest.approx(
+        theirs.log_loss(y, shares), rel=1e-6
+    )  # what ties are said to be is the likelier by a hair
+
+
+def test_numbers_beside_scikit_learn():
+    y, said = of_numbers()
+    found = added(Measures(None, 0.9), y, said, 64).values()
+    own = found["model"]
+    assert own["mse"] == pytest.approx(theirs.mean_squared_error(y, said.predictions))
+    assert own["rmse"] == pytest.approx(theirs.root_mean_squared_error(y, said.predictions))
+    assert own["mae"] == pytest.approx(theirs.mean_absolute_error(y, said.predictions))
+    assert own["coverage"] == np.mean(np.abs(y - said.predictions) <= 1)
+    assert own["width"] == pytest.approx(2)
+    for name, rule in (("mean", naive.mean), ("last-value", naive.last_value)):
+        assert found[name]["mae"] == pytest.approx(theirs.mean_absolute_error(y, rule(y)))
+        assert found[name]["rmse"] == pytest.approx(theirs.root_mean_squared_error(y, rule(y)))
+    assert found["mean"]["coverage"] == pytest.approx(0.9, abs=0.04)
+    assert found["mean"]["width"] == pytest.approx(2 * 1.645, abs=0.4)
+    assert "coverage" not in found["last-value"]
+
+
+def test_probabilities_of_nothing_and_all():
+    """A label that was said to be impossible costs 52 bits, as in scikit-learn."""
+    chances = np.array([[1.0, 0.0], [0.0, 1.0]])
+    y = np.array(["none", "none"])
+    measures = Measures(CLASSES[:2])
+    measures.add(y, what(CLASSES[[0, 1]], chances))
+    assert measures.model.values()["log_loss"] == pytest.approx(
+        theirs.log_loss(y, chances, labels=CLASSES[:2])
+    )
+    assert np.isnan(measures.model.values()["auc"])  # one label alone cannot be ranked
+
+
+@pytest.mark.parametrize("case", [of_classes(c=2), of_classes(c=3), of_numbers()])
+@pytest.mark.parametrize("size", [1, 7, 256])
+def test_chunks(case, size):
+    y, said = case
+    classes = None if y.dtype.kind == "f" else np.unique(y)
+    whole, parts = Measures(classes, 0.9), Measures(classes, 0.9)
+    whole.add(y, said)
+    assert added(parts, y, said, size).described() == whole.described()
+
+
+@pytest.mark.parametrize("case", [of_classes(c=2), of_classes(c=3), of_numbers()])
+def test_files(case):
+    y, said = case
+    classes = None if y.dtype.kind == "f" else np.unique(y)
+    first, whole = np.arange(len(y)) < 300, Measures(classes, 0.9)
+    whole.add(y, said)
+    begun = Measures(classes, 0.9)
+    begun.add(y[first], said.of(first))
+    later = Measures(classes, 0.9)
+    later.restore(json.loads(json.dumps(begun.described(), allow_nan=False)))
+    later.add(y[~first], said.of(~first))
+    assert later.described() == whole.described()
+
+
+def test_rows_that_are_not_counted():
+    measures = Measures(CLASSES[:2])
+    said = what(CLASSES[[0, 1, 0, 1]], np.full((4, 2), 0.5))
+    costs = measures.add(["late", None, "never", "late"], said)
+    assert costs["model"]["error"].tolist() == [False, True]
+    assert (measures.model.rows, measures.unlabelled, measures.unknown) == (2, 1, 1)
+    assert measures.add([None], what(CLASSES[:1])) == {}
+    assert measures_table(measures).notes == (
+        "not counted: 2 rows without a label",
+        "not counted: 1 row with a label that the model does not know",
+    )
+    numbers = Measures(None)
+    numbers.add([1.0, np.nan, 1e200, 3.0], what(np.ones(4)))
+    assert (numbers.model.rows, numbers.unlabelled, numbers.unknown) == (2, 1, 1)
+    numbers.add(np.array(["a"]), what(np.ones(1)))
+    assert numbers.unknown == 2
+
+
+def test_costs_that_some_rows_have():
+    """A mean of some rows would pass for one of all."""
+    y, said = of_classes(c=2)
+    measures = Measures(CLASSES[:2])
+    measures.add(y, said)
+    measures.add(y, what(said.predictions))
+    assert measures.model.values().keys() == {"error"}
+    lost = what(said.predictions, np.full((len(y), 2), np.nan))
+    other = Measures(CLASSES[:2])
+    other.add(y, lost)
+    assert np.isnan(other.model.values()["log_loss"])
+    assert "auc" not in other.model.values()
+    assert no_better(other) == ""
+
+
+def test_scores_where_there_are_no_probabilities():
+    y, said = of_classes(c=2)
+    scores = 1e6 * (said.probabilities[:, 1] - 0.5)
+    measures = Measures(CLASSES[:2])
+    measures.add(y, what(said.predictions)._replace(scores=scores[:, None]))
+    assert measures.model.values()["auc"] == pytest.approx(
+        theirs.roc_auc_score(y, scores), abs=5e-4
+    )
+
+
+# -- the area under the curve ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e4])
+@pytest.mark.parametrize("spread", [0.1, 1.0, 10.0])
+def test_area(unit, spread):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 5000)
+    scores = unit * (spread * rng.normal(size=5000) + labels)
+    scores[:50] = 0.0
+    roc = Roc()
+    roc.add(labels, scores)
+    exact = theirs.roc_auc_score(labels, scores)
+    assert abs(roc.area() - exact) <= min(roc.doubt(), 1e-4) + 1e-12
+    assert roc.doubt() < 2e-3
+    np.testing.assert_array_equal(Roc.restored(roc.described()).counts, roc.counts)
+
+
+def test_area_at_the_ends():
+    """Scores of every size keep their order; no more than a bin is lost."""
+    scores = np.array([-np.inf, -1e300, -3.0, -1e-300, 0.0, 1e-300, 1e-9, 2.0, 1e300, np.inf])
+    for i in range(1, len(scores)):
+        roc = Roc()
+        roc.add(np.repeat([0, 1], [i, len(scores) - i]), scores)
+        assert 1.0 - roc.area() <= roc.doubt() + 1e-12 < 0.25
+    roc = Roc()
+    roc.add(np.array([0, 0, 1]), np.array([-2.0, 0.5, 3.0]))
+    assert (roc.area(), roc.doubt()) == (1.0, 0.0)
+    roc = Roc()
+    roc.add(np.array([0, 1, 1]), np.zeros(3))
+    assert (roc.area(), roc.doubt()) == (0.5, 0.5)
+    assert np.isnan(Roc().area())
+
+
+# -- trivial rules -------------------------------------------------------------------------------
+
+
+def test_what_a_model_has_learned():
+    X, y = kb.open_stream("checkerboard:300").read()
+    labels = np.where(np.arange(300) % 4, "often", "seldom")
+    for kind in (kb.OnlineMKClassifier(random_state=0), TrivialClassifier("last-label")):
+        rule = rule_of(kind.fit(X, labels))
+        assert rule.predict(X[:2]).tolist() == ["often", "often"]
+        np.testing.assert_allclose(rule.predict_proba(X[:1]), [[226 / 302, 76 / 302]])
+    numbers = 7 + np.arange(300.0) % 9
+    machine = kb.OnlineMKRegressor([kb.Linear()], kb.GradientDescent(), random_state=0)
+    for kind in (machine, machine.set_params(center=False), TrivialRegressor("last-value")):
+        rule, mean = rule_of(kind.fit(X, numbers)), TrivialRegressor().fit(X, numbers)
+        assert rule.predict(X[:1])[0] == pytest.approx(numbers.mean())
+        np.testing.assert_allclose(
+            rule.predict_interval(X[:1], 0.8), mean.predict_interval(X[:1], 0.8)
+        )
+    model = kb.OnlineMKRegressor([kb.Linear()], kb.GradientDescent(), random_state=0)
+    model.learn(X, np.where(np.arange(300) % 3, np.nan, numbers))
+    assert rule_of(model).predict(X[:1])[0] == pytest.approx(numbers[::3].mean())
+    assert rule_of(kb.OnlineMKRegressor()) is rule_of(TrivialRegressor()) is None
+    assert rule_of(kb.VotedKernelClassifier().fit(X[:40], y[:40])) is None
+
+
+def test_labels_go_with_the_model(tmp_path):
+    """Row by row, in a file, in parts that were learned apart."""
+    X, _ = kb.open_stream("checkerboard:400").read()
+    y = 100 + X[:, 0] + np.arange(400) % 5
+
+    def model():
+        return kb.OnlineMKRegressor([kb.Linear()], kb.Ridge(), random_state=0)
+
+    rows = model()
+    for i in range(400):
+        rows.learn_one(X[i], float(y[i]))
+        if i == 200:
+            kb.save(rows, tmp_path / "model")
+            rows = kb.load(tmp_path / "model")
+    parts = [model().fit(X[i::2], y[i::2]) for i in (0, 1)]
+    for known in (rows, parts[0].merge(parts[1])):
+        rule = rule_of(known)
+        assert rule.labels_asked_ == 400
+        assert rule.predict(X[:1])[0] == pytest.approx(y.mean())
+        whole = TrivialRegressor().fit(X, y).predict_interval(X[:1])
+        np.testing.assert_allclose(rule.predict_interval(X[:1]), whole)
+
+
+def test_learned_rule_beside():
+    y, said = of_classes(c=2)
+    rule = TrivialClassifier().fit(np.zeros((4, 1)), CLASSES[[0, 0, 0, 1]])
+    measures = Measures(CLASSES[:2], model=rule, rules=["majority"])
+    half = np.arange(len(y)) < 350
+    measures.add(y[half], said.of(half))
+    measures.add(y[~half], said.of(~half))
+    found = measures.values()
+    assert list(found) == ["model", "learned", "majority"]
+    assert found["learned"]["error"] == np.mean(y != "late")
+    assert found["learned"]["log_loss"] == pytest.approx(
+        theirs.log_loss(y, np.tile([4 / 6, 2 / 6], (len(y), 1)))
+    )
+    numbers, said = of_numbers()
+    rule = TrivialRegressor().fit(np.zeros((3, 1)), [999.0, 1000.0, 1004.0])
+    measures = Measures(None, 0.5, model=rule, rules=["mean"])
+    measures.add(numbers, said)
+    assert measures.values()["learned"]["mae"] == pytest.approx(np.abs(numbers - 1001).mean())
+    low, high = rule.predict_interval(np.zeros((1, 1)), 0.5)[0]
+    inside = np.mean((low <= numbers) & (numbers <= high))
+    assert measures.values()["learned"]["coverage"] == inside
+
+
+# -- in words ------------------------------------------------------------------------------------
+
+
+def beside(y, said, learned=None):
+    classes = None if np.asarray(y).dtype.kind == "f" else np.array(["a", "b"])
+    measures = Measures(classes, None, learned, None if learned is None else ["majority"])
+    measures.add(np.asarray(y), said)
+    return measures
+
+
+def test_words():
+    y = np.array(["a"] * 8 + ["b"] * 2)
+    chances = np.tile([0.4, 0.6], (10, 1))
+    chances[8:] = [0.1, 0.9]
+    mostly_a = TrivialClassifier().fit(np.zeros((4, 1)), ["a", "a", "a", "b"])
+    mostly_b = TrivialClassifier().fit(np.zeros((4, 1)), ["b", "b", "b", "a"])
+    measures = beside(y, what(np.array(["b"] * 10), chances), mostly_a)
+    assert no_better(measures) == (
+        "No better than always saying 'a', the label learned most often: error 80.00 % against "
+        "20.00 % and log loss 0.7541 against 0.5441; better by AUC 1.000 against 0.500."
+    )
+    wrong_once = np.array(["a"] * 7 + ["b"] * 3)
+    assert no_better(beside(y, what(wrong_once, chances), mostly_b)) == ""
+    assert no_better(beside(y, what(np.array(["b"] * 5 + ["a"] * 5), chances), mostly_b)) == (
+        "No better than always saying the label seen most often so far in these rows: error 70.00 "
+        "% against 30.00 % and log loss 0.7541 against 0.6205; better by AUC 1.000 against 0.500."
+    )
+    unsure = np.tile([0.001, 0.999], (10, 1))
+    assert no_better(beside(y, what(y, unsure), mostly_a)) == (
+        "Better than always saying 'a', the label learned most often by error, but no better by "
+        "log loss 5.5264 against 0.5441 and AUC 0.500 against 0.500."
+    )
+    assert no_better(Measures(np.array(["a", "b"]))) == ""
+    numbers = np.arange(10.0)
+    measures = beside(numbers, what(np.full(10, -9.0)))
+    assert no_better(measures) == (
+        "No better than repeating the last value: RMSE 13.8 against 0.9487 and MAE 13.5 against "
+        "0.9."
+    )
+
+
+def test_plain_values_and_table():
+    y, said = of_numbers()
+    measures = added(Measures(None, 0.9), y, said, 100)
+    found = json.loads(json.dumps(measures_json(measures), allow_nan=False))
+    assert found["rows"] == 700
+    assert found["rules"].keys() == {"mean", "last-value"}
+    assert found["model"]["mae"] == measures.model.values()["mae"]
+    assert found["no_better"] == ""
+    lines, _ = measures_table(measures).lines()
+    assert [line[0] for line in lines] == ["model", "mean so far", "last value"]
+    assert "covered, of 90 %" in measures_table(measures).headers()
+    y, said = of_classes(c=2)
+    rule = TrivialClassifier().fit(np.zeros((1, 1)), CLASSES[:1])
+    rule.learn(np.zeros((0, 1)), CLASSES[:0])
+    share = beside(np.array(["a", "b"]), what(np.array(["a", "a"])))
+    assert measures_json(share)["model"]["error"] == 50.0
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+def test_names():
+    assert measure_named("logloss", "classification") == "log_loss"
+    assert measure_named("Log-Loss", "classification") == "log_loss"
+    assert measure_named("MAE", "regression") == "mae"
+    with pytest.raises(UnknownNameError, match="unknown measure 'acuracy'"):
+        measure_named("acuracy", "classification")
+    with pytest.raises(InputError, match="mae is for labels that are numbers; for these there are"):
+        measure_named("mae", "classification")
+    with pytest.raises(InputError, match=r"auc is for labels that are classes; .* mse, rmse, mae"):
+        measure_named("auc", "regression")
+    assert shortfall("coverage", np.array([0.8, 0.95]), 0.9).tolist() == pytest.approx([0.1, 0.05])
+
+
+def changed(path, value):
+    """What measures tell, with one thing changed."""
+    y, said = of_classes(c=2)
+    found = json.loads(json.dumps(added(Measures(CLASSES[:2]), y, said, 100).described()))
+    part = found
+    for name in path[:-1]:
+        part = part[name]
+    part[path[-1]] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        None,
+        [],
+        {},
+        changed(["model"], None),
+        changed(["model", "rows"], -1),
+        changed(["model", "rows"], 1.5),
+        changed(["model", "counts", "error"], 10**9),
+        changed(["model", "sums", "error"], -3),
+        changed(["model", "sums", "error"], "3"),
+        changed(["model", "sums", "other"], 3),
+        changed(["model", "roc"], 3),
+        changed(["model", "roc"], [[BINS, 0, 1]]),
+        changed(["model", "roc"], [[3, 0, -1]]),
+        changed(["model", "roc"], [[3, 0]]),
+        changed(["rules"], {}),
+        changed(["rules", "majority"], None),
+        changed(["rules", "majority", 1], {"counts_": [1, 2, 3], "last_": 0}),
+        changed(["rules", "majority", 1, "counts_"], [1, "x"]),
+        changed(["rules", "majority", 1, "counts_"], [-1, 701]),
+        changed(["rules", "majority", 1, "last_"], 5),
+        changed(["rules", "majority", 1, "strategy"], "x"),
+        changed(["unknown"], -1),
+    ],
+)
+def test_files_that_were_changed(found):
+    with pytest.raises(InputError):
+        Measures(CLASSES[:2]).restore(found)
+
+
+def test_no_rows():
+    assert Account().values() == {}

@@ -1,0 +1,378 @@
+"""Contributions: they sum to the score, are exact where they say so, and go back to columns."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from naive.explaining import shapley_values
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeRegressor
+
+import kernbrook as kb
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.evaluation import train
+from kernbrook.explaining.asked import asked_of
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(400, 4))
+NUMBERS = X[:, 0] * X[:, 1] + np.sin(3 * X[:, 2])
+LABELS = np.where(NUMBERS > 0.2, "yes", "no")
+THREE = np.digitize(NUMBERS, [-0.5, 0.5])
+
+
+def learned(model, y=NUMBERS, rows=300):
+    return model.fit(X[:rows], y[:rows])
+
+
+def far(model, X, verb="predict"):
+    """What a model says of rows far from its last label, one by one."""
+    asked = asked_of(model)
+    return np.array([asked.ask(getattr(model, verb), X[i : i + 1])[0] for i in range(len(X))])
+
+
+# -- they sum to the score -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (kb.OnlineMKClassifier(random_state=0), LABELS),
+        (kb.OnlineMKClassifier(random_state=0), THREE),
+        (kb.OnlineMKRegressor(random_state=0), NUMBERS),
+        (kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), kb.Hedge()), LABELS),
+        (kb.VotedKernelClassifier([kb.Gaussian(sigma=1.0)], lam=0.01), LABELS),
+    ],
+    ids=lambda value: getattr(type(value), "__name__", ""),
+)
+def test_base_and_contributions_sum_to_the_score(model, y):
+    model = learned(model, y, 200)
+    for row in X[200:203]:
+        found = kb.explain(model, row, orders=40)
+        assert found.base + found.contributions.sum() == pytest.approx(found.score, abs=1e-9)
+        assert len(found.contributions) == len(found.columns) == len(found.values) == 4
+        if found.what == "probability":
+            place = model.classes_.tolist().index(found.of_class)
+            assert found.score == far(model, row[None], "predict_proba")[0, place]
+            assert found.of_class == far(model, row[None])[0]
+        elif found.what == "prediction":
+            assert found.score == far(model, row[None])[0]
+    assert found.values == tuple(X[202])
+
+
+# -- exact, or with an error -----------------------------------------------------------------------
+
+
+def test_a_linear_score_is_exact():
+    """Of a linear function: its coefficient times how far the row is from the mean."""
+    model = learned(
+        kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), kb.Uniform(), scaling=None), LABELS
+    )
+    coefficients = model.decision_function(np.eye(4))
+    others = X[300:340]
+    found = kb.explain(model, X[0], score="decision", of_class="yes", background=others)
+    np.testing.assert_allclose(
+        found.contributions, coefficients * (X[0] - others.mean(axis=0)), rtol=1e-9
+    )
+    assert found.exact.all()
+    assert found.base == pytest.approx(model.decision_function(others).mean())
+    turned = kb.explain(model, X[0], score="decision", of_class="no", background=others)
+    np.testing.assert_allclose(turned.contributions, -found.contributions, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        kb.OnlineMKRegressor([kb.Linear()], kb.GradientDescent()),
+        kb.OnlineMKRegressor([kb.ANOVA(1, sigma=1.0)], kb.GradientDescent()),
+        kb.OnlineMKRegressor(
+            kb.Gaussian(sigma=1.0), kb.GradientDescent(features=kb.RandomFeatures(40, inputs=1))
+        ),
+        kb.OnlineMKRegressor(learner=kb.Cells(kb.HashedInputs())),
+        kb.OnlineMKRegressor([kb.Polynomial(2, 1.0)], kb.GradientDescent(), kb.Uniform()),
+        LinearRegression(),
+    ],
+    ids=["linear", "anova", "waves of one", "linear cells", "pairs", "scikit-learn"],
+)
+def test_sums_over_columns_and_over_pairs_are_exact(model):
+    model = learned(model)
+    others, row = X[300:312], X[350] / 4  # nothing is cut at the greatest label so far
+    found = kb.explain(model, row, background=others, orders=48)
+    twin, base = shapley_values(lambda x: far(model, x[None])[0], row, others, range(4))
+    np.testing.assert_allclose(found.contributions, twin, rtol=1e-8, atol=1e-10)
+    assert found.base == pytest.approx(base)
+    assert found.exact.all()
+    assert found.errors.max() < 1e-9
+
+
+def first_three(rows):
+    return rows[:, :3]
+
+
+def test_a_column_is_exact_where_only_sums_look_at_it():
+    """A committee of a linear expert, and of a tree that sees three columns."""
+    tree = make_pipeline(FunctionTransformer(first_three), DecisionTreeRegressor(random_state=0))
+    pool = [
+        kb.Group(kb.GradientDescent(), kb.Linear()),
+        kb.External(tree, every=50, window=200),
+    ]
+    model = kb.OnlineMKRegressor(learner=pool, combiner=kb.Uniform(), scaling=None)
+    found = kb.explain(learned(model), X[320], background=X[300:310])
+    assert found.exact.tolist() == [False, False, False, True]
+    assert found.contributions[3] != 0.0
+    assert (found.errors[:3] > 1e-6).all()
+
+
+def test_errors_are_those_that_there_are():
+    model = learned(kb.OnlineMKRegressor([kb.Gaussian(sigma=0.7)], kb.GradientDescent()))
+    others, row = X[300:308], X[350]
+    twin, _ = shapley_values(lambda x: far(model, x[None])[0], row, others, range(4))
+    found = [
+        kb.explain(model, row, background=others, orders=64, random_state=seed)
+        for seed in range(30)
+    ]
+    off = np.array([(one.contributions - twin) / one.errors for one in found])
+    assert 0.6 < np.sqrt(np.mean(off**2)) < 1.5
+    more = kb.explain(model, row, background=others, orders=6400)
+    assert more.errors.max() < 0.2 * found[0].errors.max()
+    assert np.abs(more.contributions - twin).max() < 4 * more.errors.max()
+
+
+def test_a_column_where_nothing_differs_adds_nothing():
+    model = learned(kb.OnlineMKRegressor([kb.Gaussian(sigma=0.7)], kb.GradientDescent()))
+    others, row = X[300:308].copy(), X[350]
+    others[:, 2] = row[2]
+    found = kb.explain(model, row, background=others)
+    assert (found.contributions[2], found.errors[2], found.exact[2]) == (0.0, 0.0, True)
+    same = kb.explain(model, row, background=row)
+    assert not same.contributions.any()
+    assert same.base == same.score
+
+
+# -- by source column ------------------------------------------------------------------------------
+
+
+def table(n=400):
+    rng = np.random.default_rng(1)
+    carrier = rng.choice(["UA", "AA", "B6"], n)
+    wind = rng.gamma(2.0, 4.0, n).round(1)
+    late = wind + 8 * (carrier == "B6") > 9
+    gust = np.where(rng.random(n) < 0.3, np.nan, 1.0)
+    rows = {"carrier": carrier, "gust": gust, "wind": wind, "late": late}
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "late.kb"
+    encoder = kb.TableEncoder({"carrier": 5}, missing="indicator")
+    stream = kb.open_stream(table(), label="late", encoder=encoder)
+    train(stream, kb.recipes.make("kernbrook-small", random_state=0), path)
+    return path
+
+
+def test_encoded_columns_go_back_to_their_source(trained):
+    row = {"carrier": "B6", "gust": None, "wind": 3.5}
+    found = kb.explain(trained, row)
+    assert found.columns == ("carrier", "gust", "wind")
+    assert found.values == ("B6", None, 3.5)
+    assert found.background == "100 of the last 400 rows learned"
+    assert found.of_class == "True"
+    adds = dict(zip(found.columns, found.contributions, strict=True))
+    assert adds["carrier"] > 0.2
+    assert abs(adds["gust"]) < 0.1
+    whole = pd.DataFrame([row | {"late": True}])  # as in the table that was learned
+    for given in (pd.DataFrame([row]), pl.DataFrame([row]), [row], whole, whole.iloc[0]):
+        again = kb.explain(trained, given)
+        np.testing.assert_array_equal(again.contributions, found.contributions)
+        assert again.values[0] == "B6"
+
+
+def test_groups_of_columns_go_together(trained):
+    model = kb.load(trained)
+    encoder = kb.TableEncoder({"carrier": 5}, missing="indicator").fit(table().drop(columns="late"))
+    rows = encoder.transform(table()[:8].drop(columns="late"))
+    groups = [encoder.columns_.index(name) for name in encoder.sources()]
+    assert encoder.sources() == ["carrier"] * 5 + ["gust", "wind", "carrier", "gust", "wind"]
+    asked = asked_of(model, encoder)
+    twin, _ = shapley_values(
+        lambda x: asked.ask(model.predict_proba, x[None])[0, 1], rows[0], rows[1:], groups
+    )
+    first = table().drop(columns="late")
+    found = kb.explain(trained, first[:1], background=first[1:8], of_class="True", orders=4000)
+    np.testing.assert_allclose(found.contributions, twin, atol=5 * found.errors.max() + 1e-3)
+
+
+def test_named_columns_and_late_labels():
+    frame = pd.DataFrame(X[:300], columns=list("abcd"))
+    named = kb.NamedColumns(kb.OnlineMKRegressor([kb.Linear()], kb.GradientDescent()), spare=1)
+    late = kb.LateLabels(named.partial_fit(frame, NUMBERS[:300]))
+    found = kb.explain(late, {"d": 1.0, "a": 2.0}, background=frame[:20])
+    assert found.columns == ("a", "b", "c", "d")
+    assert found.values == (2.0, None, None, 1.0)
+    assert found.base + found.contributions.sum() == pytest.approx(found.score, abs=1e-9)
+    with pytest.raises(UnknownNameError, match="unknown column 'e'"):
+        kb.explain(late, {"e": 1.0}, background=frame[:20])
+
+
+def test_sparse_rows():
+    rows = np.where(np.abs(X) < 0.7, 0.0, X)
+    model = kb.OnlineMKRegressor([kb.Linear()], kb.GradientDescent(), scaling=None)
+    model.fit(sp.csr_matrix(rows[:300]), NUMBERS[:300])
+    sparse = kb.explain(model, sp.csr_matrix(rows[350:351]))
+    assert sparse.background == "a row of zeros"
+    dense = kb.explain(model, rows[350], background=np.zeros(4))
+    np.testing.assert_allclose(sparse.contributions, dense.contributions, atol=1e-12)
+    assert sparse.exact.all()
+    mixed = kb.explain(model, rows[350])
+    np.testing.assert_array_equal(mixed.contributions, dense.contributions)
+
+
+# -- what it is compared with ----------------------------------------------------------------------
+
+
+def test_the_rows_that_a_model_keeps():
+    ranks = learned(kb.OnlineMKRegressor([kb.Linear()], kb.Ridge(), scaling="ranks"))
+    found = kb.explain(ranks, X[350])
+    assert found.background == "100 of the last 300 rows learned"
+    which = np.linspace(0, 299, 100).round().astype(int)
+    given = kb.explain(ranks, X[350], background=X[which])
+    assert given.background == "the background that was given"
+    np.testing.assert_array_equal(given.contributions, found.contributions)
+
+    plain = learned(kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(20), scaling=None), LABELS)
+    found = kb.explain(plain, X[350])
+    assert found.background == "20 support vectors"
+    given = kb.explain(plain, X[350], background=plain.support_vectors_)
+    np.testing.assert_array_equal(given.contributions, found.contributions)
+
+    moments = learned(kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(20), scaling="moments"), LABELS)
+    found = kb.explain(moments, X[350])
+    assert found.background == "20 support vectors, scaled back as rows are scaled now"
+    base = asked_of(moments).ask(moments.predict_proba, X[:300])[:, 1].mean()
+    base = base if found.of_class == "yes" else 1 - base
+    assert found.base == pytest.approx(base, abs=0.2)
+
+    without = learned(kb.OnlineMKRegressor([kb.Linear()], kb.Ridge(), scaling="moments"))
+    found = kb.explain(without, X[350])
+    assert found.background == "the mean of all rows learned"
+    assert found.base == pytest.approx(far(without, X[:300].mean(axis=0)[None])[0])
+
+    voted = learned(kb.VotedKernelClassifier([kb.Gaussian(sigma=1.0)], lam=0.01), LABELS, 80)
+    assert kb.explain(voted, X[350]).background.endswith("support vectors")
+    for model in (LinearRegression(), kb.recipes.make("mean")):
+        with pytest.raises(InputError, match=r"^background: .* keeps none of its rows; give some"):
+            kb.explain(learned(model), X[350])
+
+
+def test_rows_that_are_most_alike():
+    for scaling in (None, "moments"):
+        model = kb.OnlineMKClassifier([kb.Gaussian(sigma=1.0)], kb.BPAS(400), scaling=scaling)
+        model = learned(model, LABELS)
+        held = kb.explain(model, X[299] + 0.001).alike
+        assert held[0].row == 299
+        assert held[0].likeness > 0.99
+        assert len(held) == 5
+        assert [one.likeness for one in held] == sorted(
+            (one.likeness for one in held), reverse=True
+        )
+        if scaling is None:
+            row, near = held[1]
+            distance = ((X[row] - X[299] - 0.001) ** 2).sum()
+            assert near == pytest.approx(np.exp(-distance / 2), rel=1e-6)
+    voted = learned(kb.VotedKernelClassifier([kb.Gaussian(sigma=1.0)], lam=0.01), LABELS, 80)
+    support = int(voted.support_[3])
+    assert kb.explain(voted, X[support]).alike[0] == (support, pytest.approx(1.0))
+    assert kb.explain(learned(kb.OnlineMKRegressor([kb.Linear()], kb.Ridge())), X[0]).alike == ()
+
+
+def test_the_class_that_is_asked_for():
+    model = learned(kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(20)), THREE)
+    each = [kb.explain(model, X[350], of_class=c) for c in range(3)]
+    assert sum(one.score for one in each) == pytest.approx(1.0)
+    assert [one.of_class for one in each] == [0, 1, 2]
+    own = kb.explain(model, X[350])
+    assert own.score == max(one.score for one in each)
+    votes = kb.explain(model, X[350], of_class=2, score="decision")
+    assert votes.score == pytest.approx(far(model, X[350:351], "decision_function")[0, 2])
+
+
+def test_models_of_scikit_learn():
+    model = LogisticRegression().fit(X[:300], LABELS[:300])
+    found = kb.explain(model, X[350], background=X[:50])
+    assert found.score == pytest.approx(model.predict_proba(X[350:351]).max())
+    assert found.background == "the background that was given"
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_few_columns(width):
+    model = kb.OnlineMKRegressor([kb.Gaussian(sigma=1.0)], kb.GradientDescent())
+    model.fit(X[:300, :width], NUMBERS[:300])
+    found = kb.explain(model, X[350, :width], background=X[:9, :width])
+    assert found.exact.all()
+    assert found.base + found.contributions.sum() == pytest.approx(found.score, abs=1e-9)
+
+
+def test_what_it_says_of_itself():
+    model = learned(kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(20)), LABELS)
+    said = repr(kb.explain(model, X[350], of_class="yes"))
+    assert said.startswith("<Explanation of the probability of 'yes': 0.")
+    assert " usually " in said
+
+
+def test_the_same_seed_gives_the_same():
+    model = learned(kb.OnlineMKRegressor([kb.Gaussian(sigma=1.0)], kb.GradientDescent()))
+    found = [kb.explain(model, X[350], background=X[:9], random_state=s) for s in (0, 0, 1)]
+    one, again, other = (each.contributions for each in found)
+    np.testing.assert_array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "told"),
+    [
+        (X[0, :3], {}, "row: expected 4 columns, found 3"),
+        (X[:2], {}, "row: expected one row, got 2"),
+        ([1.0, np.nan, 0.0, 0.0], {}, "row has nan at row 0, column 1"),
+        ([1.0, "a", 0.0, 0.0], {}, "row must hold"),
+        ({"a": 1.0}, {}, "row: expected numbers in the order of the columns"),
+        (X[0], {"background": X[:3, :2]}, "background: expected 4 columns, found 2"),
+        (X[0], {"background": X[:0]}, "background must have at least one row"),
+        (X[0], {"of_class": "maybe"}, "of_class: expected one of 'no', 'yes', got 'maybe'"),
+        (X[0], {"score": "prediction"}, "score: expected 'probability' or 'decision' of Online"),
+        (X[0], {"score": "odds"}, "Explanation: score must be None or one of probability"),
+        (X[0], {"orders": 3}, "Explanation: orders must be None or an integer from 4"),
+        (X[0], {"random_state": -1}, "Explanation: random_state must be"),
+    ],
+)
+def test_one_sentence(row, options, told):
+    model = learned(kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(20)), LABELS)
+    with pytest.raises(InputError) as error:
+        kb.explain(model, row, **options)
+    assert str(error.value).startswith(told)
+    assert "\n" not in str(error.value)
+
+
+def test_what_a_model_does_not_have(trained):
+    numbers = learned(kb.OnlineMKRegressor([kb.Linear()], kb.Ridge()))
+    for options in ({"of_class": 1}, {"score": "decision"}):
+        with pytest.raises(InputError, match=r"of_class: OnlineMKRegressor predicts numbers"):
+            kb.explain(numbers, X[0], **options)
+    trivial = learned(kb.recipes.make("majority"), LABELS)
+    with pytest.raises(InputError, match=r"^model: .* has neither probabilities nor dec"):
+        kb.explain(trivial, X[0], background=X[:3])
+    with pytest.raises(InputError, match=r"^row: expected a column 'wind', found none"):
+        kb.explain(trained, {"carrier": "UA", "gust": 1.0})
+    with pytest.raises(UnknownNameError, match=r"unknown column 'carier': did you mean carrier"):
+        kb.explain(trained, {"carier": "UA", "gust": 1.0, "wind": 2.0})
+    with pytest.raises(InputError, match=r"^row: column 'wind', row 0 .*expected a number"):
+        kb.explain(trained, {"carrier": "UA", "gust": 1.0, "wind": "strong"})
+    words = kb.VotedKernelClassifier([kb.Callable(lambda a, b: np.ones((len(a), len(b))))])
+    words.fit(["a", "b", "c"], [0, 1, 0])
+    with pytest.raises(InputError, match=r"does not say how many columns its rows have"):
+        kb.explain(words, "a")

@@ -1,0 +1,395 @@
+"""Importance: the right columns, by their source, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from naive.explaining import importances
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+
+import kernbrook as kb
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.evaluation import train
+from kernbrook.explaining.asked import asked_of
+
+
+def drawn(n=900, d=4, seed=0):
+    """Rows, and a number that is 3 x_1 - 2 x_2."""
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    return X, 3 * X[:, 1] - 2 * X[:, 2]
+
+
+@pytest.fixture(scope="module")
+def linear():
+    """A quick model of numbers, which has learned the first 300 rows."""
+    X, y = drawn()
+    return kb.OnlineMKRegressor([kb.Linear()], kb.Ridge()).fit(X[:300], y[:300])
+
+
+@pytest.fixture(scope="module")
+def quick():
+    """A quick model of classes: a linear one, which has learned the first 300 rows."""
+    X, y = drawn()
+    model = kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(50))
+    return model.fit(X[:300], np.where(y[:300] > 0, "up", "down"))
+
+
+def flights(n=600, seed=0):
+    """A table: levels, dates, gaps; the label hangs on the carrier and the wind."""
+    rng = np.random.default_rng(seed)
+    carrier = rng.choice(["UA", "AA", "DL", "B6"], n)
+    wind = rng.gamma(2.0, 4.0, n).round(1)
+    return pd.DataFrame(
+        {
+            "day": pd.date_range("2024-01-01", periods=n, freq="h").strftime("%Y-%m-%d"),
+            "noise": rng.normal(size=n).round(3),
+            "carrier": carrier,
+            "gust": np.where(rng.random(n) < 0.3, np.nan, rng.normal(size=n).round(2)),
+            "wind": wind,
+            "late": np.where(wind + 10 * (carrier == "B6") > 9, "late", "on time"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def of_flights(tmp_path_factory):
+    """A model's file that was trained on the first 400 flights."""
+    path = tmp_path_factory.mktemp("models") / "flights.kb"
+    encoder = kb.TableEncoder({"carrier": 4}, dates=["day"], missing="indicator")
+    stream = kb.open_stream(flights()[:400], label="late", encoder=encoder)
+    train(stream, kb.recipes.make("kernbrook-small", random_state=0), path)
+    return path
+
+
+# -- the right columns -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_three_of_twenty_matter(regression):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2500, 20))
+    y = X[:, 4] + np.sin(2 * X[:, 11]) - X[:, 17]
+    model = kb.OnlineMKRegressor(random_state=0)
+    if not regression:
+        y, model = y > 0, kb.OnlineMKClassifier(random_state=0)
+    model.fit(X[:1500], y[:1500])
+    found = kb.importance(model, X[1500:], y[1500:], rows=250, repeats=3)
+    assert set(found.columns[:3]) == {4, 11, 17}
+    assert found.mean[2] > 3 * found.mean[3]
+    assert (np.diff(found.mean) <= 0).all()
+
+
+def test_columns_that_say_the_same_share_what_they_matter():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(1200, 4))
+    X[:, 3] = X[:, 0] + 0.01 * rng.normal(size=1200)
+    y = 2 * X[:, 0] + X[:, 1]
+    model = kb.OnlineMKRegressor([kb.Linear()], kb.Ridge(10.0), scaling=None)
+    model.fit(X[:600], y[:600])
+    found = kb.importance(model, X[600:], y[600:], rows=None)
+    means = dict(zip(found.columns, found.mean, strict=True))
+    # Either has half of the coefficient, and so half of what one alone would have.
+    assert means[0] == pytest.approx(np.sqrt(2), abs=0.2)
+    assert means[3] == pytest.approx(np.sqrt(2), abs=0.2)
+    assert means[1] == pytest.approx(np.sqrt(2), abs=0.2)
+    assert abs(means[2]) < 0.05
+
+
+def test_encoded_columns_go_back_to_their_source(of_flights):
+    table = flights(1000, seed=5)
+    found = kb.importance(of_flights, table, rows=400)
+    assert set(found.columns) == {"day", "noise", "carrier", "gust", "wind"}
+    assert found.columns[:2] == ("wind", "carrier")
+    assert found.mean[1] > 5 * found.mean[2]
+    assert found.measure == "log_loss"
+    assert (found.n_rows, found.left_out, found.rows, found.blocks) == (1000, 0, 400, 10)
+
+
+# -- the definition --------------------------------------------------------------------------------
+
+
+def test_its_twin(quick):
+    X, y = drawn(60, seed=3)
+    labels = np.where(y > 0, "up", "down")
+
+    def loss(rows, labels):
+        chances = quick.set_params(delay=float("inf")).predict_proba(rows)
+        return -np.log(chances[np.arange(len(rows)), (labels == "up") * 1]).mean()
+
+    found = kb.importance(quick, X, labels, rows=None, repeats=2, blocks=3, random_state=7)
+    stretches = np.array_split(np.arange(60), 3)
+    generator = np.random.RandomState(7)
+    twin = importances(loss, X, labels, [0, 1, 2, 3], stretches, 2, generator)
+    quick.set_params(delay=None)
+    np.testing.assert_allclose(found.values, twin[list(found.columns)], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.mean, found.values.mean(axis=1))
+    np.testing.assert_allclose(found.std, found.values.std(axis=1, ddof=1))
+    assert found.base == pytest.approx(loss(X, labels))
+
+
+def test_one_block_of_all_rows_is_what_scikit_learn_measures():
+    X, y = drawn(200, seed=4)
+    model = LinearRegression().fit(X, y + X[:, 0] ** 2)
+    options = {"random_state": 0, "n_repeats": 200}
+    theirs = permutation_importance(model, X, y, scoring="neg_mean_absolute_error", **options)
+    ours = kb.importance(model, X, y, measure="mae", rows=None, repeats=200, blocks=1)
+    means = np.array([m for _, m in sorted(zip(ours.columns, ours.mean, strict=True))])
+    errors = np.hypot(ours.std.max(), theirs.importances_std.max()) / np.sqrt(200)
+    assert np.abs(means - theirs.importances_mean).max() < 4 * errors
+
+
+def test_values_stay_within_their_stretch_of_time():
+    """A column that follows time: no other row of then has another value of it."""
+    n = 1000
+    X = np.column_stack([np.arange(n) / n, np.random.default_rng(0).normal(size=n)])
+    y = 5 * X[:, 0] + X[:, 1]
+    model = LinearRegression().fit(X, y)
+    anywhere = kb.importance(model, X, y, rows=None, blocks=1)
+    nearby = kb.importance(model, X, y, rows=None, blocks=20)
+    assert anywhere.columns == (0, 1)
+    assert nearby.columns == (1, 0)
+    assert nearby.mean[1] < 0.1 * anywhere.mean[0]
+
+
+def test_each_measure(quick, linear):
+    X, y = drawn(seed=6)
+    labels = np.where(y > 0, "up", "down")
+    said = linear.set_params(delay=float("inf")).predict(X)
+    linear.set_params(delay=None)
+    everything = {"rows": None, "repeats": 2}
+    assert kb.importance(linear, X, y, **everything).measure == "rmse"
+    found = kb.importance(linear, X, y, **everything)
+    assert found.base == pytest.approx(np.sqrt(np.mean((said - y) ** 2)))
+    found = kb.importance(linear, X, y, measure="mae", **everything)
+    assert found.base == pytest.approx(np.abs(said - y).mean())
+    found = kb.importance(quick, X, labels, measure="error", **everything)
+    assert found.base == pytest.approx(np.mean(quick.predict(X) != labels))
+    voted = kb.VotedKernelClassifier(lam=0.1).fit(X[:60], labels[:60])
+    assert kb.importance(voted, X, labels, **everything).measure == "error"
+    with pytest.raises(InputError, match=r"^measure: VotedKernelClassifier has no probabilities"):
+        kb.importance(voted, X, labels, measure="log_loss")
+    with pytest.raises(InputError, match=r"predicts numbers, expected 'rmse' or 'mae', got 'erro"):
+        kb.importance(linear, X, y, measure="error")
+
+
+def test_all_rows_have_one_horizon():
+    """What is said of a row hangs neither on its place nor on the rows beside it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 2))
+    y = X[:, 0] + np.cumsum(0.1 * rng.normal(size=1500))
+    model = kb.OnlineMKRegressor(
+        [kb.Linear(), kb.Gaussian(sigma=4.0)], [kb.Ridge(), kb.LastLabel()]
+    ).fit(X, y)
+    asked = asked_of(model)
+    whole = asked.ask(model.predict, X[:300])
+    parts = np.concatenate([asked.ask(model.predict, X[i : i + 6]) for i in range(0, 300, 6)])
+    np.testing.assert_allclose(whole, parts, rtol=1e-9)
+    assert np.abs(whole - model.predict(X[:300])).max() > 1e-3  # by their places
+
+
+def test_spread_is_of_rows_too(linear):
+    """Each repeat draws its own rows."""
+    X, y = drawn(seed=8)
+    some, others = (kb.importance(linear, X, y, rows=50, random_state=s) for s in (0, 1))
+    again = kb.importance(linear, X, y, rows=50, random_state=0)
+    np.testing.assert_array_equal(some.values, again.values)
+    assert not np.array_equal(some.values, others.values)
+    assert some.std[0] > kb.importance(linear, X, y, rows=600).std[0]
+
+
+# -- what may be asked -----------------------------------------------------------------------------
+
+
+def test_sparse_rows():
+    X, y = drawn(400, d=6)
+    X[np.abs(X) < 0.7] = 0.0
+    rows = sp.csr_matrix(X)
+    model = kb.OnlineMKRegressor([kb.Linear()], kb.GradientDescent(), scaling=None)
+    model.fit(rows[:200], y[:200])
+    sparse = kb.importance(model, rows[200:], y[200:])
+    dense = kb.importance(model, X[200:], y[200:])
+    assert sparse.columns[:2] == (1, 2)
+    np.testing.assert_allclose(sparse.mean, dense.mean, atol=1e-9)
+
+
+def test_frames_and_records_go_by_names():
+    X, y = drawn(500)
+    names = ["a", "b", "c", "d"]
+    frame = pd.DataFrame(X, columns=names)
+    model = kb.OnlineMKRegressor([kb.Linear()], kb.Ridge()).fit(frame[:200], y[:200])
+    rows = frame[200:]
+    found = kb.importance(model, rows, y[200:])
+    assert found.columns[:2] == ("b", "c")
+    turned = rows[["d", "c", "b", "a"]]
+    for given in (
+        turned,
+        pl.from_pandas(turned),
+        pa.Table.from_pandas(turned, preserve_index=False),
+        turned.to_dict("records"),
+        X[200:],
+    ):
+        np.testing.assert_array_equal(kb.importance(model, given, y[200:]).values, found.values)
+    whole = frame.assign(label=y)[200:]
+    np.testing.assert_array_equal(kb.importance(model, whole).values, found.values)
+    stream = kb.open_stream(turned.assign(label=y[200:]))
+    np.testing.assert_array_equal(kb.importance(model, stream).values, found.values)
+
+
+def test_models_around_models():
+    X, y = drawn(500)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    named = kb.NamedColumns(kb.OnlineMKRegressor([kb.Linear()], kb.Ridge()), spare=2)
+    named.partial_fit(frame[:200], y[:200])
+    alone = kb.OnlineMKRegressor([kb.Linear()], kb.Ridge()).fit(X[:200], y[:200])
+    ours = kb.importance(named, frame[200:], y[200:])
+    theirs = kb.importance(alone, X[200:], y[200:])
+    assert ours.columns[:2] == ("b", "c")
+    assert len(ours.columns) == 4
+    np.testing.assert_allclose(ours.mean, theirs.mean, rtol=1e-6)
+    turned = pa.table({name: X[200:, place] for place, name in ((3, "d"), (1, "b"))})
+    whole = turned.append_column("c", [X[200:, 2]]).append_column("a", [X[200:, 0]])
+    whole = whole.append_column("label", [y[200:]])
+    by_name = kb.OnlineMKRegressor([kb.Linear()], kb.Ridge()).fit(frame[:200], y[:200])
+    for model in (named, kb.LateLabels(named), by_name, kb.LateLabels(by_name)):
+        np.testing.assert_allclose(kb.importance(model, whole).mean, theirs.mean, rtol=1e-6)
+    late = kb.LateLabels(alone)
+    late.predict(X[200:210], range(10))
+    np.testing.assert_array_equal(kb.importance(late, X[200:], y[200:]).mean, theirs.mean)
+    assert len(late.waiting_) == 10
+
+
+def test_a_pipeline_with_an_encoder():
+    table = flights(500)
+    encoder = kb.TableEncoder({"carrier": ["UA", "AA", "DL", "B6"]}, drop=["day"], missing="mean")
+    model = make_pipeline(encoder, kb.recipes.make("kernbrook-small", random_state=0))
+    model.fit(table[:300].drop(columns="late"), table["late"][:300])
+    found = kb.importance(model, table[300:].drop(columns="late"), table["late"][300:])
+    assert found.columns[:2] == ("wind", "carrier")
+    assert set(found.columns) == {"noise", "carrier", "gust", "wind"}
+    again = kb.importance(model, table[300:].rename(columns={"late": "label"}))
+    np.testing.assert_array_equal(again.values, found.values)
+
+
+def test_streams_and_names_of_data():
+    model = kb.recipes.make("kernbrook-small", random_state=0).fit(*kb.open_stream("wdbc").read())
+    found = kb.importance(model, "wdbc", rows=100)
+    assert found.n_rows == 569
+    again = kb.importance(model, kb.open_stream("wdbc"), rows=100)
+    np.testing.assert_array_equal(found.values, again.values)
+    with pytest.raises(InputError, match="have their own labels"):
+        kb.importance(model, "wdbc", [1])
+
+
+def test_of_long_data_the_last_rows_count(monkeypatch, linear):
+    X, y = drawn(3000)
+    monkeypatch.setattr("kernbrook.explaining.latest.LATEST", 1100)
+    found = kb.importance(linear, kb.open_stream((X, y)))
+    assert found.n_rows == 1100
+    np.testing.assert_array_equal(found.values, kb.importance(linear, X[-1100:], y[-1100:]).values)
+
+
+def test_rows_without_a_label_are_left_out_and_counted(quick):
+    X, y = drawn(300)
+    labels = np.where(y > 0, "up", "down").astype(object)
+    labels[:10], labels[10:15] = None, "sideways"
+    found = kb.importance(quick, X, labels)
+    assert (found.left_out, found.n_rows) == (15, 285)
+    np.testing.assert_array_equal(found.values, kb.importance(quick, X[15:], labels[15:]).values)
+
+
+def test_labels_that_stand_for_none():
+    labels = np.where(Y > 0, 1, 0)
+    model = kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(9), missing_label=-1).fit(X, labels)
+    found = kb.importance(model, X, np.append([-1] * 5, labels[5:]))
+    assert (found.left_out, found.n_rows) == (5, 35)
+
+
+def test_what_it_says_of_itself(linear):
+    X, y = drawn(300)
+    said = repr(kb.importance(linear, X, y))
+    assert said.startswith("<Importance by rmse: 1 ")
+    assert said.endswith(", ...>")
+
+
+def test_a_column_that_is_one_value_matters_not(linear):
+    X, y = drawn(300)
+    X[:, 1] = 0.0
+    found = kb.importance(linear, X, y)
+    assert found.mean[found.columns.index(1)] == 0.0
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+X, Y = drawn(40)
+LABELS = np.where(Y > 0, "up", "down")
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "options", "told"),
+    [
+        (X[:, :3], LABELS, {}, "X: expected 4 columns, found 3"),
+        (np.where(X[3, 2] == X, np.nan, X), LABELS, {}, "X has nan at row 3, column 2"),
+        (X, LABELS[:30], {}, "X has 40 rows but y has 30 labels"),
+        (X, None, {}, "y: there are no labels, with which importance compares"),
+        (X, [None] * 40, {}, "y: there are no labels"),
+        (X, ["up"] * 40, {}, "y: expected two classes or more to tell apart, found 'up' alone"),
+        (X, ["UP"] * 40, {}, "y: expected labels of the model, 'down', 'up', found 'UP'"),
+        (X, LABELS, {"blocks": 30}, "blocks: 30 of 40 rows, expected 2 rows in each"),
+        (X, LABELS, {"rows": 0}, "Importance: rows must be None or an integer from 2"),
+        (X, LABELS, {"repeats": 1}, "Importance: repeats must be an integer from 2"),
+        (X, LABELS, {"measure": "auc"}, "Importance: measure must be None or one of log_loss"),
+        (X, LABELS, {"random_state": "x"}, "Importance: random_state must be"),
+        ([{"a": 1.0}], ["up"], {}, "X: expected numbers in the order of the columns"),
+        ([["a"] * 4] * 40, LABELS, {}, "X must hold"),
+        (np.zeros((0, 4)), [], {}, "X must have at least one row"),
+        (3, [1], {}, "X: expected rows of numbers, got 3"),
+        ([[1.0], [1.0, 2.0]], [1, 2], {}, "X: expected rows of one length"),
+    ],
+)
+def test_one_sentence(quick, rows, labels, options, told):
+    with pytest.raises(InputError) as error:
+        kb.importance(quick, rows, labels, **options)
+    assert str(error.value).startswith(told)
+    assert "\n" not in str(error.value)
+
+
+def test_columns_that_are_not_the_models(of_flights):
+    table = flights(100)
+    with pytest.raises(UnknownNameError, match=r"unknown column 'brand': known: day, noise"):
+        kb.importance(of_flights, table.drop(columns="late").assign(brand=1), table["late"])
+    with pytest.raises(InputError, match=r"X: expected a column 'wind', found none"):
+        kb.importance(of_flights, table.drop(columns=["late", "wind"]), table["late"])
+    with pytest.raises(InputError, match=r"X: expected a frame or records such as"):
+        kb.importance(of_flights, np.zeros((100, 5)), table["late"])
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(50)).fit(frame, LABELS)
+    with pytest.raises(InputError, match=r"X: column 'b', row 0: expected a number, found a gap"):
+        kb.importance(model, frame.assign(b=np.nan), LABELS)
+    with pytest.raises(InputError, match=r"X: column 'b': expected numbers, found other values"):
+        kb.importance(model, frame.assign(b="x"), LABELS)
+    with pytest.raises(InputError, match=r"X: expected a column 'd', found none"):
+        kb.importance(model, frame[["a", "b", "c"]], LABELS)
+
+
+def test_labels_that_are_no_numbers(linear):
+    with pytest.raises(InputError, match=r"^y: expected numbers, got"):
+        kb.importance(linear, X, LABELS)
+    with pytest.raises(InputError, match=r"^y: expected finite numbers, found infinity"):
+        kb.importance(linear, X, np.append(Y[1:], np.inf))
+
+
+def test_no_model():
+    for given in (kb.OnlineMKClassifier, 3, kb.KernelFeatures()):
+        with pytest.raises(InputError, match=r"^model: expected a fitted model with predict, got"):
+            kb.importance(given, X, LABELS)
+    with pytest.raises(ValueError, match=r"not fitted|nothing was learned"):
+        kb.importance(kb.OnlineMKClassifier(), X, LABELS)
+    with pytest.raises(ValueError, match=r"nothing was learned"):
+        kb.importance(kb.NamedColumns(kb.OnlineMKClassifier()), X, LABELS)
+    wide = LinearRegression().fit(np.zeros((2, 5000)), [0.0, 1.0])
+    with pytest.raises(InputError, match=r"model: 5,000 columns are too many to look at one by"):
+        kb.importance(wide, np.zeros((2, 5000)), [0.0, 1.0])
