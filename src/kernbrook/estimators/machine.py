@@ -679,7 +679,7 @@ class OnlineMachine(Snapshots, BaseEstimator):
         check(self)
         return pool_of(
             self.kernels, self.learner, self.combiner, self._of_numbers, width,
-            self._scaling(width),
+            self._scaling(width), self._scores,
         )  # fmt: skip
 
     def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
