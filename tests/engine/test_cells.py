@@ -22,6 +22,7 @@ from kernbrook.engine.session import RowSession
 from kernbrook.engine.stores import in_place
 from kernbrook.errors import InputError, ModelFileError, NonFiniteError
 from kernbrook.learners import cell_steps
+from kernbrook.learners.cells import folded, most_cells
 
 GRIDS = kb.RandomBinning(10, inputs=[2, None], cells=1024)
 TREES = kb.GrownPartitions(5, nodes=60, inputs=4, slots=12)
@@ -1158,3 +1159,16 @@ def _roots(trees):
     """Those that are leaves and collect."""
     n = len(trees.done)
     return np.flatnonzero((trees.inputs[:n] == -1) & (trees.links[:n] >= 0))
+
+
+@pytest.mark.parametrize("cells", [32, 8, 2])
+def test_a_table_of_more_or_fewer_cells_says_the_same_of_what_lies_apart(cells):
+    table = np.repeat(np.random.default_rng(0).uniform(1, 2, (2, 3)), 4, axis=0).astype(np.float32)
+    found = folded(table, cells)
+    np.testing.assert_allclose(found[:, :2], np.repeat(table[::4, :2], cells // 2, axis=0), 1e-6)
+    assert found.shape == (cells, 3)
+
+
+def test_many_classes_have_twice_the_cells_of_two():
+    assert most_cells(7) == 2 * most_cells(1)
+    assert most_cells(100) < most_cells(1)

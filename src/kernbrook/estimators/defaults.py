@@ -28,7 +28,7 @@ def default_pool(regression: bool, width: int, scores: int = 1) -> list[Any]:
     if width > MANY:
         linear = [Cells(step=step) for step in (0.1, 0.2, 0.4)]
         return [*(ON_KERNELS_OF_NUMBERS if regression else [_few_kernels()]), *linear, LastLabel()]
-    line = [LINE] if width <= SOLVED else []  # solved on the features themselves
+    line: list[Kernel] = [LINE] if width <= SOLVED else []  # solved on the features themselves
     pool = _of_numbers(line) if regression else _of_classes(line, scores > 1)
     return [*pool, Cells(), LastLabel()]
 

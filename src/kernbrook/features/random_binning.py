@@ -56,8 +56,8 @@ class RandomBinning(BaseEstimator):
     width : float from 0 to 100, or a list of these
         The mean width of a bin, in ranks. Grids take those of a list in turn.
     cells : int or None
-        Of the table. Cells are hashed: two that meet share a weight. None: 524,288, or fewer where
-        these would take more than 16 MB.
+        Of the table. Cells are hashed: two that meet share a weight. None: 524,288, of many classes
+        1,048,576, or fewer where these would take more than 32 MB.
 
     References
     ----------

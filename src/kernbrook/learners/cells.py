@@ -210,8 +210,9 @@ class Cells(WithoutKernel):
 
 
 def most_cells(c: int) -> int:
-    """A power of 2, so that there are half as many where there are more scores."""
-    return min(CELLS, int(2 ** math.floor(math.log2(TABLE // (4 * (c + 1))))))
+    """A power of 2, so that there are fewer where there are more scores; many classes need more."""
+    most = CELLS if c == 1 else 2 * CELLS
+    return min(most, int(2 ** math.floor(math.log2(TABLE // (4 * (c + 1))))))
 
 
 def cells_of(grids: RandomBinning | None, c: int) -> int:
@@ -277,9 +278,14 @@ class Growing:
 
 
 def folded(table: NDArray[np.float32], cells: int) -> NDArray[np.float32]:
-    """The table of fewer cells: those that lie in one have its weights, by what they have met."""
+    """The table of so many cells: those that become one share its weights, by what they have met.
+
+    A cell that becomes several has its weights in each.
+    """
     if not cells:
         return table
+    if cells >= len(table):
+        return np.repeat(table, cells // len(table), axis=0)
     parts = table.reshape(cells, len(table) // cells, -1)
     squares = parts[:, :, -1:]
     total = squares.sum(axis=1)
